@@ -1,1 +1,7 @@
-export {}
+export * from './convert.ts'
+export * from './export-decision.ts'
+export * from './metrics/accumulate.ts'
+export * from './options.ts'
+export * from './record.ts'
+export * from './sdk-views.ts'
+export * from './text.ts'

@@ -48,6 +48,13 @@ export interface PipelineRecord {
   readonly bridgesListed: boolean
   /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
   readonly receivedAtNs: bigint | undefined
+  /** What an earlier completion of the same pipeline already exported; absent on the first one. */
+  readonly previousExport?: PreviousExport
+}
+
+/** @see spec/pipeline-telemetry.md 2.6 */
+export interface PreviousExport {
+  readonly jobIds: ReadonlySet<bigint>
 }
 
 export interface ProjectRecord {

@@ -1,1 +1,2 @@
-export {}
+export { type Clock, systemClock } from './clock.ts'
+export type { Random } from './random.ts'

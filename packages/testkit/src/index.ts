@@ -1,1 +1,3 @@
-export {}
+export { Gate } from './gate.ts'
+export { ManualClock } from './manual-clock.ts'
+export { type RecordedRequest, refusedUrl, type ScriptedReply, ScriptedServer } from './scripted-server.ts'

@@ -1,0 +1,100 @@
+import type { KeyValue } from '@penstock/otlp'
+import { cleanText, MAX_ARRAY_ELEMENTS, MAX_VALUE_BYTES, type Tally } from './text.ts'
+
+interface ValueByType {
+  string: string
+  int: bigint
+  double: number
+  bool: boolean
+  'string[]': readonly string[]
+}
+export type AttributeType = keyof ValueByType
+
+/**
+ * One source value and the keys that carry it, legacy key first. The declared type picks the OTLP variant, whatever the
+ * value looks like, so that a key has one type everywhere.
+ *
+ * `undefined`, blank text, an empty list and a non-finite number mean: no attribute.
+ */
+export type AttributeRow<Context> = {
+  [T in AttributeType]: {
+    readonly keys: readonly [string, ...string[]]
+    readonly type: T
+    readonly from: (context: Context) => ValueByType[T] | undefined
+    /** A key of ours that the interface does not list; the option `extensions` leaves it out. */
+    readonly extension?: true
+    /** When the attribute is missing, in the words of the documentation. */
+    readonly absent: string
+  }
+}[AttributeType]
+
+export type AttributeTable<Context> = readonly AttributeRow<Context>[]
+
+export interface TableOptions {
+  readonly vendorNamespace: string
+  readonly extensions: boolean
+}
+
+/** `svc.` at the front stands for the vendor namespace. */
+export function vendorKey(key: string, vendorNamespace: string): string {
+  return key.startsWith('svc.') ? vendorNamespace + key.slice('svc'.length) : key
+}
+
+/** The table with its keys spelled out for one configuration. */
+export function compileTable<Context>(
+  table: AttributeTable<Context>,
+  options: TableOptions,
+): AttributeTable<Context> {
+  return table
+    .filter((row) => options.extensions || !row.extension)
+    .map((row) => ({
+      ...row,
+      keys: row.keys.map((key) => vendorKey(key, options.vendorNamespace)) as [string, ...string[]],
+    }))
+}
+
+/** Appends to `into` what the rows of a compiled table find in `context`, in table order. */
+export function appendAttributes<Context>(
+  into: KeyValue[],
+  table: AttributeTable<Context>,
+  context: Context,
+  tally: Tally,
+): KeyValue[] {
+  for (const { keys, type, from } of table) {
+    const raw = from(context)
+    if (raw === undefined) continue
+    const value = anyValueOf(type, raw, tally)
+    if (value === undefined) continue
+    for (const key of keys) into.push({ key, type: value.type, value: value.value } as KeyValue)
+  }
+  return into
+}
+
+const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
+
+type TaggedValue = { readonly type: (typeof tagByType)[AttributeType]; readonly value: unknown }
+
+function anyValueOf(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): TaggedValue | undefined {
+  switch (type) {
+    case 'string': {
+      const value = cleanText(raw as string, MAX_VALUE_BYTES, tally)
+      return value === '' ? undefined : { type: 'string', value }
+    }
+    case 'string[]': {
+      const value = arrayValue(raw as readonly string[], tally)
+      return value.length === 0 ? undefined : { type: 'array', value }
+    }
+    case 'double':
+      return Number.isFinite(raw) ? { type: 'double', value: raw } : undefined
+    default:
+      return { type: tagByType[type], value: raw }
+  }
+}
+
+function arrayValue(texts: readonly string[], tally: Tally) {
+  if (texts.length > MAX_ARRAY_ELEMENTS) tally.droppedElements += texts.length - MAX_ARRAY_ELEMENTS
+  return texts
+    .slice(0, MAX_ARRAY_ELEMENTS)
+    .map((text) => ({ type: 'string' as const, value: cleanText(text, MAX_VALUE_BYTES, tally) }))
+    .filter(({ value }) => value !== '')
+}

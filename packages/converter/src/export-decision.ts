@@ -1,0 +1,23 @@
+import type { ConvertOptions } from './options.ts'
+import type { PipelineRecord } from './record.ts'
+import { activeStatuses, blockedStatuses, finishedStatuses } from './status-maps.ts'
+
+export type ExportDecision = { readonly kind: 'export' } | { readonly kind: 'skip'; readonly reason: string }
+
+const skip = (reason: string): ExportDecision => ({ kind: 'skip', reason })
+const includes = (list: readonly string[], word: string): boolean => list.includes(word)
+
+/**
+ * Whether a record is telemetry yet: one export per pipeline, when it has finished.
+ *
+ * @see spec/interface-1.md 6, spec/pipeline-telemetry.md 1.4, 2.6, edge cases 1 to 5
+ */
+export function exportDecision(record: PipelineRecord, options: ConvertOptions): ExportDecision {
+  const { status } = record
+  if (record.previousExport !== undefined && options.reexport === 'none') return skip('already exported')
+  if (includes(finishedStatuses, status)) return { kind: 'export' }
+  if (includes(blockedStatuses, status)) return options.exportBlocked ? { kind: 'export' } : skip(`waits (${status})`)
+  if (includes(activeStatuses, status)) return skip(`not final (${status})`)
+  if (!options.exportUnknown) return skip('unknown status')
+  return record.finishedAtNs === undefined ? skip('unknown status, not finished') : { kind: 'export' }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Trace and span ids, derived from the identity of the run alone, so that a job, a child pipeline and a second export
+ * all arrive at the same ids without asking anyone.
+ *
+ * @see spec/pipeline-telemetry.md 2
+ */
+export interface IdScheme {
+  readonly traceFlags: number
+  traceId(instance: string, rootId: bigint): string
+  /** `completedAtNs` only for a later completion that gets a span of its own (`reexport: link`). */
+  pipelineSpanId(instance: string, rootId: bigint, pipelineId: bigint, completedAtNs?: bigint): string
+  jobSpanId(instance: string, rootId: bigint, job: { readonly id: bigint; readonly bridge: boolean }): string
+  stageSpanId(instance: string, pipelineId: bigint, stage: string): string
+  traceState(instance: string, rootId: bigint): string
+}
+
+const TRACE_ID_DIGITS = 32
+const SPAN_ID_DIGITS = 16
+const allZero = /^0+$/
+
+/** Sampled, and W3C level 2 random: the rightmost 7 bytes are uniform. */
+const HASHED_FLAGS = 0x03
+const NATIVE_FLAGS = 0x01
+
+/** The tag is a constant of the scheme and follows no setting; its version is the second part. */
+function hashedId(digits: number, ...parts: readonly string[]): string {
+  const tuple = `svc-ci\n1\n${parts.join('\n')}`
+  const id = sha256(tuple).slice(0, digits)
+  return allZero.test(id) ? sha256(`${tuple}+`).slice(0, digits) : id
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
+
+export const hashedIds: IdScheme = {
+  traceFlags: HASHED_FLAGS,
+  traceId: (instance, rootId) => hashedId(TRACE_ID_DIGITS, 'trace', instance, String(rootId)),
+  pipelineSpanId: (instance, _rootId, pipelineId, completedAtNs) =>
+    completedAtNs === undefined
+      ? hashedId(SPAN_ID_DIGITS, 'pipeline', instance, String(pipelineId))
+      : hashedId(SPAN_ID_DIGITS, 'pipeline', instance, String(pipelineId), String(completedAtNs)),
+  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, 'job', instance, String(job.id)),
+  stageSpanId: (instance, pipelineId, stage) => hashedId(SPAN_ID_DIGITS, 'stage', instance, String(pipelineId), stage),
+  traceState: () => '',
+}
+
+/** Ids beyond the width keep their low digits, which are the ones that differ. */
+const padded = (id: bigint, digits: number): string => id.toString(16).padStart(digits, '0').slice(-digits)
+const nativeHash = (text: string): string => sha256(text).slice(0, SPAN_ID_DIGITS)
+
+/** For runners and jobs that already carry the forge's own trace context (section 2.3). */
+export const nativeIds: IdScheme = {
+  traceFlags: NATIVE_FLAGS,
+  traceId: (_instance, rootId) => padded(rootId, TRACE_ID_DIGITS),
+  pipelineSpanId: (_instance, rootId, pipelineId, completedAtNs) =>
+    nativeHash(`pipeline:${rootId}:${pipelineId}${completedAtNs === undefined ? '' : `:${completedAtNs}`}`),
+  jobSpanId: (_instance, rootId, job) =>
+    job.bridge ? padded(job.id, SPAN_ID_DIGITS) : nativeHash(`${rootId}:${job.id}:export`),
+  stageSpanId: (_instance, pipelineId, stage) => nativeHash(`stage:${pipelineId}:${stage}`),
+  // Explicit randomness: samplers that honour it decide as they would under hashed ids.
+  traceState: (instance, rootId) => `ot=rv:${hashedIds.traceId(instance, rootId).slice(-14)}`,
+}
+
+export const idSchemes = { hashed: hashedIds, native: nativeIds } as const
+
+/** A stable stand-in for a user under `user: hash`: 63 bits for ids, 16 hex digits for names. */
+export function pseudonym(instance: string, kind: 'id' | 'username', value: string): string {
+  return hashedId(SPAN_ID_DIGITS, `user-${kind}`, instance, value)
+}
+
+/** Host (with a port that is not the default one) of a web URL; '' when there is none. */
+export function instanceOf(webUrl: string | undefined): string {
+  return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
+}

@@ -1,0 +1,70 @@
+import type { KeyValue, LogRecord } from '@penstock/otlp'
+import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import type { JobRun, PipelineRun } from '../run.ts'
+import { cleanText, MAX_NAME_BYTES } from '../text.ts'
+import type { LogContext } from './log-attributes.ts'
+import { type Severity, severityOf } from './severity.ts'
+
+/** OTLP's "unknown". */
+const UNKNOWN_TIME = 0n
+
+/** `Pipeline {status}: {name}`, with the attributes of the pipeline span. */
+export function pipelineLogRecord(run: PipelineRun, spanAttributes: readonly KeyValue[]): LogRecord {
+  const { record } = run
+  return logRecord(run, {
+    timeNs: pipelineLogTime(run),
+    severity: severityOf(record.status),
+    body: `Pipeline ${record.status}: ${record.name ?? record.ref ?? `#${record.id}`}`,
+    spanId: run.spanId,
+    source: 'pipeline',
+    event: 'svc.cicd.pipeline.completed',
+    spanAttributes,
+  })
+}
+
+/** `Job {status}: {name} ({stage})`, with the attributes of the job's span. */
+export function jobLogRecord(task: JobRun, spanAttributes: readonly KeyValue[]): LogRecord {
+  const { job, run } = task
+  const stage = job.stage === undefined ? '' : ` (${job.stage})`
+  return logRecord(run, {
+    timeNs: job.finishedAtNs ?? job.startedAtNs ?? job.createdAtNs ?? pipelineLogTime(run),
+    severity: severityOf(job.status, job.allowFailure),
+    body: `Job ${job.status}: ${job.name ?? `#${job.id}`}${stage}`,
+    spanId: task.spanId,
+    source: 'job',
+    event: 'svc.cicd.pipeline.task.completed',
+    spanAttributes,
+  })
+}
+
+const pipelineLogTime = ({ record }: PipelineRun): bigint =>
+  record.finishedAtNs ?? record.updatedAtNs ?? record.createdAtNs ?? UNKNOWN_TIME
+
+interface LogParts {
+  readonly timeNs: bigint
+  readonly severity: Severity
+  readonly body: string
+  readonly spanId: string
+  readonly source: LogContext['source']
+  readonly event: string
+  readonly spanAttributes: readonly KeyValue[]
+}
+
+function logRecord(run: PipelineRun, parts: LogParts): LogRecord {
+  const { severity, source, spanAttributes } = parts
+  const own = appendAttributes([], run.plan.logAttributes, { severityText: severity.text, source }, run.tally)
+  return {
+    timeUnixNano: parts.timeNs,
+    observedTimeUnixNano: run.observedNs,
+    severityNumber: severity.number,
+    severityText: severity.text,
+    body: { type: 'string', value: cleanText(parts.body, MAX_NAME_BYTES, run.tally) },
+    // The very objects of the span: an encoder writes the shared part once.
+    attributes: own.concat(spanAttributes),
+    droppedAttributesCount: 0,
+    flags: run.ids.traceFlags,
+    traceId: run.traceId,
+    spanId: parts.spanId,
+    eventName: run.options.eventNames ? vendorKey(parts.event, run.options.vendorNamespace) : '',
+  }
+}

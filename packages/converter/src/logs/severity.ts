@@ -1,0 +1,23 @@
+export interface Severity {
+  /** logs.v1.SeverityNumber */
+  readonly number: number
+  readonly text: string
+}
+
+const DEBUG: Severity = { number: 5, text: 'DEBUG' }
+const INFO: Severity = { number: 9, text: 'INFO' }
+const WARN: Severity = { number: 13, text: 'WARN' }
+const ERROR: Severity = { number: 17, text: 'ERROR' }
+
+/** Statuses not listed are DEBUG. @see spec/pipeline-telemetry.md 5 */
+export const severityByStatus: Readonly<Record<string, Severity>> = {
+  success: INFO,
+  failed: ERROR,
+  canceled: WARN,
+  canceling: WARN,
+}
+
+export function severityOf(status: string, forgiven = false): Severity {
+  const severity = severityByStatus[status] ?? DEBUG
+  return severity === ERROR && forgiven ? WARN : severity
+}

@@ -1,0 +1,149 @@
+import {
+  AggregationTemporality,
+  type HistogramDataPoint,
+  type Metric,
+  type MetricData,
+  type NumberDataPoint,
+  type NumberValue,
+  type OtlpRequest,
+} from '@penstock/otlp'
+import { type Point, requestOf, type Stream, streamsOf } from './streams.ts'
+
+/**
+ * What the next export needs to know about the last ones. Plain data: the caller keeps it, in one piece or a row per
+ * stream, as long as the streams of the points at hand are there.
+ *
+ * @see spec/pipeline-telemetry.md 4.1
+ */
+export interface AccumulatorState {
+  readonly mode: 'windowed' | 'cumulative'
+  /** Where the first window of a stream begins: process start, or later once streams have been forgotten. */
+  readonly startNs: bigint
+  /** The time given to the last points; the next one is later. */
+  readonly lastNs: bigint
+  readonly streams: ReadonlyMap<string, StreamState>
+}
+
+export interface StreamState {
+  /** The stream's start under `cumulative`. */
+  readonly startNs: bigint
+  /** When it was last exported. */
+  readonly lastNs: bigint
+  /** The running total; `windowed` needs none. */
+  readonly total: Point | undefined
+}
+
+export interface AccumulatorLimits {
+  /** Streams remembered. The longest silent go first: a window just begins later, a total starts again from zero. */
+  readonly maxStreams: number
+}
+
+/** Exemplars a merged point keeps: the latest. */
+const MAX_EXEMPLARS = 8
+
+export function newAccumulator(mode: AccumulatorState['mode'], nowNs: bigint): AccumulatorState {
+  return { mode, startNs: nowNs, lastNs: nowNs, streams: new Map() }
+}
+
+/**
+ * Merges `per-run` points into one point per stream: the sum over the window since the stream's last export, or its
+ * running total. Only streams with a point in `request` come out; gauges keep their last value.
+ *
+ * `request` comes from `convert` with the same `metricsMode`, which leaves the trace id off the resource, so that the
+ * points of different runs meet.
+ *
+ * @returns the request to send, and the state to keep once it has been accepted
+ */
+export function accumulate(
+  state: AccumulatorState,
+  request: OtlpRequest<'metrics'>,
+  nowNs: bigint,
+  limits: AccumulatorLimits = { maxStreams: 50_000 },
+): { readonly request: OtlpRequest<'metrics'>; readonly state: AccumulatorState } {
+  const timeNs = nowNs > state.lastNs ? nowNs : state.lastNs + 1n
+  const streams = new Map(state.streams)
+  const advanced: Stream[] = []
+  for (const [key, stream] of streamsOf(request, mergedStreams)) {
+    const known = streams.get(key)
+    const next = state.mode === 'windowed' ? windowed(state, known) : cumulative(known, stream, nowNs)
+    const startTimeUnixNano = stream.metric.data?.type === 'gauge' ? 0n : next.startNs
+    const point = { ...(next.total ?? stream.point), startTimeUnixNano, timeUnixNano: timeNs }
+    advanced.push({ ...stream, point })
+    // Deleted first, so that the map's order is the order of last export.
+    streams.delete(key)
+    streams.set(key, { ...next, lastNs: timeNs })
+  }
+  const startNs = forgetOldest(streams, limits.maxStreams, state.startNs)
+  return {
+    request: requestOf(advanced, (metric, points) => dataOf(metric, points, state.mode)),
+    state: { mode: state.mode, startNs, lastNs: timeNs, streams },
+  }
+}
+
+type NextTotal = Pick<StreamState, 'startNs' | 'total'>
+
+function windowed(state: AccumulatorState, known: StreamState | undefined): NextTotal {
+  return { startNs: known?.lastNs ?? state.startNs, total: undefined }
+}
+
+function cumulative(known: StreamState | undefined, { metric, point }: Stream, nowNs: bigint): NextTotal {
+  if (known?.total === undefined) return { startNs: nowNs, total: point }
+  // The total's exemplars have been exported; only the new ones go out.
+  const total = mergedPoints(metric, { ...known.total, exemplars: [] }, point)
+  return { startNs: known.startNs, total }
+}
+
+/** @returns where windows of unknown streams begin from now on: never before one that has been forgotten */
+function forgetOldest(streams: Map<string, StreamState>, maxStreams: number, startNs: bigint): bigint {
+  let begin = startNs
+  for (const [key, { lastNs }] of streams) {
+    if (streams.size <= maxStreams) break
+    streams.delete(key)
+    if (lastNs > begin) begin = lastNs
+  }
+  return begin
+}
+
+const mergedStreams = (earlier: Stream, later: Stream): Stream => ({
+  ...later,
+  point: mergedPoints(later.metric, earlier.point, later.point),
+})
+
+function mergedPoints(metric: Metric, a: Point, b: Point): Point {
+  if (metric.data?.type === 'gauge') return b.timeUnixNano >= a.timeUnixNano ? b : a
+  const exemplars = [...a.exemplars, ...b.exemplars].slice(-MAX_EXEMPLARS)
+  const timeUnixNano = b.timeUnixNano > a.timeUnixNano ? b.timeUnixNano : a.timeUnixNano
+  if ('bucketCounts' in a && 'bucketCounts' in b) return { ...b, ...mergedDistribution(a, b), exemplars, timeUnixNano }
+  const [x, y] = [a as NumberDataPoint, b as NumberDataPoint]
+  return { ...y, value: sumOf(x.value, y.value), exemplars, timeUnixNano }
+}
+
+function mergedDistribution(a: HistogramDataPoint, b: HistogramDataPoint) {
+  return {
+    count: a.count + b.count,
+    sum: (a.sum ?? 0) + (b.sum ?? 0),
+    bucketCounts: a.bucketCounts.map((count, i) => count + b.bucketCounts[i]!),
+    min: extreme(Math.min, a.min, b.min),
+    max: extreme(Math.max, a.max, b.max),
+  }
+}
+
+const extreme = (pick: (a: number, b: number) => number, a: number | undefined, b: number | undefined) =>
+  a === undefined ? b : b === undefined ? a : pick(a, b)
+
+function sumOf(a: NumberValue | undefined, b: NumberValue | undefined): NumberValue | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  if (a.type === 'int' && b.type === 'int') return { type: 'int', value: a.value + b.value }
+  return { type: 'double', value: Number(a.value) + Number(b.value) }
+}
+
+function dataOf(metric: Metric, points: Point[], mode: AccumulatorState['mode']): MetricData {
+  const aggregationTemporality =
+    mode === 'windowed' ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE
+  const data = metric.data as Extract<MetricData, { type: 'gauge' | 'sum' | 'histogram' }>
+  return (
+    data.type === 'gauge'
+      ? { ...data, dataPoints: points }
+      : { ...data, dataPoints: points, aggregationTemporality }
+  ) as MetricData
+}

@@ -1,0 +1,108 @@
+import {
+  AggregationTemporality,
+  type Exemplar,
+  type HistogramDataPoint,
+  type KeyValue,
+  type Metric,
+  type MetricData,
+  type NumberDataPoint,
+  type NumberValue,
+} from '@penstock/otlp'
+import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import type { PipelineRun } from '../run.ts'
+import { type Measure, type Measurement, type MetricRow, metricTable } from './metric-table.ts'
+
+/**
+ * The metrics of one run as `per-run` points: delta, from the start of the pipeline's span to its end.
+ *
+ * @see spec/pipeline-telemetry.md 4, 4.1
+ */
+export function metricsOf(run: PipelineRun): Metric[] {
+  const isReexport = run.record.previousExport !== undefined
+  // Several metrics are one measurement under two names: they share its points.
+  const dataByMeasure = new Map<Measure, MetricData | undefined>()
+  const metrics: Metric[] = []
+  for (const row of metricTable) {
+    if (isReexport && !row.onReexport) continue
+    if (!dataByMeasure.has(row.measure)) dataByMeasure.set(row.measure, metricData(row, run))
+    const data = dataByMeasure.get(row.measure)
+    if (data === undefined) continue
+    const name = vendorKey(row.name, run.options.vendorNamespace)
+    metrics.push({ name, description: row.description, unit: row.unit, data, metadata: [] })
+  }
+  return metrics
+}
+
+function metricData({ instrument, measure }: MetricRow, run: PipelineRun): MetricData | undefined {
+  const measurements = measure(run)
+  if (measurements.length === 0) return undefined
+  const aggregationTemporality = AggregationTemporality.DELTA
+  switch (instrument) {
+    case 'gauge':
+    case 'intGauge': {
+      const tag = instrument === 'gauge' ? 'double' : 'int'
+      return { type: 'gauge', dataPoints: measurements.map((measured) => numberPoint(run, measured, tag, 0n)) }
+    }
+    case 'counter': {
+      const dataPoints = measurements.map((measured) => numberPoint(run, measured, 'int', run.times.startNs))
+      return { type: 'sum', dataPoints, aggregationTemporality, isMonotonic: true }
+    }
+    case 'histogram': {
+      const dataPoints = measurements.map((measured) => histogramPoint(run, measured))
+      return { type: 'histogram', dataPoints, aggregationTemporality }
+    }
+  }
+}
+
+function numberPoint(run: PipelineRun, measured: Measurement, tag: 'int' | 'double', startNs: bigint): NumberDataPoint {
+  const sample = measured.samples[0]!
+  const value: NumberValue = tag === 'int' ? { type: 'int', value: BigInt(sample) } : { type: 'double', value: sample }
+  return {
+    attributes: attributesOf(run, measured),
+    startTimeUnixNano: startNs,
+    timeUnixNano: run.times.endNs,
+    value,
+    exemplars: [exemplar(run, value, run.spanId)],
+    flags: 0,
+  }
+}
+
+function histogramPoint(run: PipelineRun, measured: Measurement): HistogramDataPoint {
+  const { samples, slowest } = measured
+  const bounds = run.plan.bounds
+  const bucketCounts = new Array<bigint>(bounds.length + 1).fill(0n)
+  let sum = 0
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (const sample of samples) {
+    const found = bounds.findIndex((bound) => sample <= bound)
+    const bucket = found === -1 ? bounds.length : found
+    bucketCounts[bucket] = bucketCounts[bucket]! + 1n
+    sum += sample
+    if (sample < min) min = sample
+    if (sample > max) max = sample
+  }
+  const spanId = slowest === undefined ? run.spanId : run.ids.jobSpanId(run.instance, run.rootId, slowest)
+  return {
+    attributes: attributesOf(run, measured),
+    startTimeUnixNano: run.times.startNs,
+    timeUnixNano: run.times.endNs,
+    count: BigInt(samples.length),
+    sum,
+    bucketCounts,
+    explicitBounds: bounds,
+    exemplars: [exemplar(run, { type: 'double', value: max }, spanId)],
+    flags: 0,
+    min,
+    max,
+  }
+}
+
+function attributesOf(run: PipelineRun, { dimensions }: Measurement): KeyValue[] {
+  return appendAttributes([], run.plan.pointAttributes, { run, ...dimensions }, run.tally)
+}
+
+/** Leads from a number to the trace it was measured on. */
+function exemplar(run: PipelineRun, value: NumberValue, spanId: string): Exemplar {
+  return { filteredAttributes: [], timeUnixNano: run.times.endNs, value, spanId, traceId: run.traceId }
+}

@@ -1,0 +1,193 @@
+/**
+ * Every choice a user has over the conversion, as a table: validation, command-line flags and `docs/telemetry.md` all
+ * come from it.
+ *
+ * @see spec/pipeline-telemetry.md 12
+ */
+export interface ConvertOptions {
+  /** `service.name` of everything; without it the project's name. */
+  readonly resourceServiceName: string | undefined
+  readonly environment: string
+  readonly vendorNamespace: string
+  readonly providerName: string
+  /** Instance part of hashed ids; without it the host of the project's web URL. */
+  readonly instanceId: string | undefined
+  readonly idScheme: 'hashed' | 'native'
+  readonly spanNames: 'semconv' | 'native'
+  readonly spanKind: 'semconv' | 'internal'
+  readonly successStatus: 'ok' | 'unset'
+  readonly canceledAsError: boolean
+  readonly statusMessage: 'none' | 'reason'
+  readonly refinedResults: boolean
+  readonly metricsMode: 'per-run' | 'windowed' | 'cumulative'
+  readonly bounds: 'native' | 'fine' | readonly number[]
+  readonly runState: 'executing' | 'finalizing'
+  readonly pendingPoint: boolean
+  /** `all`, or a regular expression: `pipeline.ref` values on metrics that do not match it become `#other#`. */
+  readonly refLabel: string
+  readonly multiProject: 'link' | 'same-trace'
+  readonly stageSpans: boolean
+  readonly extensions: boolean
+  readonly skipNeverRan: boolean
+  readonly exportBlocked: boolean
+  readonly exportUnknown: boolean
+  readonly bridgeSource: 'auto' | 'hook' | 'rest' | 'none'
+  readonly reexport: 'none' | 'replace' | 'link'
+  readonly eventNames: boolean
+  readonly user: 'include' | 'hash' | 'omit'
+  readonly commitMessage: 'include' | 'title' | 'omit'
+}
+
+export type Profile = 'default' | 'native' | 'strict'
+
+/** What a caller may write: any subset, and a profile that sets the rest. */
+export type ConvertOptionsInput = { readonly [K in keyof ConvertOptions]?: ConvertOptions[K] | undefined } & {
+  readonly profile?: Profile | undefined
+}
+
+type Shape =
+  | { readonly kind: 'text'; readonly pattern?: RegExp }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'bounds' }
+  | { readonly kind: 'pattern' }
+
+export interface OptionRow<Value = unknown> {
+  readonly shape: Shape
+  readonly default: Value
+  readonly about: string
+}
+
+const text = (about: string, fallback?: string): OptionRow<never> =>
+  ({ shape: { kind: 'text' }, default: fallback, about }) as OptionRow<never>
+const flag = (about: string, fallback = false): OptionRow<boolean> => ({
+  shape: { kind: 'boolean' },
+  default: fallback,
+  about,
+})
+/** The first value is the default. */
+const choice = <const V extends string>(values: readonly [V, ...V[]], about: string): OptionRow<V> => ({
+  shape: { kind: 'choice', values },
+  default: values[0],
+  about,
+})
+
+/** A namespace is the first segment of attribute keys. */
+const namespacePattern = /^[a-z][a-z0-9_]*$/
+
+export const optionTable = {
+  resourceServiceName: text('`service.name`; the project name when not set'),
+  environment: text('`deployment.environment` and `deployment.environment.name`', 'production'),
+  vendorNamespace: {
+    shape: { kind: 'text', pattern: namespacePattern },
+    default: 'svc',
+    about: 'first segment of the keys that belong to the service',
+  },
+  providerName: text('`vcs.provider.name`', 'svc'),
+  instanceId: text('instance part of hashed ids; the host of the project URL when not set'),
+  idScheme: choice(['hashed', 'native'], 'trace and span ids: uniform hashes, or the forge’s own padded ids'),
+  spanNames: choice(['semconv', 'native'], 'name of the pipeline span: `RUN {name}`, or `pipeline: {name or ref}`'),
+  spanKind: choice(['semconv', 'internal'], 'kind of the pipeline span: SERVER, or INTERNAL'),
+  successStatus: choice(['ok', 'unset'], 'span status of a success'),
+  canceledAsError: flag('span status ERROR for canceled runs'),
+  statusMessage: choice(['none', 'reason'], 'failure reason as span status message'),
+  refinedResults: flag('results `timeout` and `error` by failure reason, beside `failure`'),
+  metricsMode: choice(['per-run', 'windowed', 'cumulative'], 'design of the metric streams (temporality)'),
+  bounds: { shape: { kind: 'bounds' }, default: 'native', about: 'histogram bounds: `native`, `fine`, or a list of seconds' },
+  runState: choice(['executing', 'finalizing'], '`cicd.pipeline.run.state` on metrics'),
+  pendingPoint: flag('a second `cicd.pipeline.run.duration` point, state `pending`, from the queue time'),
+  refLabel: {
+    shape: { kind: 'pattern' },
+    default: 'all',
+    about: '`all`, or a regular expression; refs on metrics that do not match become `#other#`',
+  },
+  multiProject: choice(['link', 'same-trace'], 'a pipeline started by another project: own trace with a link, or the same trace'),
+  stageSpans: flag('a span per stage between the pipeline and its jobs'),
+  extensions: flag('keys of our own beside those of the interface', true),
+  skipNeverRan: flag('no span and no log record for jobs that never ran'),
+  exportBlocked: flag('export pipelines that wait for a person (manual, scheduled)'),
+  exportUnknown: flag('export finished pipelines of an unknown status'),
+  bridgeSource: choice(['auto', 'hook', 'rest', 'none'], 'whether bridge jobs of parent pipelines are exported'),
+  reexport: choice(['none', 'replace', 'link'], 'a later completion after a retry: not sent, same span again, or its own linked span'),
+  eventNames: flag('event names on log records'),
+  user: choice(['include', 'hash', 'omit'], 'user ids and names'),
+  commitMessage: choice(['include', 'title', 'omit'], 'commit messages'),
+} satisfies { readonly [K in keyof ConvertOptions]: OptionRow<ConvertOptions[K]> }
+
+/** Groups of options: `native` gives what GitLab's own export gives, `strict` follows semconv to the letter. */
+export const profiles = {
+  default: {},
+  native: {
+    idScheme: 'native',
+    spanNames: 'native',
+    spanKind: 'internal',
+    canceledAsError: true,
+    statusMessage: 'reason',
+    runState: 'finalizing',
+    extensions: false,
+  },
+  strict: { successStatus: 'unset', refinedResults: true },
+} as const satisfies Record<Profile, ConvertOptionsInput>
+
+/** An option has no such name or no such value. `option` is the key of `ConvertOptions`. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError'
+  readonly option: string
+  constructor(option: string, reason: string) {
+    super(`option ${option}: ${reason}`)
+    this.option = option
+  }
+}
+
+/**
+ * Defaults, then the profile, then what was given.
+ *
+ * @throws {OptionError} for an unknown name or a value out of range
+ */
+export function resolveOptions(input: ConvertOptionsInput = {}): ConvertOptions {
+  const { profile = 'default', ...given } = input
+  if (!Object.hasOwn(profiles, profile)) throw new OptionError('profile', `must be one of ${Object.keys(profiles).join(', ')}`)
+  const resolved: Record<string, unknown> = Object.fromEntries(
+    Object.entries(optionTable).map(([name, row]) => [name, row.default]),
+  )
+  for (const [name, value] of Object.entries({ ...profiles[profile], ...given })) {
+    const row = (optionTable as Record<string, OptionRow>)[name]
+    if (row === undefined) throw new OptionError(name, 'no such option')
+    if (value === undefined) continue
+    const problem = problemWith(row.shape, value)
+    if (problem) throw new OptionError(name, problem)
+    resolved[name] = value
+  }
+  return resolved as unknown as ConvertOptions
+}
+
+function problemWith(shape: Shape, value: unknown): string | undefined {
+  switch (shape.kind) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false'
+    case 'choice':
+      return shape.values.includes(value as string) ? undefined : `must be one of ${shape.values.join(', ')}`
+    case 'text':
+      if (typeof value !== 'string' || value.trim() === '') return 'must be a text that is not blank'
+      return shape.pattern && !shape.pattern.test(value) ? `must match ${shape.pattern.source}` : undefined
+    case 'bounds':
+      return isBounds(value) ? undefined : 'must be native, fine or up to 200 ascending numbers above 0'
+    case 'pattern':
+      return typeof value === 'string' && isPattern(value) ? undefined : 'must be all or a regular expression'
+  }
+}
+
+function isBounds(value: unknown): boolean {
+  if (value === 'native' || value === 'fine') return true
+  if (!Array.isArray(value) || value.length === 0 || value.length > 200) return false
+  return value.every((bound, i) => Number.isFinite(bound) && bound > (i === 0 ? 0 : value[i - 1]))
+}
+
+function isPattern(source: string): boolean {
+  try {
+    new RegExp(source, 'u')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,55 @@
+import { type AttributeTable, compileTable } from './attribute-table.ts'
+import { type IdScheme, idSchemes } from './identity.ts'
+import { type LogContext, logAttributes } from './logs/log-attributes.ts'
+import { boundsOf } from './metrics/bounds.ts'
+import { type PointContext, pointAttributes } from './metrics/point-attributes.ts'
+import type { ConvertOptions } from './options.ts'
+import { resourceAttributes } from './resource-attributes.ts'
+import type { JobRun, PipelineRun } from './run.ts'
+import { jobAttributes } from './traces/job-attributes.ts'
+import { type LinkContext, linkAttributes } from './traces/link-attributes.ts'
+import { pipelineAttributes } from './traces/pipeline-attributes.ts'
+import { type StageContext, stageAttributes } from './traces/stage-attributes.ts'
+
+/** What follows from the options alone, worked out once for all records converted with them. */
+export interface ConversionPlan {
+  readonly options: ConvertOptions
+  readonly ids: IdScheme
+  readonly bounds: readonly number[]
+  readonly keepsRef: (ref: string) => boolean
+  readonly resourceAttributes: AttributeTable<PipelineRun>
+  readonly pipelineAttributes: AttributeTable<PipelineRun>
+  readonly jobAttributes: AttributeTable<JobRun>
+  readonly stageAttributes: AttributeTable<StageContext>
+  readonly linkAttributes: AttributeTable<LinkContext>
+  readonly pointAttributes: AttributeTable<PointContext>
+  readonly logAttributes: AttributeTable<LogContext>
+}
+
+const plans = new WeakMap<ConvertOptions, ConversionPlan>()
+
+export function planOf(options: ConvertOptions): ConversionPlan {
+  let plan = plans.get(options)
+  if (plan === undefined) {
+    plan = newPlan(options)
+    plans.set(options, plan)
+  }
+  return plan
+}
+
+function newPlan(options: ConvertOptions): ConversionPlan {
+  const refPattern = options.refLabel === 'all' ? undefined : new RegExp(options.refLabel, 'u')
+  return {
+    options,
+    ids: idSchemes[options.idScheme],
+    bounds: boundsOf(options.bounds),
+    keepsRef: (ref) => refPattern?.test(ref) ?? true,
+    resourceAttributes: compileTable(resourceAttributes, options),
+    pipelineAttributes: compileTable(pipelineAttributes, options),
+    jobAttributes: compileTable(jobAttributes, options),
+    stageAttributes: compileTable(stageAttributes, options),
+    linkAttributes: compileTable(linkAttributes, options),
+    pointAttributes: compileTable(pointAttributes, options),
+    logAttributes: compileTable(logAttributes, options),
+  }
+}

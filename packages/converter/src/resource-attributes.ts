@@ -1,0 +1,49 @@
+import type { AttributeTable } from './attribute-table.ts'
+import type { PipelineRun } from './run.ts'
+import {
+  ATTR_DEPLOYMENT_ENVIRONMENT,
+  ATTR_DEPLOYMENT_ENVIRONMENT_NAME,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_VERSION,
+  ATTR_SVC_REPOSITORY_ID,
+  ATTR_VCS_OWNER_NAME,
+  ATTR_VCS_PROVIDER_NAME,
+  ATTR_VCS_REPOSITORY_NAME,
+  ATTR_VCS_REPOSITORY_URL_FULL,
+} from './semconv.ts'
+
+/** The version of the telemetry's shape, a constant of the interface; not the product's version. */
+const TELEMETRY_VERSION = '1.0.0'
+
+/** @see spec/interface-1.md 2.2, spec/pipeline-telemetry.md 3.3 */
+export const resourceAttributes: AttributeTable<PipelineRun> = [
+  {
+    keys: [ATTR_SERVICE_NAME],
+    type: 'string',
+    from: ({ record, options }) => options.resourceServiceName ?? record.project.name ?? `${options.vendorNamespace}-ci`,
+    absent: 'never',
+  },
+  { keys: [ATTR_SERVICE_VERSION], type: 'string', from: () => TELEMETRY_VERSION, absent: 'never' },
+  {
+    // The first key is deprecated in semconv and required by the interface; the second is its replacement.
+    keys: [ATTR_DEPLOYMENT_ENVIRONMENT, ATTR_DEPLOYMENT_ENVIRONMENT_NAME],
+    type: 'string',
+    from: ({ options }) => options.environment,
+    absent: 'never',
+  },
+  { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', from: ({ options }) => options.providerName, absent: 'never' },
+  { keys: [ATTR_VCS_REPOSITORY_NAME], type: 'string', from: ({ record }) => record.project.name, absent: 'unknown' },
+  { keys: [ATTR_SVC_REPOSITORY_ID], type: 'int', from: ({ record }) => record.project.id, absent: 'unknown' },
+  { keys: [ATTR_VCS_REPOSITORY_URL_FULL], type: 'string', from: ({ record }) => record.project.webUrl, absent: 'unknown' },
+  {
+    keys: [ATTR_VCS_OWNER_NAME],
+    type: 'string',
+    from: ({ record }) => ownerOf(record.project.path),
+    absent: 'path unknown or of one segment',
+  },
+]
+
+function ownerOf(path: string | undefined): string | undefined {
+  const end = path?.lastIndexOf('/') ?? -1
+  return end > 0 ? path?.slice(0, end) : undefined
+}

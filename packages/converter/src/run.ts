@@ -1,0 +1,155 @@
+import { type IdScheme, instanceOf, pseudonym } from './identity.ts'
+import type { ConvertOptions } from './options.ts'
+import type { ConversionPlan } from './plan.ts'
+import type { JobRecord, PipelineRecord, UserRecord } from './record.ts'
+import { RecordError } from './sources/record-error.ts'
+import { OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
+import { newTally, type Tally } from './text.ts'
+import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
+
+/** One record under one plan: everything that several signals need, worked out once. */
+export interface PipelineRun {
+  readonly plan: ConversionPlan
+  readonly options: ConvertOptions
+  readonly ids: IdScheme
+  readonly record: PipelineRecord
+  readonly instance: string
+  readonly rootId: bigint
+  /** False when the root is only guessed from the direct parent. */
+  readonly rootResolved: boolean
+  readonly traceId: string
+  readonly spanId: string
+  readonly traceState: string
+  readonly times: SpanTimes
+  /** When the record reached us, else the pipeline's end: `observedTimeUnixNano`. */
+  readonly observedNs: bigint
+  readonly result: string | undefined
+  /** Set exactly when the pipeline failed. */
+  readonly errorType: string | undefined
+  readonly refType: 'tag' | 'branch' | undefined
+  readonly user: UserRecord | undefined
+  /** The jobs that get a span and a log record, in order. */
+  readonly exportedJobs: readonly JobRecord[]
+  readonly tally: Tally
+}
+
+/** One job or bridge attempt of a run. */
+export interface JobRun {
+  readonly run: PipelineRun
+  readonly job: JobRecord
+  readonly spanId: string
+  readonly times: JobTimes
+  readonly result: string | undefined
+  readonly errorType: string | undefined
+  readonly user: UserRecord | undefined
+}
+
+/** @throws {RecordError} when neither the record nor its receipt has any time */
+export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): PipelineRun {
+  const { options, ids } = plan
+  const times = pipelineTimes(record)
+  if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
+  const instance = options.instanceId ?? instanceOf(record.project.webUrl ?? record.url)
+  const root = rootOf(record, options)
+  const errorType = pipelineErrorType(record)
+  const later = record.previousExport !== undefined && options.reexport === 'link' ? record.finishedAtNs : undefined
+  const tally = newTally()
+  if (times.adjusted) tally.adjustedSpans++
+  return {
+    plan,
+    options,
+    ids,
+    record,
+    instance,
+    rootId: root.id,
+    rootResolved: root.resolved,
+    traceId: ids.traceId(instance, root.id),
+    spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
+    traceState: ids.traceState(instance, root.id),
+    times,
+    observedNs: record.receivedAtNs ?? times.endNs,
+    result: resultOf(record.status, errorType, options),
+    errorType,
+    refType: refTypeOf(record),
+    user: maskedUser(record.user, instance, options),
+    exportedJobs: exportedJobs(record, times, options),
+    tally,
+  }
+}
+
+export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
+  const times = jobTimes(job, run.times)
+  if (times.adjusted) run.tally.adjustedSpans++
+  const errorType = job.status === 'failed' ? (job.failureReason ?? OTHER_ERROR) : undefined
+  return {
+    run,
+    job,
+    spanId: run.ids.jobSpanId(run.instance, run.rootId, job),
+    times,
+    result: resultOf(job.status, errorType, run.options),
+    errorType,
+    user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.instance, run.options),
+  }
+}
+
+/** Jobs whose failure fails the pipeline. Earlier attempts of a retried job have been forgiven. */
+export function failedJobs(record: PipelineRecord): JobRecord[] {
+  return record.jobs.filter((job) => job.status === 'failed' && !job.allowFailure && job.effective)
+}
+
+/** @see spec/pipeline-telemetry.md 2.5 */
+function rootOf(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
+  if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
+  const parentId = joinedUpstream(record, options)?.pipelineId
+  return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
+}
+
+/** The upstream pipeline whose trace this one joins, if it joins one. */
+export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {
+  const { upstream } = record
+  if (upstream === undefined || upstream.pipelineId === record.id) return undefined
+  return upstream.otherProject && options.multiProject === 'link' ? undefined : upstream
+}
+
+function pipelineErrorType(record: PipelineRecord): string | undefined {
+  if (record.status !== 'failed') return undefined
+  if (record.failureReason !== undefined) return record.failureReason
+  const [first, ...others] = failedJobs(record)
+  if (first === undefined) return OTHER_ERROR
+  const earliest = others.reduce((a, b) => (finishOf(b) < finishOf(a) ? b : a), first)
+  return earliest.failureReason ?? OTHER_ERROR
+}
+
+/** Unknown finish times sort last. */
+const finishOf = (job: JobRecord): bigint => job.finishedAtNs ?? 2n ** 64n
+
+function resultOf(status: string, errorType: string | undefined, options: ConvertOptions): string | undefined {
+  const refined = options.refinedResults && errorType !== undefined ? refinedResultByReason[errorType] : undefined
+  return refined ?? resultByStatus[status]
+}
+
+function refTypeOf(record: PipelineRecord): 'tag' | 'branch' | undefined {
+  if (record.tag !== undefined) return record.tag ? 'tag' : 'branch'
+  return record.mergeRequest === undefined ? undefined : 'branch'
+}
+
+function exportedJobs(record: PipelineRecord, times: SpanTimes, options: ConvertOptions): readonly JobRecord[] {
+  const sent = record.previousExport?.jobIds
+  if (sent === undefined && !options.skipNeverRan) return record.jobs
+  return record.jobs.filter(
+    (job) => !sent?.has(job.id) && (!options.skipNeverRan || jobTimes(job, times).executed),
+  )
+}
+
+const sameUser = (a: UserRecord | undefined, b: UserRecord | undefined): boolean =>
+  a?.id === b?.id && a?.username === b?.username
+
+function maskedUser(user: UserRecord | undefined, instance: string, options: ConvertOptions): UserRecord | undefined {
+  if (user === undefined || options.user === 'include') return user
+  if (options.user === 'omit') return undefined
+  return {
+    // One bit less than the hash: the attribute is a signed 64-bit integer.
+    id: user.id === undefined ? undefined : BigInt(`0x${pseudonym(instance, 'id', String(user.id))}`) >> 1n,
+    username: user.username === undefined ? undefined : pseudonym(instance, 'username', user.username),
+  }
+}

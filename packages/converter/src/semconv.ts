@@ -1,0 +1,61 @@
+/**
+ * Every name the converter emits: the semantic-convention constants in use, and the names of our own beside them.
+ *
+ * `svc.` stands for the vendor namespace; `attribute-table.ts` replaces it when another one is configured.
+ */
+export {
+  ATTR_CICD_PIPELINE_NAME,
+  ATTR_CICD_PIPELINE_RESULT,
+  ATTR_CICD_PIPELINE_RUN_ID,
+  ATTR_CICD_PIPELINE_RUN_STATE,
+  ATTR_CICD_PIPELINE_RUN_URL_FULL,
+  ATTR_CICD_PIPELINE_TASK_NAME,
+  ATTR_CICD_PIPELINE_TASK_RUN_ID,
+  ATTR_CICD_PIPELINE_TASK_RUN_RESULT,
+  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
+  ATTR_CICD_PIPELINE_TASK_TYPE,
+  ATTR_CICD_WORKER_ID,
+  ATTR_CICD_WORKER_NAME,
+  ATTR_CICD_WORKER_STATE,
+  ATTR_DEPLOYMENT_ENVIRONMENT,
+  ATTR_DEPLOYMENT_ENVIRONMENT_NAME,
+  ATTR_ERROR_TYPE,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_VERSION,
+  ATTR_VCS_CHANGE_ID,
+  ATTR_VCS_CHANGE_STATE,
+  ATTR_VCS_CHANGE_TITLE,
+  ATTR_VCS_OWNER_NAME,
+  ATTR_VCS_PROVIDER_NAME,
+  ATTR_VCS_REF_BASE_NAME,
+  ATTR_VCS_REF_BASE_REVISION,
+  ATTR_VCS_REF_BASE_TYPE,
+  ATTR_VCS_REF_HEAD_NAME,
+  ATTR_VCS_REF_HEAD_REVISION,
+  ATTR_VCS_REF_HEAD_TYPE,
+  ATTR_VCS_REPOSITORY_NAME,
+  ATTR_VCS_REPOSITORY_URL_FULL,
+  METRIC_CICD_PIPELINE_RUN_DURATION,
+  METRIC_CICD_PIPELINE_RUN_ERRORS,
+} from '@opentelemetry/semantic-conventions/incubating'
+
+/** The registry version our names follow. */
+export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0'
+
+// Not in the registry; emitted because the interface lists them (spec/pipeline-telemetry.md 9).
+export const ATTR_CICD_PIPELINE_TASK_RUN_STATE = 'cicd.pipeline.task.run.state'
+export const METRIC_CICD_PIPELINE_RUN_COUNT = 'cicd.pipeline.run.count'
+export const METRIC_CICD_PIPELINE_TASK_TOTAL = 'cicd.pipeline.task.total'
+export const METRIC_CICD_PIPELINE_TASK_DURATION = 'cicd.pipeline.task.duration'
+
+export const ATTR_SVC_REPOSITORY_ID = 'svc.vcs.repository.id'
+export const ATTR_SVC_TRACE_ID = 'svc.cicd.pipeline.trace_id'
+export const ATTR_SVC_TRIGGER_TYPE = 'svc.cicd.pipeline.trigger.type'
+export const METRIC_SVC_RUN_QUEUED_DURATION = 'svc.cicd.pipeline.run.queued_duration'
+
+// Extensions: keys of ours that the interface does not list (option `extensions`).
+export const ATTR_SVC_LINK_TYPE = 'svc.cicd.link.type'
+export const ATTR_SVC_ROOT_RESOLVED = 'svc.cicd.root.resolved'
+export const ATTR_SVC_TIMESTAMPS_ADJUSTED = 'svc.cicd.timestamps.adjusted'
+export const ATTR_SVC_TASK_RUN_EXECUTED = 'svc.cicd.pipeline.task.run.executed'
+export const ATTR_SVC_TASK_RUN_ATTEMPT = 'svc.cicd.pipeline.task.run.attempt'

@@ -1,0 +1,166 @@
+/**
+ * The objects that hooks and REST answers share. Each reader turns a field into its record, or into `undefined` when
+ * the field is null or holds nothing usable: some relays write `{ id: 0, description: "" }` where the source said null.
+ *
+ * @see spec/pipeline-telemetry.md 1.1, 1.2
+ */
+import type {
+  ArtifactsRecord,
+  CommitRecord,
+  EnvironmentRecord,
+  MergeRequestRecord,
+  ProjectRecord,
+  RunnerRecord,
+  UserRecord,
+} from '../record.ts'
+import {
+  byteSize,
+  date,
+  type Fields,
+  flag,
+  id,
+  isObject,
+  requiredText,
+  section,
+  sectionWhere,
+  text,
+  texts,
+  warn,
+} from './fields.ts'
+import { canonicalStatus } from './status.ts'
+import { projectUrl, projectUrlIn, url } from './web-url.ts'
+
+const draftTitle = /^\s*(?:draft:|\[draft\]|\(draft\)|wip:|\[wip\])/i
+const mergeRequestRef = /^refs\/merge-requests\/(\d{1,18})\//
+
+export function readStatus(fields: Fields, key: string): string {
+  return canonicalStatus(requiredText(fields, key))
+}
+
+/** A text in hooks, an object in REST. */
+export function readDetailedStatus(run: Fields): string | undefined {
+  if (!isObject(run.values.detailed_status)) return text(run, 'detailed_status')
+  const status = section(run, 'detailed_status')!
+  return text(status, 'label') ?? text(status, 'text')
+}
+
+/** A project that came without its address takes it from the pipeline's. */
+export function readProject(project: Fields | undefined, pipelineUrl: string | undefined): ProjectRecord {
+  return {
+    id: project && id(project, 'id'),
+    name: project && text(project, 'name'),
+    webUrl: projectUrl(project && url(project, 'web_url')) ?? projectUrlIn(pipelineUrl),
+    path: project && text(project, 'path_with_namespace'),
+  }
+}
+
+export function readUser(owner: Fields): UserRecord | undefined {
+  const user = section(owner, 'user')
+  if (user === undefined) return undefined
+  const record = { id: id(user, 'id'), username: text(user, 'username') }
+  return record.id === undefined && record.username === undefined ? undefined : record
+}
+
+export function readCommit(owner: Fields): CommitRecord | undefined {
+  const commit = section(owner, 'commit')
+  if (commit === undefined) return undefined
+  const record = { id: text(commit, 'id'), title: text(commit, 'title'), message: text(commit, 'message') }
+  return record.id === undefined && record.title === undefined && record.message === undefined ? undefined : record
+}
+
+/** A pipeline whose merge request was not sent along may still name it in its ref. */
+export function readMergeRequest(owner: Fields, ref: string | undefined): MergeRequestRecord | undefined {
+  const request = section(owner, 'merge_request')
+  if (request === undefined) {
+    const iid = ref === undefined ? undefined : mergeRequestRef.exec(ref)?.[1]
+    return iid === undefined || BigInt(iid) === 0n ? undefined : { ...unknownMergeRequest, iid: BigInt(iid) }
+  }
+  const title = text(request, 'title')
+  const markedDraft = flag(request, 'draft') === true || flag(request, 'work_in_progress') === true
+  const record = {
+    id: id(request, 'id'),
+    iid: id(request, 'iid'),
+    title,
+    state: text(request, 'state'),
+    draft: markedDraft || (title !== undefined && draftTitle.test(title)),
+    targetBranch: text(request, 'target_branch'),
+  }
+  const known = record.id ?? record.iid ?? record.title ?? record.state ?? record.targetBranch
+  return known === undefined ? undefined : record
+}
+
+const unknownMergeRequest: MergeRequestRecord = {
+  id: undefined,
+  iid: undefined,
+  title: undefined,
+  state: undefined,
+  draft: false,
+  targetBranch: undefined,
+}
+
+export function readRunner(owner: Fields): RunnerRecord | undefined {
+  const runner = section(owner, 'runner')
+  if (runner === undefined) return undefined
+  const runnerId = id(runner, 'id')
+  const description = text(runner, 'description')
+  if (runnerId === undefined && description === undefined) return undefined
+  const paused = flag(runner, 'paused')
+  return {
+    id: runnerId,
+    description,
+    tags: texts(runner, 'tags'),
+    type: text(runner, 'runner_type'),
+    active: flag(runner, 'active') ?? (paused === undefined ? undefined : !paused),
+    isShared: flag(runner, 'is_shared'),
+  }
+}
+
+export function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
+  const environment = section(owner, 'environment')
+  if (environment === undefined) return undefined
+  const record = {
+    name: text(environment, 'name'),
+    action: text(environment, 'action'),
+    deploymentTier: text(environment, 'deployment_tier'),
+  }
+  return (record.name ?? record.action ?? record.deploymentTier) === undefined ? undefined : record
+}
+
+/** `artifacts_file`, else the archive among REST's `artifacts`. */
+export function readArtifacts(job: Fields): ArtifactsRecord | undefined {
+  const file =
+    section(job, 'artifacts_file') ?? sectionWhere(job, 'artifacts', ({ file_type }) => file_type === 'archive')
+  if (file === undefined) return undefined
+  const record = { filename: text(file, 'filename'), size: byteSize(file, 'size') }
+  return record.filename === undefined && record.size === undefined ? undefined : record
+}
+
+/** Whether the ref is a tag; a full ref name tells it when the field is missing. */
+export function readTag(run: Fields, ref: string | undefined): boolean | undefined {
+  const tag = flag(run, 'tag')
+  if (tag !== undefined) return tag
+  if (ref?.startsWith('refs/tags/')) return true
+  return ref?.startsWith('refs/heads/') ? false : undefined
+}
+
+/** All zeros is how the source says that there was no commit before. */
+export function readBeforeSha(run: Fields): string | undefined {
+  const sha = text(run, 'before_sha')
+  return sha === undefined || /^0+$/.test(sha) ? undefined : sha
+}
+
+export function readFailureReason(owner: Fields, key: string, status: string): string | undefined {
+  return status === 'failed' ? text(owner, key) : undefined
+}
+
+const weekNs = 7n * 86_400n * 1_000_000_000n
+const clockSkewNs = 300n * 1_000_000_000n
+
+/** The end of a run. One far from its receipt is kept, with a warning: backends refuse such times without a word. */
+export function readEnd(run: Fields, receivedAtNs: bigint | undefined): bigint | undefined {
+  const endNs = date(run, 'finished_at')
+  if (endNs === undefined || receivedAtNs === undefined) return endNs
+  if (endNs > receivedAtNs + clockSkewNs) warn(run, 'finished_at', 'lies in the future')
+  if (endNs < receivedAtNs - weekNs) warn(run, 'finished_at', 'is more than a week old')
+  return endNs
+}

@@ -1,0 +1,88 @@
+/** `YYYY-MM-DD hh:mm:ss`, up to nine fraction digits, and a zone; a text without a zone means UTC. */
+const dateShape = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
+const daysBeforeMonth = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
+const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Leap days of the years 1 to 1969. */
+const leapDaysBefore1970 = 477
+/** Where the fraction or the zone begins. */
+const afterSeconds = 'YYYY-MM-DD hh:mm:ss'.length
+
+/**
+ * Nanoseconds since 1970, 'absent' when nothing was said (null, blank, "null", year 1), 'invalid' when what was said is
+ * no date after 1970-01-01T00:00:00Z. `Date.parse` would read zone-less text in the host's zone and roll 02-30 over.
+ *
+ * @see spec/pipeline-telemetry.md 1.3
+ */
+export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
+  if (value === null || value === undefined) return 'absent'
+  if (typeof value !== 'string') return 'invalid'
+  if (!dateShape.test(value)) return value === 'null' || value.trim() === '' ? 'absent' : 'invalid'
+
+  const year = twoDigits(value, 0) * 100 + twoDigits(value, 2)
+  if (year === 1) return 'absent'
+  const month = twoDigits(value, 5)
+  const day = twoDigits(value, 8)
+  const hour = twoDigits(value, 11)
+  const minute = twoDigits(value, 14)
+  const second = twoDigits(value, 17)
+  if (month < 1 || month > 12 || day < 1 || day > lastDay(year, month)) return 'invalid'
+  if (hour > 23 || minute > 59 || second > 59) return 'invalid'
+
+  const afterFraction = value.charAt(afterSeconds) === '.' ? endOfDigits(value, afterSeconds + 1) : afterSeconds
+  const offsetMinutes = readOffset(value, afterFraction)
+  if (offsetMinutes === undefined) return 'invalid'
+  const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + (minute - offsetMinutes) * 60 + second
+  const nanoseconds = readFraction(value, afterFraction)
+  if (seconds < 0 || (seconds === 0 && nanoseconds === 0)) return 'invalid'
+  return BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)
+}
+
+/** Nanoseconds since 1970; `undefined` when the value is absent or no date. */
+export function parseDate(value: unknown): bigint | undefined {
+  const date = readDate(value)
+  return typeof date === 'bigint' ? date : undefined
+}
+
+function twoDigits(text: string, at: number): number {
+  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
+}
+
+function endOfDigits(text: string, from: number): number {
+  let at = from
+  while (text.charCodeAt(at) >= 48 && text.charCodeAt(at) <= 57) at++
+  return at
+}
+
+/** The fraction that ends at `end`, in nanoseconds. */
+function readFraction(text: string, end: number): number {
+  if (end === afterSeconds) return 0
+  const digits = end - afterSeconds - 1
+  return Number(text.slice(afterSeconds + 1, end)) * 10 ** (9 - digits)
+}
+
+/** Minutes east of UTC; `undefined` when out of range. */
+function readOffset(text: string, from: number): number | undefined {
+  const at = text.charAt(from) === ' ' ? from + 1 : from
+  const sign = text.charAt(at)
+  if (sign !== '+' && sign !== '-') return 0
+  const hours = twoDigits(text, at + 1)
+  const minutes = twoDigits(text, text.length - 2)
+  if (hours > 23 || minutes > 59) return undefined
+  return sign === '+' ? hours * 60 + minutes : -(hours * 60 + minutes)
+}
+
+function daysSince1970(year: number, month: number, day: number): number {
+  const passed = year - 1
+  const leapDays = Math.floor(passed / 4) - Math.floor(passed / 100) + Math.floor(passed / 400) - leapDaysBefore1970
+  const leapDayOfYear = month > 2 && isLeapYear(year) ? 1 : 0
+  return (year - 1970) * 365 + leapDays + daysBeforeMonth[month - 1]! + leapDayOfYear + day - 1
+}
+
+function lastDay(year: number, month: number): number {
+  return month === 2 && isLeapYear(year) ? 29 : daysInMonth[month - 1]!
+}
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+}

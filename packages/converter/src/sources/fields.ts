@@ -1,0 +1,202 @@
+import { readDate } from './date.ts'
+import { RecordError } from './record-error.ts'
+import { type WarningList, warningLimit } from './warnings.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * One JSON object of a foreign payload and the way to it.
+ *
+ * The readers below take a field by name. What is required and unusable throws a `RecordError`; what is optional and
+ * unusable reads as absent and leaves a warning, what is optional and null or missing just reads as absent. Paths are
+ * put together only for a message, and no message repeats a text except an id, a date or an `object_kind`.
+ */
+export interface Fields {
+  readonly values: JsonObject
+  readonly parent: Fields | undefined
+  /** The field of the parent that holds this object. */
+  readonly key: string
+  /** Position when that field is a list, else -1. */
+  readonly index: number
+  readonly warnings: WarningList
+}
+
+/** OTLP integers are 64-bit and signed; nothing above this can be sent. */
+const maxInteger = 2n ** 63n - 1n
+const decimalDigits = /^\d{1,19}$/
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function bodyFields(values: JsonObject, warnings: WarningList): Fields {
+  return { values, parent: undefined, key: '', index: -1, warnings }
+}
+
+export function warn(fields: Fields, key: string, reason: string): void {
+  const { warnings } = fields
+  warnings.total++
+  if (warnings.items.length < warningLimit) warnings.items.push({ path: pathOf(fields, key), reason })
+}
+
+export function refuse(fields: Fields, key: string, reason: string): never {
+  throw new RecordError(pathOf(fields, key), reason)
+}
+
+/** A text that is more than blanks, as given. */
+export function text(fields: Fields, key: string): string | undefined {
+  const value = fields.values[key]
+  if (typeof value === 'string') return /\S/.test(value) ? value : undefined
+  return absent(fields, key, value, 'a text')
+}
+
+export function requiredText(fields: Fields, key: string): string {
+  const value = fields.values[key]
+  if (typeof value === 'string' && /\S/.test(value)) return value
+  refuse(fields, key, `must be a text, got ${typeof value === 'string' ? 'a blank one' : kindOf(value)}`)
+}
+
+/** An integer above 0, as number, BigInt or decimal digits. */
+export function id(fields: Fields, key: string): bigint | undefined {
+  const value = fields.values[key]
+  if (value === null || value === undefined) return undefined
+  const integer = toInteger(value)
+  if (integer !== undefined && integer > 0n && integer <= maxInteger) return integer
+  warn(fields, key, idFault(value, integer))
+  return undefined
+}
+
+export function requiredId(fields: Fields, key: string): bigint {
+  const value = fields.values[key]
+  const integer = toInteger(value)
+  if (integer !== undefined && integer > 0n && integer <= maxInteger) return integer
+  refuse(fields, key, idFault(value, integer))
+}
+
+/** A size in bytes, from 0 to 2^63-1. */
+export function byteSize(fields: Fields, key: string): bigint | undefined {
+  const value = fields.values[key]
+  const integer = toInteger(value)
+  if (integer !== undefined && integer >= 0n && integer <= maxInteger) return integer
+  return absent(fields, key, value, `an integer from 0 to ${maxInteger}`)
+}
+
+/** An integer from 0 to 2^53-1. */
+export function count(fields: Fields, key: string): number | undefined {
+  const value = fields.values[key]
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  return absent(fields, key, value, 'an integer, 0 or above')
+}
+
+export function seconds(fields: Fields, key: string): number | undefined {
+  const value = fields.values[key]
+  if (typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY) return value + 0 // -0 becomes 0
+  return absent(fields, key, value, 'seconds, 0 or above')
+}
+
+export function flag(fields: Fields, key: string): boolean | undefined {
+  const value = fields.values[key]
+  return typeof value === 'boolean' ? value : absent(fields, key, value, 'true or false')
+}
+
+/** Nanoseconds since 1970; later than 2262 is more than OTLP can carry. */
+export function date(fields: Fields, key: string): bigint | undefined {
+  const value = fields.values[key]
+  const timeNs = readDate(value)
+  if (timeNs === 'absent') return undefined
+  if (timeNs !== 'invalid' && timeNs <= maxInteger) return timeNs
+  const got = typeof value === 'string' ? quoted(value) : kindOf(value)
+  warn(fields, key, `must be a date after 1970 and before 2262-04-11T23:47:17Z, got ${got}`)
+  return undefined
+}
+
+/** The texts of a list; blank ones are dropped, other things too, with a warning. */
+export function texts(fields: Fields, key: string): readonly string[] {
+  const value = fields.values[key]
+  if (!Array.isArray(value)) return absent(fields, key, value, 'a list of texts') ?? []
+  const usable: string[] = []
+  for (const [index, item] of value.entries()) {
+    if (typeof item !== 'string') warn(fields, `${key}[${index}]`, `must be a text, got ${kindOf(item)}`)
+    else if (/\S/.test(item)) usable.push(item)
+  }
+  return usable
+}
+
+export function section(fields: Fields, key: string): Fields | undefined {
+  const value = fields.values[key]
+  if (isObject(value)) return within(fields, key, -1, value)
+  return absent(fields, key, value, 'an object')
+}
+
+export function requiredSection(fields: Fields, key: string): Fields {
+  const value = fields.values[key]
+  if (isObject(value)) return within(fields, key, -1, value)
+  refuse(fields, key, `must be an object, got ${kindOf(value)}`)
+}
+
+/** The objects of a list, `undefined` without a list. An item that is no object is refused. */
+export function sections(fields: Fields, key: string): readonly Fields[] | undefined {
+  const value = fields.values[key]
+  if (!Array.isArray(value)) return absent(fields, key, value, 'a list')
+  return value.map((item: unknown, index) => {
+    if (!isObject(item)) refuse(fields, `${key}[${index}]`, `must be an object, got ${kindOf(item)}`)
+    return within(fields, key, index, item)
+  })
+}
+
+/** The first object of a list that `matches`; whatever else the list holds is ignored. */
+export function sectionWhere(fields: Fields, key: string, matches: (item: JsonObject) => boolean): Fields | undefined {
+  const value = fields.values[key]
+  if (!Array.isArray(value)) return undefined
+  const index = value.findIndex((item) => isObject(item) && matches(item))
+  return index < 0 ? undefined : within(fields, key, index, value[index])
+}
+
+function within(fields: Fields, key: string, index: number, values: JsonObject): Fields {
+  return { values, parent: fields, key, index, warnings: fields.warnings }
+}
+
+/** What a value is, without saying what is in a text. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'string') return 'a text'
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  return shortened(String(value))
+}
+
+/** A text in quotes, on one line and at most 40 characters long. */
+export function quoted(value: string): string {
+  return shortened(JSON.stringify(value.slice(0, 40)))
+}
+
+function shortened(value: string): string {
+  return value.length <= 40 ? value : `${value.slice(0, 39)}…`
+}
+
+function toInteger(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
+  if (typeof value === 'bigint') return value
+  return typeof value === 'string' && decimalDigits.test(value) ? BigInt(value) : undefined
+}
+
+function idFault(value: unknown, integer: bigint | undefined): string {
+  const got = typeof value === 'string' ? quoted(value) : kindOf(value)
+  if (integer !== undefined && integer > maxInteger) return `must be at most ${maxInteger}, got ${got}`
+  if (Number.isInteger(value) && (value as number) > 0 && integer === undefined) {
+    return `must be exact, but ${got} is beyond 2^53 and has already been rounded`
+  }
+  return `must be an integer above 0, got ${got}`
+}
+
+function absent(fields: Fields, key: string, value: unknown, expected: string): undefined {
+  if (value !== null && value !== undefined) warn(fields, key, `must be ${expected}, got ${kindOf(value)}`)
+  return undefined
+}
+
+function pathOf(fields: Fields, key: string): string {
+  const steps = key === '' ? [] : [key]
+  for (let at: Fields | undefined = fields; at?.parent !== undefined; at = at.parent) {
+    steps.unshift(at.index < 0 ? at.key : `${at.key}[${at.index}]`)
+  }
+  return steps.join('.')
+}

@@ -1,0 +1,116 @@
+import type { JobRecord, ProjectRecord } from '../record.ts'
+import { readArtifacts, readEnvironment, readFailureReason, readRunner, readStatus, readUser } from './common-shapes.ts'
+import { count, date, type Fields, flag, requiredId, seconds, sections, text } from './fields.ts'
+import { jobUrl, url } from './web-url.ts'
+
+/** The jobs of one list; hooks and REST use the same names for what they have. `undefined` without a list. */
+export function readJobs(
+  owner: Fields,
+  key: 'builds' | 'jobs' | 'bridges',
+  project: ProjectRecord,
+): readonly JobRecord[] | undefined {
+  return sections(owner, key)?.map((job) => readJob(job, key === 'bridges', project))
+}
+
+function readJob(job: Fields, listedAsBridge: boolean, project: ProjectRecord): JobRecord {
+  const id = requiredId(job, 'id')
+  const status = readStatus(job, 'status')
+  const retriesCount = count(job, 'retries_count')
+  return {
+    id,
+    bridge: flag(job, 'bridge') === true || listedAsBridge,
+    name: text(job, 'name'),
+    stage: text(job, 'stage'),
+    status,
+    createdAtNs: date(job, 'created_at'),
+    startedAtNs: date(job, 'started_at'),
+    finishedAtNs: date(job, 'finished_at'),
+    durationSeconds: seconds(job, 'duration'),
+    queuedSeconds: seconds(job, 'queued_duration'),
+    failureReason: readFailureReason(job, 'failure_reason', status),
+    when: text(job, 'when'),
+    manual: flag(job, 'manual'),
+    allowFailure: flag(job, 'allow_failure') ?? false,
+    url: url(job, 'web_url') ?? jobUrl(project.webUrl, id),
+    user: readUser(job),
+    runner: readRunner(job),
+    artifacts: readArtifacts(job),
+    environment: readEnvironment(job),
+    attempt: retriesCount === undefined ? undefined : retriesCount + 1,
+    previousAttemptId: undefined,
+    effective: true,
+  }
+}
+
+/**
+ * Jobs and bridges as the record wants them: unique by id, in order of creation, attempts numbered. The order in which
+ * they were listed makes no difference.
+ *
+ * @see spec/pipeline-telemetry.md 2.6 (order), 7 (39, 40)
+ */
+export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] {
+  return numberAttempts(uniqueById(listed).sort(byCreation))
+}
+
+/** By creation time, then id; a job without a creation time comes after all that have one. */
+function byCreation(one: JobRecord, other: JobRecord): number {
+  const [a, b] = [one.createdAtNs, other.createdAtNs]
+  if (a === b) return one.id < other.id ? -1 : 1
+  if (a === undefined) return 1
+  return b === undefined || a < b ? -1 : 1
+}
+
+function uniqueById(listed: readonly JobRecord[]): JobRecord[] {
+  const jobs = new Map<bigint, JobRecord>()
+  for (const job of listed) {
+    const twin = jobs.get(job.id)
+    jobs.set(job.id, twin === undefined ? job : betterOf(job, twin))
+  }
+  return [...jobs.values()]
+}
+
+/** Which of two jobs with one id to keep: the bridge, the later end, the higher attempt; the text decides a tie. */
+function betterOf(one: JobRecord, other: JobRecord): JobRecord {
+  if (one.bridge !== other.bridge) return one.bridge ? one : other
+  const [endA, endB] = [one.finishedAtNs ?? 0n, other.finishedAtNs ?? 0n]
+  if (endA !== endB) return endA > endB ? one : other
+  const [attemptA, attemptB] = [one.attempt ?? 0, other.attempt ?? 0]
+  if (attemptA !== attemptB) return attemptA > attemptB ? one : other
+  return asText(one) >= asText(other) ? one : other
+}
+
+function asText(job: JobRecord): string {
+  return JSON.stringify(job, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+}
+
+/** Jobs of one name, stage and kind are attempts of one job; the highest id is the one that counts. */
+function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
+  const attempts = new Map<string, JobRecord[]>()
+  let repeated = false
+  for (const job of jobs) {
+    if (job.name === undefined) continue
+    const key = `${job.bridge} ${job.stage?.length ?? 0} ${job.stage ?? ''} ${job.name}`
+    const others = attempts.get(key)
+    if (others === undefined) attempts.set(key, [job])
+    else {
+      others.push(job)
+      repeated = true
+    }
+  }
+  if (!repeated) return jobs
+
+  const numbered = new Map<bigint, JobRecord>()
+  for (const group of attempts.values()) {
+    if (group.length === 1) continue
+    group.sort((a, b) => (a.id < b.id ? -1 : 1))
+    for (const [index, job] of group.entries()) {
+      numbered.set(job.id, {
+        ...job,
+        attempt: job.attempt ?? index + 1,
+        previousAttemptId: group[index - 1]?.id,
+        effective: index === group.length - 1,
+      })
+    }
+  }
+  return jobs.map((job) => numbered.get(job.id) ?? job)
+}

@@ -1,0 +1,141 @@
+import { findSyntaxError } from './json-syntax.ts'
+import { RecordError } from './record-error.ts'
+
+const byteOrderMark = '\ufeff'
+
+/** 16 digits or more between what may stand before and after a number. May still lie within a string. */
+const longInteger = /(?:^|[\s:,[-])[1-9]\d{15,999}(?=[\s,\]}]|$)/g
+/** A number is no key, so this is no JSON; quoting the number would make it some. */
+const keySeparator = /\s*:/y
+
+/**
+ * `JSON.parse`, except that an integer of 16 to 1,000 digits comes back as BigInt with every digit. Shorter integers,
+ * fractions and exponents are numbers as ever. Nesting of any depth is read; nothing here recurses.
+ *
+ * Long integers are put in quotes behind a marker, parsed as strings and restored. The marker is a run of U+0000. JSON
+ * has only one spelling for that character, `\u0000`, so a run longer than any that opens a string in the text cannot
+ * be imitated.
+ *
+ * Throws a `RecordError` with line and column when the text is no JSON.
+ *
+ * @see spec/pipeline-telemetry.md 1.5
+ */
+export function parseLossless(text: string): unknown {
+  const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
+  try {
+    const integers = findLongIntegers(json)
+    if (integers.length === 0) return JSON.parse(json)
+    const markerLength = 1 + longestNulRun(json)
+    const parsed: unknown = JSON.parse(quoteIntegers(json, integers, '\\u0000'.repeat(markerLength)))
+    return restoreIntegers(parsed, '\0'.repeat(markerLength))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw syntaxError(json)
+  }
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+function findLongIntegers(json: string): readonly Range[] {
+  const found: Range[] = []
+  let outside = 0 // everything before this offset is read, and it lies outside of strings
+  longInteger.lastIndex = 0
+  for (let match = longInteger.exec(json); match !== null; match = longInteger.exec(json)) {
+    const end = longInteger.lastIndex
+    outside = skipStrings(json, outside, end)
+    if (outside > end) longInteger.lastIndex = outside
+    else {
+      const start = integerStart(json, match.index)
+      if (start !== undefined && !isKey(json, end)) found.push({ start, end })
+    }
+  }
+  return found
+}
+
+/** The offset after the last string that opens before `limit`. Beyond `limit` when it lies within that string. */
+function skipStrings(json: string, from: number, limit: number): number {
+  let at = from
+  for (;;) {
+    const open = json.indexOf('"', at)
+    if (open < 0 || open >= limit) return at
+    at = endOfString(json, open)
+  }
+}
+
+function endOfString(json: string, open: number): number {
+  for (let quote = json.indexOf('"', open + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (json.charAt(quote - 1 - backslashes) === '\\') backslashes++
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return json.length + 1
+}
+
+/** Where the integer begins, sign included; `undefined` when the sign belongs to an exponent. */
+function integerStart(json: string, matchStart: number): number | undefined {
+  const first = json.charAt(matchStart)
+  if (first !== '-') return first >= '1' && first <= '9' ? matchStart : matchStart + 1
+  return matchStart === 0 || ':,[ \t\r\n'.includes(json.charAt(matchStart - 1)) ? matchStart : undefined
+}
+
+function isKey(json: string, after: number): boolean {
+  keySeparator.lastIndex = after
+  return keySeparator.test(json)
+}
+
+function longestNulRun(json: string): number {
+  let longest = 0
+  for (const [run] of json.matchAll(/"(?:\\u0000)+/g)) longest = Math.max(longest, (run.length - 1) / 6)
+  return longest
+}
+
+function quoteIntegers(json: string, integers: readonly Range[], marker: string): string {
+  let quoted = ''
+  let copied = 0
+  for (const { start, end } of integers) {
+    quoted += `${json.slice(copied, start)}"${marker}${json.slice(start, end)}"`
+    copied = end
+  }
+  return quoted + json.slice(copied)
+}
+
+function restoreIntegers(parsed: unknown, marker: string): unknown {
+  const holder = { parsed }
+  const open: object[] = [holder]
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    if (Array.isArray(container)) restoreItems(container, marker, open)
+    else restoreFields(container as Record<string, unknown>, marker, open)
+  }
+  return holder.parsed
+}
+
+function restoreItems(list: unknown[], marker: string, open: object[]): void {
+  for (let index = 0; index < list.length; index++) {
+    const value = list[index]
+    if (typeof value === 'object' && value !== null) open.push(value)
+    else if (isMarked(value, marker)) list[index] = BigInt(value.slice(marker.length))
+  }
+}
+
+function restoreFields(fields: Record<string, unknown>, marker: string, open: object[]): void {
+  for (const key in fields) {
+    const value = fields[key]
+    if (typeof value === 'object' && value !== null) open.push(value)
+    else if (isMarked(value, marker)) fields[key] = BigInt(value.slice(marker.length))
+  }
+}
+
+function isMarked(value: unknown, marker: string): value is string {
+  return typeof value === 'string' && value.startsWith(marker)
+}
+
+function syntaxError(json: string): RecordError {
+  const offset = findSyntaxError(json)
+  const before = json.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  const position = { line: before.split('\n').length, column: before.length - lineStart + 1 }
+  return new RecordError('', offset < json.length ? 'is not valid JSON' : 'ends before the JSON is complete', position)
+}

@@ -1,0 +1,37 @@
+import { type Fields, text } from './fields.ts'
+
+const credentials = /^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i
+
+/** A URL without surrounding blanks and without the user and password that clone URLs may hold. */
+export function url(fields: Fields, key: string): string | undefined {
+  const given = text(fields, key)?.trim()
+  return given?.includes('@') ? given.replace(credentials, '$1') : given
+}
+
+/** A project's address without trailing `/` and `.git`; `undefined` when nothing else is left. */
+export function projectUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  const bare = withoutSlashes(given)
+  const address = bare.endsWith('.git') ? withoutSlashes(bare.slice(0, -'.git'.length)) : bare
+  return address === '' ? undefined : address
+}
+
+/** The project's address inside that of one of its pipelines. */
+export function projectUrlIn(pipelineUrl: string | undefined): string | undefined {
+  const end = pipelineUrl?.lastIndexOf('/-/pipelines/') ?? -1
+  return end > 0 ? projectUrl(pipelineUrl?.slice(0, end)) : undefined
+}
+
+export function pipelineUrl(projectWebUrl: string | undefined, pipelineId: bigint): string | undefined {
+  return projectWebUrl === undefined ? undefined : `${projectWebUrl}/-/pipelines/${pipelineId}`
+}
+
+export function jobUrl(projectWebUrl: string | undefined, jobId: bigint): string | undefined {
+  return projectWebUrl === undefined ? undefined : `${projectWebUrl}/-/jobs/${jobId}`
+}
+
+function withoutSlashes(address: string): string {
+  let end = address.length
+  while (end > 0 && address.charAt(end - 1) === '/') end--
+  return address.slice(0, end)
+}

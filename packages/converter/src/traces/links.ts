@@ -1,0 +1,94 @@
+import type { SpanLink } from '@penstock/otlp'
+import { appendAttributes } from '../attribute-table.ts'
+import { instanceOf } from '../identity.ts'
+import type { UpstreamPipeline } from '../record.ts'
+import { joinedUpstream, type JobRun, type PipelineRun } from '../run.ts'
+import { LOCAL, REMOTE } from './span-flags.ts'
+import type { LinkContext } from './link-attributes.ts'
+
+/** Where the span of a run hangs: the parent in its own trace, and links to what is elsewhere or unsure. */
+export interface Attachment {
+  /** '' for a root span. */
+  readonly parentSpanId: string
+  readonly links: readonly SpanLink[]
+}
+
+/**
+ * A child hangs below the bridge that started it; below the parent pipeline, with a link to the bridge, where bridges
+ * are not exported and that span would never exist. A pipeline of another project has its own trace and a link.
+ *
+ * @see spec/pipeline-telemetry.md 2.5, 2.6
+ */
+export function pipelineAttachment(run: PipelineRun): Attachment {
+  const links = laterCompletionLinks(run)
+  const upstream = joinedUpstream(run.record, run.options)
+  if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
+  const bridgeSpanId = bridgeSpanIdOf(run, run.instance, run.rootId, upstream)
+  if (bridgeSpanId !== undefined && exportsBridges(run)) return { parentSpanId: bridgeSpanId, links }
+  return {
+    parentSpanId: run.ids.pipelineSpanId(run.instance, run.rootId, upstream.pipelineId),
+    links:
+      bridgeSpanId === undefined ? links : [link(run, inTrace(run, bridgeSpanId), REMOTE, 'upstream_pipeline'), ...links],
+  }
+}
+
+/** From a retried attempt to the one before it. */
+export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
+  if (job.previousAttemptId === undefined) return []
+  const spanId = run.ids.jobSpanId(run.instance, run.rootId, { id: job.previousAttemptId, bridge: job.bridge })
+  return [link(run, inTrace(run, spanId), LOCAL, 'previous_attempt')]
+}
+
+function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
+  const { upstream } = run.record
+  if (upstream === undefined || upstream.pipelineId === run.record.id) return []
+  const instance = run.options.instanceId ?? (instanceOf(upstream.projectWebUrl) || run.instance)
+  const rootId = upstream.pipelineId
+  const target: Target = {
+    traceId: run.ids.traceId(instance, rootId),
+    spanId:
+      bridgeSpanIdOf(run, instance, rootId, upstream) ?? run.ids.pipelineSpanId(instance, rootId, upstream.pipelineId),
+    traceState: run.ids.traceState(instance, rootId),
+  }
+  return [link(run, target, REMOTE, 'upstream_pipeline')]
+}
+
+function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
+  if (run.record.previousExport === undefined || run.options.reexport !== 'link') return []
+  const spanId = run.ids.pipelineSpanId(run.instance, run.rootId, run.record.id)
+  return [link(run, inTrace(run, spanId), LOCAL, 'previous_completion')]
+}
+
+function bridgeSpanIdOf(run: PipelineRun, instance: string, rootId: bigint, upstream: UpstreamPipeline) {
+  return upstream.bridgeId === undefined
+    ? undefined
+    : run.ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
+}
+
+/** A source that lists this pipeline's bridges lists its parent's too. */
+function exportsBridges(run: PipelineRun): boolean {
+  const { bridgeSource } = run.options
+  return bridgeSource === 'auto' ? run.record.bridgesListed : bridgeSource !== 'none'
+}
+
+interface Target {
+  readonly traceId: string
+  readonly spanId: string
+  readonly traceState: string
+}
+
+/** A span of this run's own trace. */
+const inTrace = (run: PipelineRun, spanId: string): Target => ({
+  traceId: run.traceId,
+  spanId,
+  traceState: run.traceState,
+})
+
+function link(run: PipelineRun, target: Target, origin: number, type: LinkContext['type']): SpanLink {
+  return {
+    ...target,
+    attributes: appendAttributes([], run.plan.linkAttributes, { type }, run.tally),
+    droppedAttributesCount: 0,
+    flags: run.ids.traceFlags | origin,
+  }
+}

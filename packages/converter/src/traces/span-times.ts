@@ -1,0 +1,120 @@
+import type { JobRecord, PipelineRecord } from '../record.ts'
+import { isNeverRun } from '../status-maps.ts'
+
+export interface SpanTimes {
+  readonly startNs: bigint
+  readonly endNs: bigint
+  /** A time had to be made up or turned round. */
+  readonly adjusted: boolean
+}
+
+export interface JobTimes extends SpanTimes {
+  /** False for a job that kept its place in the trace without ever running. */
+  readonly executed: boolean
+}
+
+/** OTLP times are unsigned, `job.created_at` is a signed 64-bit integer; both hold what lies in between. */
+const MAX_NS = 2n ** 63n - 1n
+const NS_PER_SECOND = 1e9
+
+/**
+ * Start and end of the pipeline's span, by the first known of each list.
+ *
+ * `undefined` when neither the pipeline nor a job has a usable time and no receipt time is known.
+ *
+ * @see spec/pipeline-telemetry.md 3.1
+ */
+export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
+  const { finishedAtNs, durationSeconds } = record
+  const startNs =
+    record.createdAtNs ??
+    earliest(record.jobs, 'createdAtNs') ??
+    record.startedAtNs ??
+    minus(finishedAtNs, durationSeconds) ??
+    earliest(record.jobs, 'startedAtNs') ??
+    finishedAtNs ??
+    earliest(record.jobs, 'finishedAtNs') ??
+    record.updatedAtNs
+  if (startNs === undefined) {
+    const { receivedAtNs } = record
+    return receivedAtNs === undefined ? undefined : { startNs: receivedAtNs, endNs: receivedAtNs, adjusted: true }
+  }
+  const endNs =
+    finishedAtNs ??
+    latestFinish(record.jobs) ??
+    plus(startNs, durationSeconds || undefined) ??
+    (hasStarted(record) ? record.updatedAtNs : undefined) ??
+    startNs
+  return ordered(startNs, endNs)
+}
+
+/** @see spec/pipeline-telemetry.md 3.1, edge cases 12 to 17 */
+export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
+  const { startedAtNs, finishedAtNs, durationSeconds } = job
+  const startNs = startedAtNs ?? (isNeverRun(job.status) ? undefined : minus(finishedAtNs, durationSeconds))
+  if (startNs !== undefined) {
+    const endNs = finishedAtNs ?? plus(startNs, durationSeconds) ?? later(startNs, pipeline.endNs)
+    return { ...ordered(startNs, endNs), executed: true }
+  }
+  const atNs = finishedAtNs ?? within(job.createdAtNs, pipeline)
+  const executed = job.status === 'success' || job.status === 'running'
+  return atNs === undefined
+    ? { startNs: pipeline.startNs, endNs: pipeline.startNs, adjusted: true, executed }
+    : { startNs: atNs, endNs: atNs, adjusted: false, executed }
+}
+
+/**
+ * Seconds a job ran, the sample of the duration histograms: its own figure, else what its times say.
+ * `undefined` for jobs that never ran.
+ */
+export function ranSeconds(job: JobRecord): number | undefined {
+  if (isNeverRun(job.status)) return undefined
+  if (job.durationSeconds !== undefined) return job.durationSeconds
+  if (job.startedAtNs === undefined || job.finishedAtNs === undefined || job.finishedAtNs < job.startedAtNs) return undefined
+  return Number(job.finishedAtNs - job.startedAtNs) / NS_PER_SECOND
+}
+
+const ordered = (startNs: bigint, endNs: bigint): SpanTimes =>
+  endNs < startNs ? { startNs, endNs: startNs, adjusted: true } : { startNs, endNs, adjusted: false }
+
+const later = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+function within(atNs: bigint | undefined, range: SpanTimes): bigint | undefined {
+  if (atNs === undefined) return undefined
+  if (atNs < range.startNs) return range.startNs
+  return atNs > range.endNs ? range.endNs : atNs
+}
+
+const toNs = (seconds: number): bigint => BigInt(Math.round(seconds * NS_PER_SECOND))
+
+function plus(atNs: bigint, seconds: number | undefined): bigint | undefined {
+  if (seconds === undefined) return undefined
+  const sum = atNs + toNs(seconds)
+  return sum <= MAX_NS ? sum : undefined
+}
+
+function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | undefined {
+  if (atNs === undefined || seconds === undefined) return undefined
+  const difference = atNs - toNs(seconds)
+  return difference > 0n ? difference : undefined
+}
+
+function earliest(jobs: readonly JobRecord[], time: 'createdAtNs' | 'startedAtNs' | 'finishedAtNs'): bigint | undefined {
+  let found: bigint | undefined
+  for (const job of jobs) {
+    const atNs = job[time]
+    if (atNs !== undefined && (found === undefined || atNs < found)) found = atNs
+  }
+  return found
+}
+
+function latestFinish(jobs: readonly JobRecord[]): bigint | undefined {
+  let found: bigint | undefined
+  for (const { finishedAtNs } of jobs) {
+    if (finishedAtNs !== undefined && (found === undefined || finishedAtNs > found)) found = finishedAtNs
+  }
+  return found
+}
+
+const hasStarted = (record: PipelineRecord): boolean =>
+  record.startedAtNs !== undefined || record.jobs.some((job) => job.startedAtNs !== undefined)

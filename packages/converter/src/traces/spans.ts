@@ -1,0 +1,123 @@
+import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
+import { appendAttributes } from '../attribute-table.ts'
+import { failedJobs, type JobRun, type PipelineRun } from '../run.ts'
+import { statusCodeOf } from '../status-maps.ts'
+import { cleanText, MAX_NAME_BYTES } from '../text.ts'
+import { attemptLinks, pipelineAttachment } from './links.ts'
+import { LOCAL, REMOTE } from './span-flags.ts'
+import { jobTimes, type SpanTimes } from './span-times.ts'
+
+/** The span of the run itself: root of its trace, or below the bridge that started it. */
+export function pipelineSpan(run: PipelineRun, attributes: readonly KeyValue[]): Span {
+  const { record, options } = run
+  const { parentSpanId, links } = pipelineAttachment(run)
+  return span(run, {
+    spanId: run.spanId,
+    parentSpanId,
+    flags: run.ids.traceFlags | (parentSpanId === '' ? LOCAL : REMOTE),
+    name: pipelineSpanName(run),
+    kind: options.spanKind === 'semconv' ? SpanKind.SERVER : SpanKind.INTERNAL,
+    times: run.times,
+    attributes,
+    links,
+    code: statusCodeOf(record.status, options),
+    reason: run.errorType,
+  })
+}
+
+/** One span per job or bridge attempt, child of the pipeline span, or of its stage's span where those are wanted. */
+export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
+  const { job, run } = task
+  const { options, ids } = run
+  return span(run, {
+    spanId: task.spanId,
+    parentSpanId:
+      options.stageSpans && job.stage !== undefined ? ids.stageSpanId(run.instance, run.record.id, job.stage) : run.spanId,
+    flags: ids.traceFlags | LOCAL,
+    name: `job: ${job.name ?? `#${job.id}`}`,
+    kind: SpanKind.INTERNAL,
+    times: task.times,
+    attributes,
+    links: attemptLinks(task),
+    code: statusCodeOf(job.status, options),
+    reason: task.errorType,
+  })
+}
+
+/** Option `stageSpans`: one span per stage that has jobs, over the envelope of their spans. */
+export function stageSpans(run: PipelineRun): Span[] {
+  if (!run.options.stageSpans) return []
+  const failedStages = new Set(failedJobs(run.record).map((job) => job.stage))
+  return [...stageEnvelopes(run)].map(([stage, times]) => {
+    const code = failedStages.has(stage) ? StatusCode.ERROR : StatusCode.UNSET
+    return span(run, {
+      spanId: run.ids.stageSpanId(run.instance, run.record.id, stage),
+      parentSpanId: run.spanId,
+      flags: run.ids.traceFlags | LOCAL,
+      name: stage,
+      kind: SpanKind.INTERNAL,
+      times,
+      attributes: appendAttributes([], run.plan.stageAttributes, { run, stage }, run.tally),
+      links: [],
+      code,
+      reason: undefined,
+    })
+  })
+}
+
+function stageEnvelopes(run: PipelineRun): Map<string, SpanTimes> {
+  const envelopes = new Map<string, SpanTimes>()
+  for (const job of run.exportedJobs) {
+    if (job.stage === undefined) continue
+    const { startNs, endNs } = jobTimes(job, run.times)
+    const known = envelopes.get(job.stage)
+    envelopes.set(job.stage, {
+      startNs: known === undefined || startNs < known.startNs ? startNs : known.startNs,
+      endNs: known === undefined || endNs > known.endNs ? endNs : known.endNs,
+      adjusted: false,
+    })
+  }
+  return envelopes
+}
+
+/** `RUN {name}`: semconv wants a name of low cardinality, so the ref never enters it. */
+function pipelineSpanName({ record, options }: PipelineRun): string {
+  if (options.spanNames === 'native') return `pipeline: ${record.name ?? record.ref ?? `#${record.id}`}`
+  const name = record.name ?? record.project.name
+  return name === undefined ? 'RUN' : `RUN ${name}`
+}
+
+interface SpanParts {
+  readonly spanId: string
+  readonly parentSpanId: string
+  readonly flags: number
+  readonly name: string
+  readonly kind: number
+  readonly times: SpanTimes
+  readonly attributes: readonly KeyValue[]
+  readonly links: readonly SpanLink[]
+  readonly code: number
+  readonly reason: string | undefined
+}
+
+function span(run: PipelineRun, parts: SpanParts): Span {
+  const message = run.options.statusMessage === 'reason' && parts.code === StatusCode.ERROR ? (parts.reason ?? '') : ''
+  return {
+    traceId: run.traceId,
+    spanId: parts.spanId,
+    traceState: run.traceState,
+    parentSpanId: parts.parentSpanId,
+    flags: parts.flags,
+    name: cleanText(parts.name, MAX_NAME_BYTES, run.tally),
+    kind: parts.kind,
+    startTimeUnixNano: parts.times.startNs,
+    endTimeUnixNano: parts.times.endNs,
+    attributes: parts.attributes,
+    droppedAttributesCount: 0,
+    events: [],
+    droppedEventsCount: 0,
+    links: parts.links,
+    droppedLinksCount: 0,
+    status: parts.code === StatusCode.UNSET ? undefined : { message: cleanText(message, MAX_NAME_BYTES, run.tally), code: parts.code },
+  }
+}

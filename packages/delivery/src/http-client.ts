@@ -1,0 +1,184 @@
+import { Agent, type Dispatcher, errors } from 'undici'
+
+export interface HttpRequest {
+  readonly method: 'POST'
+  /** http or https, without userinfo. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** For everything: waiting for a connection, connecting, sending, and reading the reply. */
+  readonly timeoutMs: number
+}
+
+export interface HttpReply {
+  readonly kind: 'reply'
+  readonly status: number
+  /** Names in lower case; a repeated header is joined with ', '. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** The body is longer than what was kept, or broke off. The status counts all the same. */
+  readonly truncated: boolean
+}
+
+/** No status line came. The other side may or may not have acted on the request. */
+export interface NetworkFailure {
+  readonly kind: 'failure'
+  /** Of Node (`ECONNREFUSED`), undici (`UND_ERR_SOCKET`), its parser (`HPE_…`), OpenSSL, or one of `ownReasons`. */
+  readonly code: string
+  /** For people, in our words: what libraries say may quote what was sent. */
+  readonly reason: string
+}
+
+export interface HttpClientLimits {
+  /** Per origin; further requests wait for a free one within their `timeoutMs`. */
+  readonly connections: number
+  readonly connectTimeoutMs: number
+  readonly headersTimeoutMs: number
+  /** Longest silence within a reply's body. */
+  readonly bodyTimeoutMs: number
+  /** The connection is given up when a reply has more. */
+  readonly keptReplyBytes: number
+}
+
+export const defaultHttpClientLimits: HttpClientLimits = {
+  connections: 4,
+  connectTimeoutMs: 5_000,
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 5_000,
+  keptReplyBytes: 64 * 1024,
+}
+
+/**
+ * HTTP/1.1 requests over kept-alive connections, a pool per origin. Redirects come back as replies. What the network
+ * does wrong is a value; what is thrown is a bug of the caller.
+ */
+export class HttpClient {
+  readonly #agent: Agent
+  readonly #keptReplyBytes: number
+
+  constructor(limits: HttpClientLimits = defaultHttpClientLimits) {
+    this.#keptReplyBytes = limits.keptReplyBytes
+    this.#agent = new Agent({
+      connections: limits.connections,
+      pipelining: 1,
+      connect: { timeout: limits.connectTimeoutMs },
+      headersTimeout: limits.headersTimeoutMs,
+      bodyTimeout: limits.bodyTimeoutMs,
+    })
+  }
+
+  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpReply | NetworkFailure> {
+    const interruption = new Interruption(request.timeoutMs, signal)
+    try {
+      // undici notices an abort only once the request has a connection, and there may be none for a long time.
+      const response = await Promise.race([interruption.happened, this.#start(request, interruption.signal)])
+      return await this.#reply(response)
+    } catch (error) {
+      return failureOf(error)
+    } finally {
+      interruption.end()
+    }
+  }
+
+  /** Waits for the requests under way, each of which has its own deadline. */
+  close(): Promise<void> {
+    return this.#agent.close()
+  }
+
+  #start(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { url, method, headers, body } = request
+    return this.#agent.request({ origin: url.origin, path: url.pathname + url.search, method, headers, body, signal })
+  }
+
+  async #reply(response: Dispatcher.ResponseData): Promise<HttpReply> {
+    const headers = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')])
+    const body = await readBody(response.body, this.#keptReplyBytes)
+    return { kind: 'reply', status: response.statusCode, headers: Object.fromEntries(headers), ...body }
+  }
+}
+
+/** Leaving the loop early destroys the stream and with it the connection. */
+async function readBody(stream: AsyncIterable<Uint8Array>, keptBytes: number): Promise<Pick<HttpReply, 'body' | 'truncated'>> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  let truncated = false
+  try {
+    for await (const part of stream) {
+      parts.push(part.subarray(0, keptBytes - bytes))
+      bytes += part.length
+      truncated = bytes > keptBytes
+      if (truncated) break
+    }
+  } catch (error) {
+    failureOf(error)
+    truncated = true
+  }
+  return { body: Buffer.concat(parts), truncated }
+}
+
+/** Failures that we cause ourselves. */
+const ownReasons = {
+  PENSTOCK_DEADLINE: 'no answer in time',
+  PENSTOCK_ABORTED: 'stopped while waiting for an answer',
+} as const
+
+/** The deadline of a request and the caller's wish to stop, as the one signal undici takes. */
+class Interruption {
+  readonly happened: Promise<never>
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  readonly #callerSignal: AbortSignal | undefined
+  readonly #onCallerAbort = () => this.#interrupt('PENSTOCK_ABORTED')
+
+  constructor(timeoutMs: number, callerSignal: AbortSignal | undefined) {
+    this.happened = new Promise((_, reject) => {
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true })
+    })
+    this.happened.catch(() => {})
+    this.#timer = setTimeout(() => this.#interrupt('PENSTOCK_DEADLINE'), timeoutMs)
+    this.#callerSignal = callerSignal
+    callerSignal?.addEventListener('abort', this.#onCallerAbort, { once: true })
+    if (callerSignal?.aborted) this.#onCallerAbort()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#callerSignal?.removeEventListener('abort', this.#onCallerAbort)
+  }
+
+  #interrupt(code: keyof typeof ownReasons): void {
+    this.#controller.abort(Object.assign(new Error(ownReasons[code]), { code }))
+  }
+}
+
+const reasonByCode: readonly { readonly code: RegExp; readonly reason: string }[] = [
+  { code: /^ECONNREFUSED$/, reason: 'connection refused' },
+  { code: /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/, reason: 'host name not found' },
+  { code: /^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, reason: 'no connection in time' },
+  { code: /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, reason: 'no answer in time' },
+  { code: /^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, reason: 'connection closed before an answer' },
+  { code: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, reason: 'host cannot be reached' },
+  { code: /^(HPE_|UND_ERR_HEADERS_OVERFLOW$)/, reason: 'the answer is not HTTP' },
+  { code: /^(ERR_SSL_|ERR_TLS_|EPROTO$)|CERT|LEAF_SIGNATURE/, reason: 'TLS handshake failed' },
+]
+
+/** Codes with which undici and Node complain about their caller. */
+const callerMistake = /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED)$|ERR_INVALID_)/
+
+/** Throws what is not the network's doing. */
+function failureOf(error: unknown): NetworkFailure {
+  const code = codeOf(error)
+  if (typeof code !== 'string' || callerMistake.test(code)) throw error
+  if (code in ownReasons) return { kind: 'failure', code, reason: ownReasons[code as keyof typeof ownReasons] }
+  const known = reasonByCode.find((row) => row.code.test(code))
+  return { kind: 'failure', code, reason: `${known?.reason ?? 'network failure'} (${code})` }
+}
+
+function codeOf(error: unknown): unknown {
+  if (error instanceof errors.HTTPParserError) return error.code ?? 'HPE_UNKNOWN'
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

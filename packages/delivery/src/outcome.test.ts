@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { kindOfStatus, outcomeOfFailure, outcomeOfReply } from './outcome.ts'
+
+test.each([
+  [200, 'delivered'],
+  [202, 'delivered'],
+  [204, 'delivered'],
+  [429, 'retry'],
+  [502, 'retry'],
+  [503, 'retry'],
+  [504, 'retry'],
+  [301, 'dead'],
+  [304, 'dead'],
+  [308, 'dead'],
+  [400, 'dead'],
+  [401, 'dead'],
+  [403, 'dead'],
+  [404, 'dead'],
+  [408, 'dead'],
+  [413, 'dead'],
+  [500, 'dead'],
+  [501, 'dead'],
+  [505, 'dead'],
+  [599, 'dead'],
+  [101, 'dead'],
+  [999, 'dead'],
+])('%i is %s', (status, kind) => {
+  expect(kindOfStatus(status)).toBe(kind)
+})
+
+const detail = { rejectedItems: 0, message: 'as it is told' }
+
+test('only 401 and 403 speak about the credential', () => {
+  const refused = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) => {
+    const outcome = outcomeOfReply({ status, headers: {} }, detail, 0)
+    return outcome.kind === 'dead' && outcome.authentication
+  })
+  expect(refused).toEqual([401, 403])
+})
+
+test('a success keeps what the receiver rejected', () => {
+  const outcome = outcomeOfReply({ status: 200, headers: {} }, { rejectedItems: 3, message: 'too old' }, 0)
+  expect(outcome).toEqual({ kind: 'delivered', rejectedItems: 3, message: 'too old' })
+})
+
+test('a retry carries the wait that was asked for', () => {
+  const outcome = outcomeOfReply({ status: 429, headers: { 'retry-after': '3' } }, detail, 0)
+  expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 3_000, reason: 'as it is told' })
+})
+
+test('a network failure is worth another attempt', () => {
+  const outcome = outcomeOfFailure({ kind: 'failure', code: 'ECONNREFUSED', reason: 'connection refused' })
+  expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'connection refused' })
+})

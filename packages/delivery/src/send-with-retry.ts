@@ -1,0 +1,77 @@
+import type { Clock, Random } from '@penstock/runtime'
+import type { Dead, Delivered, Outcome } from './outcome.ts'
+import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
+
+export interface RetryContext {
+  readonly policy: RetryPolicy
+  /** For one attempt; less when the deadline of the whole is nearer. */
+  readonly attemptTimeoutMs: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal?: AbortSignal | undefined
+  readonly onRetry?: ((retry: RetryNotice) => void) | undefined
+}
+
+export interface RetryNotice {
+  readonly attemptsMade: number
+  readonly waitMs: number
+  readonly reason: string
+}
+
+/** How it ended. Running out of time is a death with the last attempt's reason; being told to stop is not. */
+export interface Delivery {
+  readonly outcome: Delivered | Dead | Aborted
+  readonly attempts: number
+}
+
+/** Stopped by the caller. The last attempt, if any, may have been acted on. */
+export interface Aborted {
+  readonly kind: 'aborted'
+  readonly reason: string
+}
+
+/** Attempts until delivered, dead, out of time or aborted. `attempt` keeps to the given time and to the same signal. */
+export async function sendWithRetry(
+  attempt: (timeoutMs: number) => Promise<Outcome>,
+  context: RetryContext,
+): Promise<Delivery> {
+  const { policy, clock, random, signal } = context
+  const enqueuedAtMs = clock.nowMs()
+  const deadlineMs = deadlineMsOf(policy, enqueuedAtMs)
+  let attempts = 0
+  let reason = 'its time was over'
+  while (!signal?.aborted) {
+    const leftMs = deadlineMs - clock.nowMs()
+    if (leftMs <= 0) return outOfTime(attempts, reason)
+
+    const outcome = await attempt(Math.min(context.attemptTimeoutMs, leftMs))
+    attempts += 1
+    if (outcome.kind !== 'retry') return { outcome, attempts }
+    reason = outcome.reason
+    if (signal?.aborted) break
+
+    const nowMs = clock.nowMs()
+    const item = { enqueuedAtMs, attemptsMade: attempts, retryAfterMs: outcome.retryAfterMs }
+    const atMs = nextAttemptAt(policy, item, nowMs, random)
+    if (atMs === undefined) return outOfTime(attempts, reason)
+    context.onRetry?.({ attemptsMade: attempts, waitMs: atMs - nowMs, reason })
+    await sleepUnlessAborted(clock, atMs - nowMs, signal)
+  }
+  const end = attempts === 0 ? 'stopped before the first attempt' : `stopped after ${counted(attempts)}: ${reason}`
+  return { outcome: { kind: 'aborted', reason: end }, attempts }
+}
+
+function outOfTime(attempts: number, reason: string): Delivery {
+  const end = `gave up after ${counted(attempts)}: ${reason}`
+  return { outcome: { kind: 'dead', reason: end, authentication: false }, attempts }
+}
+
+const counted = (attempts: number): string => (attempts === 1 ? '1 attempt' : `${attempts} attempts`)
+
+async function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await clock.sleep(ms, signal)
+  } catch (error) {
+    if (!signal?.aborted) throw error
+  }
+}

@@ -1,0 +1,52 @@
+import { refuse, reportingRefusals } from './decode-error.ts'
+import { DecodeBudget, type DecodeLimits } from './decode-limits.ts'
+import type { Encoding } from './encoding.ts'
+import type { Message } from './field.ts'
+import { modelFromJson } from './json-decode.ts'
+import { readMessage } from './protobuf-decode.ts'
+import { ProtobufReader } from './protobuf-reader.ts'
+import { schema } from './schema.ts'
+import type { OtlpRequest, Signal } from './types.ts'
+
+/**
+ * An Export*ServiceRequest out of a body.
+ *
+ * Strict: wrong types, wrong lengths of ids, integers out of range, invalid UTF-8 and anything over a limit throw
+ * `OtlpDecodeError` with the path. Lenient where OTLP asks for it: unknown fields are skipped, 64-bit integers in JSON
+ * may be numbers, hex digits may be upper case, packed fields may come unpacked. Whether ids are present is not looked at.
+ *
+ * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+ */
+export function decodeRequest<S extends Signal>(
+  signal: S,
+  bytes: Uint8Array,
+  encoding: Encoding,
+  limits: Partial<DecodeLimits> = {},
+): OtlpRequest<S> {
+  return decodeMessage(schema[signal].request as Message<OtlpRequest<S>>, bytes, encoding, limits)
+}
+
+/** Any message of a table; for a request this is `decodeRequest`. */
+export function decodeMessage<T>(
+  message: Message<T>,
+  bytes: Uint8Array,
+  encoding: Encoding,
+  limits: Partial<DecodeLimits> = {},
+): T {
+  return reportingRefusals(() => {
+    const budget = new DecodeBudget(limits, bytes.length)
+    return encoding === 'protobuf'
+      ? readMessage(message, new ProtobufReader(bytes, budget))
+      : modelFromJson(message, parseJson(bytes), budget)
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    return refuse('not JSON in UTF-8')
+  }
+}

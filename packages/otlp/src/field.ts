@@ -1,0 +1,124 @@
+import type { ScalarKindName, ScalarValue } from './scalar-kinds.ts'
+import type { AnyValue, KeyValue } from './types.ts'
+
+/**
+ * The vocabulary of `schema.ts`: what one field of an OTLP message can be.
+ *
+ * A field knows its number in protobuf; its name in JSON is the name of the property it stands under, unless `json`
+ * says otherwise. Both encodings, in both directions, are derived from these descriptions.
+ */
+export type FieldShape =
+  | { readonly shape: 'scalar'; readonly number: number; readonly kind: ScalarKindName }
+  /** A repeated scalar: packed when written, packed or not when read. */
+  | { readonly shape: 'packed'; readonly number: number; readonly kind: ScalarKindName }
+  /** A sub-message. `required`: the model has no word for its absence and holds an empty one instead. */
+  | { readonly shape: 'message'; readonly number: number; readonly message: Message; readonly required: boolean }
+  | { readonly shape: 'list'; readonly number: number; readonly message: Message }
+  /** A repeated common.v1.KeyValue. */
+  | { readonly shape: 'attributes'; readonly number: number }
+  | { readonly shape: 'anyValue'; readonly number: number }
+  /** A oneof of scalars, in the model `{ type, value }`. */
+  | { readonly shape: 'scalarOneof'; readonly arms: readonly ScalarArm[] }
+  /** A oneof of messages, in the model the message itself with a `type`. */
+  | { readonly shape: 'messageOneof'; readonly arms: readonly MessageArm[] }
+
+export interface ScalarArm {
+  readonly type: string
+  readonly number: number
+  readonly kind: ScalarKindName
+  readonly json: string
+}
+
+export interface MessageArm {
+  readonly type: string
+  readonly number: number
+  readonly message: Message
+}
+
+/** A field whose value in the model has the type `Value`; `model` exists for the compiler only. */
+export type Field<Value = never> = FieldShape & {
+  readonly json?: string
+  readonly model?: (value: Value) => Value
+}
+
+export interface NamedField {
+  /** The property in the model. */
+  readonly property: string
+  /** The key in JSON; a oneof has none of its own. */
+  readonly json: string
+  readonly shape: FieldShape
+}
+
+/** One OTLP message: its fields in the order of the proto file, which is the order of JSON keys. */
+export interface Message<Model = unknown> {
+  readonly name: string
+  readonly fields: readonly NamedField[]
+  readonly model?: (model: Model) => Model
+}
+
+/** A message seen by code that walks its table. */
+export type Model = Record<string, unknown>
+
+/** Declares a message. Every property of the model needs a field, and of the right type. */
+export function message<T>(
+  name: string,
+  fields: { readonly [K in Exclude<keyof T, 'type'>]-?: Field<T[K]> },
+): Message<T> {
+  const named = Object.entries<Field>(fields).map(([property, shape]) => ({
+    property,
+    json: shape.json ?? property,
+    shape,
+  }))
+  return { name, fields: named }
+}
+
+export function scalar<K extends ScalarKindName>(number: number, kind: K, json?: string): Field<ScalarValue<K>> {
+  return { shape: 'scalar', number, kind, ...(json !== undefined && { json }) }
+}
+
+export function packed<K extends ScalarKindName>(number: number, kind: K): Field<readonly ScalarValue<K>[]> {
+  return { shape: 'packed', number, kind }
+}
+
+export function required<T>(number: number, message: Message<T>): Field<T> {
+  return { shape: 'message', number, message: message as Message, required: true }
+}
+
+export function optional<T>(number: number, message: Message<T>, json?: string): Field<T | undefined> {
+  return {
+    shape: 'message',
+    number,
+    message: message as Message,
+    required: false,
+    ...(json !== undefined && { json }),
+  }
+}
+
+export function list<T>(number: number, message: Message<T>, json?: string): Field<readonly T[]> {
+  return { shape: 'list', number, message: message as Message, ...(json !== undefined && { json }) }
+}
+
+export function attributes(number: number): Field<readonly KeyValue[]> {
+  return { shape: 'attributes', number }
+}
+
+export function anyValue(number: number): Field<AnyValue | undefined> {
+  return { shape: 'anyValue', number }
+}
+
+export function scalarOneof<T>(...arms: ScalarArm[]): Field<T | undefined> {
+  return { shape: 'scalarOneof', arms }
+}
+
+type MessageOfArm<T, Type> = Message<Extract<T, { readonly type: Type }>>
+
+export function messageOneof<T extends { readonly type: string }>(arms: {
+  readonly [Type in T['type']]: readonly [number: number, message: MessageOfArm<T, Type>]
+}): Field<T | undefined> {
+  const rows = Object.entries<readonly [number, unknown]>(arms).map(([type, [number, message]]) => ({
+    type,
+    number,
+    message: message as Message,
+  }))
+  return { shape: 'messageOneof', arms: rows }
+}

@@ -1,0 +1,2 @@
+/** Uniform in [0, 1), as `Math.random` is. */
+export type Random = () => number

@@ -1,0 +1,86 @@
+import type { Clock } from '@penstock/runtime'
+
+interface Sleeper {
+  readonly atMs: number
+  wake(): void
+}
+
+/** A clock that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  #nowMs: number
+  #sleepers: Sleeper[] = []
+  #watchers: { readonly count: number; resolve(): void }[] = []
+
+  constructor(nowMs = 0) {
+    this.#nowMs = nowMs
+  }
+
+  nowMs(): number {
+    return this.#nowMs
+  }
+
+  nowNs(): bigint {
+    return BigInt(this.#nowMs) * 1_000_000n
+  }
+
+  /** When each pending sleep will end, soonest first. */
+  get wakeTimesMs(): readonly number[] {
+    return this.#sleepers.map((sleeper) => sleeper.atMs)
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    if (ms <= 0) return
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        reject(signal?.reason)
+      }
+      const sleeper: Sleeper = {
+        atMs: this.#nowMs + Math.ceil(ms),
+        wake: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#add(sleeper)
+    })
+  }
+
+  /** Resolves once `count` sleeps are pending: the code under test has gone as far as it can without time. */
+  async untilSleeping(count = 1): Promise<void> {
+    if (this.#sleepers.length >= count) return
+    await new Promise<void>((resolve) => this.#watchers.push({ count, resolve }))
+  }
+
+  /**
+   * Moves time on, waking sleepers in order, each at its own time. Whoever goes back to sleep without waiting for
+   * anything else is woken again if that falls within the same move.
+   */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms
+    for (let next = this.#nextUntil(endMs); next; next = this.#nextUntil(endMs)) {
+      this.#nowMs = next.atMs
+      next.wake()
+      await settled()
+    }
+    this.#nowMs = endMs
+  }
+
+  /** Sorting is stable: of two that end together, the first to fall asleep wakes first. */
+  #add(sleeper: Sleeper): void {
+    this.#sleepers = [...this.#sleepers, sleeper].toSorted((a, b) => a.atMs - b.atMs)
+    const satisfied = this.#watchers.filter((watcher) => watcher.count <= this.#sleepers.length)
+    this.#watchers = this.#watchers.filter((watcher) => !satisfied.includes(watcher))
+    for (const watcher of satisfied) watcher.resolve()
+  }
+
+  #nextUntil(endMs: number): Sleeper | undefined {
+    const first = this.#sleepers[0]
+    return first && first.atMs <= endMs ? this.#sleepers.shift() : undefined
+  }
+}
+
+/** One turn of the event loop: every promise reaction that needs no I/O has run. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,102 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface Collector {
+  readonly pid: number
+  /** `http://127.0.0.1:port` of the OTLP/HTTP receiver; a configuration without one makes this throw. */
+  readonly httpEndpoint: string
+  /** `127.0.0.1:port` of the OTLP/gRPC receiver, plaintext; throws likewise. */
+  readonly grpcEndpoint: string
+  /** What the collector has logged since it started. */
+  logs(): string
+  /** Asks it to end, which flushes every exporter, and waits until it has. Safe to call again. */
+  stop(): Promise<void>
+}
+
+export interface CollectorStart {
+  config: { file: string } | { yaml: string }
+  /** What `${env:NAME}` in the configuration reads. The collector inherits nothing from the test's own environment. */
+  env?: Record<string, string>
+}
+
+const startDeadlineMs = 20_000
+const stopDeadlineMs = 20_000
+
+const builder = fileURLToPath(new URL('build-collector.mjs', import.meta.url))
+
+/** The OTLP receiver logs the port it was given, so these never collide with a neighbour's. */
+const anyPort = { COLLECTOR_HTTP_ENDPOINT: '127.0.0.1:0', COLLECTOR_GRPC_ENDPOINT: '127.0.0.1:0' }
+
+/** Path of the collector for this checkout's manifest, or `undefined` when it has not been built. */
+export function collectorBinary(): string | undefined {
+  const path = execFileSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' }).trim()
+  return existsSync(path) ? path : undefined
+}
+
+/** Starts a collector on loopback; resolves once every receiver listens. */
+export async function startCollector({ config, env = {} }: CollectorStart): Promise<Collector> {
+  const binary = collectorBinary()
+  if (binary === undefined) throw new Error('the collector is not built; run: npm run collector')
+
+  const source = 'file' in config ? `file:${config.file}` : `yaml:${config.yaml}`
+  // Its metrics about itself would take a fixed port.
+  const args = ['--config', source, '--set=service.telemetry.metrics.level=none']
+  const child = spawn(binary, args, { env: { ...anyPort, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const killWithParent = () => child.kill('SIGKILL')
+  process.once('exit', killWithParent)
+
+  let log = ''
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => {
+      process.off('exit', killWithParent)
+      resolve(`exit ${code ?? signal}`)
+    })
+  })
+  const ready = new Promise<'ready'>((resolve) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      log += `${line}\n`
+      if (line.includes('Everything is ready')) resolve('ready')
+    })
+  })
+
+  const outcome = await firstWithin(startDeadlineMs, [ready, ended])
+  if (outcome !== 'ready') {
+    child.kill('SIGKILL')
+    throw new Error(`the collector did not start (${outcome}):\n${log}`)
+  }
+
+  const listenAddress = (server: 'HTTP' | 'GRPC') => {
+    const address = log.match(new RegExp(`Starting ${server} server\\t.*"endpoint": "([^"]+)"`))?.[1]
+    if (address === undefined) throw new Error(`the collector has no OTLP ${server} receiver:\n${log}`)
+    return address
+  }
+  return {
+    pid: child.pid!,
+    get httpEndpoint() {
+      return `http://${listenAddress('HTTP')}`
+    },
+    get grpcEndpoint() {
+      return listenAddress('GRPC')
+    },
+    logs: () => log,
+    async stop() {
+      child.kill('SIGTERM')
+      const outcome = await firstWithin(stopDeadlineMs, [ended])
+      // It listens for signals a moment after it says it is ready, and dies of one that comes before.
+      if (outcome === 'exit 0' || outcome === 'exit SIGTERM') return
+      child.kill('SIGKILL')
+      throw new Error(`the collector did not stop properly (${outcome}):\n${log}`)
+    },
+  }
+}
+
+async function firstWithin<T>(deadlineMs: number, events: Promise<T>[]): Promise<T | 'deadline'> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<'deadline'>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs, 'deadline')
+  })
+  return Promise.race([...events, deadline]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startCollector } from './collector.ts'
+import { freePort } from './free-port.ts'
+
+export interface GitlabReceiver {
+  /** Of the collector, for `cpuSeconds`. */
+  readonly pid: number
+  /** Posts a pipeline event as GitLab does. Meant to be awaited before the next: see `WebhookAnswer.traces`. */
+  postPipelineWebhook(body: string): Promise<WebhookAnswer>
+  stop(): Promise<void>
+}
+
+export interface WebhookAnswer {
+  /** 200: exported. 204: nothing to export, as the pipeline has not finished. 400 and 500: refused. */
+  status: number
+  /** Why it was refused, else empty. */
+  message: string
+  /** Raw OTLP/JSON requests the collector has written since the answer before. */
+  traces: string[]
+}
+
+export interface GitlabReceiverOptions {
+  /** Commit author and message, and who started the pipeline. The receiver leaves them out by default. */
+  includeUserAttributes?: boolean
+}
+
+/** Neither time limit nor connection handling is what we compare, so both are as generous as it allows. */
+const config = `
+receivers:
+  gitlab:
+    webhook:
+      endpoint: \${env:WEBHOOK_ENDPOINT}
+      read_timeout: 10s
+      write_timeout: 10s
+      keep_alives_enabled: true
+      include_user_attributes: \${env:INCLUDE_USER_ATTRIBUTES}
+exporters:
+  file:
+    path: \${env:TRACES_FILE}
+    rotation: # written before the webhook is answered, instead of every second
+      max_megabytes: 10000
+service:
+  pipelines:
+    traces:
+      receivers: [gitlab]
+      exporters: [file]
+`
+
+/** The collector's own way from a GitLab webhook to a trace, to compare ours with. */
+export async function startGitlabReceiver(options: GitlabReceiverOptions = {}): Promise<GitlabReceiver> {
+  const directory = await mkdtemp(join(tmpdir(), 'gitlab-receiver-'))
+  const tracesFile = join(directory, 'traces.jsonl')
+  const address = `127.0.0.1:${await freePort()}`
+  const collector = await startCollector({
+    config: { yaml: config },
+    env: {
+      WEBHOOK_ENDPOINT: address,
+      TRACES_FILE: tracesFile,
+      INCLUDE_USER_ATTRIBUTES: String(options.includeUserAttributes ?? false),
+    },
+  })
+  // The exporter appends, so a file that exists already is fine, and can be held open from the start.
+  const written = await open(tracesFile, 'a+')
+  let readBytes = 0
+
+  async function newTraces(): Promise<string[]> {
+    const { size } = await written.stat()
+    if (size === readBytes) return []
+    const { buffer } = await written.read({ buffer: Buffer.alloc(size - readBytes), position: readBytes })
+    readBytes = size
+    return buffer.toString('utf8').split('\n').slice(0, -1)
+  }
+
+  return {
+    pid: collector.pid,
+    async postPipelineWebhook(body) {
+      const response = await fetch(`http://${address}/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gitlab-event': 'Pipeline Hook' },
+        body,
+      })
+      const text = await response.text()
+      const message = response.ok ? '' : text === '' ? 'no reason given' : JSON.parse(text)
+      return { status: response.status, message, traces: await newTraces() }
+    },
+    async stop() {
+      await written.close()
+      await collector.stop()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
