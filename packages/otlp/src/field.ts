@@ -64,7 +64,7 @@ export function message<T>(
   name: string,
   fields: { readonly [K in Exclude<keyof T, 'type'>]-?: Field<T[K]> },
 ): Message<T> {
-  const named = Object.entries<Field>(fields).map(([property, shape]) => ({
+  const named = Object.entries<FieldShape & { json?: string }>(fields as never).map(([property, shape]) => ({
     property,
     json: shape.json ?? property,
     shape,

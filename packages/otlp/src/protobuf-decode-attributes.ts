@@ -7,7 +7,7 @@ import type { AnyValue, KeyValue } from './types.ts'
 const { LENGTH_DELIMITED, VARINT, FIXED64 } = WireType
 
 /** An AnyValue while it is read; the last member of the oneof wins. */
-interface OpenValue {
+export interface OpenValue {
   type: AnyValue['type']
   value: unknown
 }

@@ -1,7 +1,7 @@
 import { within } from './decode-error.ts'
 import { emptyModel } from './empty-model.ts'
 import type { Message, Model, NamedField } from './field.ts'
-import { readAnyValueInto, readAttribute } from './protobuf-decode-attributes.ts'
+import { type OpenValue, readAnyValueInto, readAttribute } from './protobuf-decode-attributes.ts'
 import type { ProtobufReader } from './protobuf-reader.ts'
 import { WireType } from './protobuf-writer.ts'
 import { type ScalarKind, scalarKind } from './scalar-kinds.ts'
@@ -153,7 +153,7 @@ function anyValueReader(property: string): Read {
   return (reader, wireType, model) => {
     reader.requireWireType(wireType, LENGTH_DELIMITED)
     model[property] ??= { type: 'empty', value: undefined }
-    readAnyValueInto(model[property] as Model, reader, 1)
+    readAnyValueInto(model[property] as OpenValue, reader, 1)
   }
 }
 

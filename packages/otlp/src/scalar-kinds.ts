@@ -1,6 +1,6 @@
 import { refuse } from './decode-error.ts'
 import { requireHex } from './hex.ts'
-import { doubleFromJson, doubleText, enumFromJson, integerFromJson, longFromJson, stringFromJson, textOf } from './json-scalars.ts'
+import { bytesFromJson, bytesText, doubleFromJson, doubleText, enumFromJson, integerFromJson, longFromJson, stringFromJson, textOf } from './json-scalars.ts'
 import type { ProtobufReader } from './protobuf-reader.ts'
 import { type ProtobufWriter, WireType } from './protobuf-writer.ts'
 
@@ -34,6 +34,16 @@ const text: ScalarKind<string> = {
   read: (reader) => reader.text(),
   toJson: textOf,
   fromJson: stringFromJson,
+}
+
+const bytes: ScalarKind<Uint8Array> = {
+  wireType: WireType.LENGTH_DELIMITED,
+  absent: new Uint8Array(0),
+  isAbsent: (value) => value.length === 0,
+  write: (writer, value) => writer.lengthDelimited(value),
+  read: (reader) => reader.bytes(),
+  toJson: bytesText,
+  fromJson: bytesFromJson,
 }
 
 function id(byteCount: number): ScalarKind<string> {
@@ -162,6 +172,7 @@ const optionalDouble: ScalarKind<number | undefined> = {
 
 export const scalarKinds = {
   string: text,
+  bytes,
   traceId: id(16),
   spanId: id(8),
   bool,

@@ -73,6 +73,10 @@ const instrumentationScope = message<InstrumentationScope>('InstrumentationScope
   droppedAttributesCount: scalar(4, 'uint32'),
 })
 
+/** What the model holds when a group says nothing about its resource or scope; neither is then encoded. */
+export const emptyResource: Resource = { attributes: [], droppedAttributesCount: 0 }
+export const emptyScope: InstrumentationScope = { name: '', version: '', attributes: [], droppedAttributesCount: 0 }
+
 const spanEvent = message<SpanEvent>('Span.Event', {
   timeUnixNano: scalar(1, 'fixed64'),
   name: scalar(2, 'string'),

@@ -1,0 +1,59 @@
+import type { DecodeLimits } from './decode-limits.ts'
+import { decodeMessage } from './decode-request.ts'
+import { encodeMessage } from './encode-message.ts'
+import type { Encoding } from './encoding.ts'
+import { type Message, message, optional, scalar } from './field.ts'
+import { signals } from './signals.ts'
+import type { Signal } from './types.ts'
+
+/** Export*PartialSuccess. `rejected` 0 with a message is a warning: everything was accepted. */
+export interface PartialSuccess {
+  /** Spans, data points or log records. */
+  readonly rejected: bigint
+  readonly message: string
+}
+
+interface ExportResponse {
+  readonly partialSuccess: PartialSuccess | undefined
+}
+
+function responseMessage(signal: Signal): Message<ExportResponse> {
+  const partialSuccess = message<PartialSuccess>('PartialSuccess', {
+    rejected: scalar(1, 'int64', signals[signal].rejectedKey),
+    message: scalar(2, 'string', 'errorMessage'),
+  })
+  return message<ExportResponse>('ExportResponse', { partialSuccess: optional(1, partialSuccess) })
+}
+
+const responses: Readonly<Record<Signal, Message<ExportResponse>>> = {
+  traces: responseMessage('traces'),
+  metrics: responseMessage('metrics'),
+  logs: responseMessage('logs'),
+}
+
+/** Body of an Export*ServiceResponse; without a partial success no bytes in protobuf, `{}` in JSON. */
+export function encodeExportResponse(
+  signal: Signal,
+  partialSuccess: PartialSuccess | undefined,
+  encoding: Encoding,
+): Uint8Array {
+  return encodeMessage(responses[signal], { partialSuccess }, encoding)
+}
+
+/**
+ * The partial success in the body of a 2xx answer; `undefined` when all was accepted without remark, which an empty
+ * body says in either encoding. Throws `OtlpDecodeError`.
+ *
+ * @see https://opentelemetry.io/docs/specs/otlp/#partial-success
+ */
+export function decodeExportResponse(
+  signal: Signal,
+  bytes: Uint8Array,
+  encoding: Encoding,
+  limits: Partial<DecodeLimits> = {},
+): PartialSuccess | undefined {
+  if (bytes.length === 0) return undefined
+  const { partialSuccess } = decodeMessage(responses[signal], bytes, encoding, limits)
+  const saysNothing = partialSuccess?.rejected === 0n && partialSuccess.message === ''
+  return saysNothing ? undefined : partialSuccess
+}
