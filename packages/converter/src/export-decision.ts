@@ -1,6 +1,7 @@
 import type { ConvertOptions } from './options.ts'
 import type { PipelineRecord } from './record.ts'
-import { activeStatuses, blockedStatuses, finishedStatuses } from './status-maps.ts'
+import { isFinished, knownStatuses } from './sources/status.ts'
+import { blockedStatuses } from './status-maps.ts'
 
 export type ExportDecision = { readonly kind: 'export' } | { readonly kind: 'skip'; readonly reason: string }
 
@@ -15,9 +16,9 @@ const includes = (list: readonly string[], word: string): boolean => list.includ
 export function exportDecision(record: PipelineRecord, options: ConvertOptions): ExportDecision {
   const { status } = record
   if (record.previousExport !== undefined && options.reexport === 'none') return skip('already exported')
-  if (includes(finishedStatuses, status)) return { kind: 'export' }
+  if (isFinished(status)) return { kind: 'export' }
   if (includes(blockedStatuses, status)) return options.exportBlocked ? { kind: 'export' } : skip(`waits (${status})`)
-  if (includes(activeStatuses, status)) return skip(`not final (${status})`)
+  if (includes(knownStatuses, status)) return skip(`not final (${status})`)
   if (!options.exportUnknown) return skip('unknown status')
   return record.finishedAtNs === undefined ? skip('unknown status, not finished') : { kind: 'export' }
 }

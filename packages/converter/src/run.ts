@@ -49,7 +49,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const { options, ids } = plan
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
-  const instance = options.instanceId ?? instanceOf(record.project.webUrl ?? record.url)
+  const instance = recordInstance(record, options)
   const root = rootOf(record, options)
   const errorType = pipelineErrorType(record)
   const later = record.previousExport !== undefined && options.reexport === 'link' ? record.finishedAtNs : undefined
@@ -90,6 +90,11 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
     errorType,
     user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.instance, run.options),
   }
+}
+
+/** The forge a record is from, as ids are hashed with it: what is configured, else the host of its URLs, else ''. */
+export function recordInstance(record: PipelineRecord, options: Pick<ConvertOptions, 'instanceId'>): string {
+  return options.instanceId ?? instanceOf(record.project.webUrl ?? record.url)
 }
 
 /** Jobs whose failure fails the pipeline. Earlier attempts of a retried job have been forgiven. */

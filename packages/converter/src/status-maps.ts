@@ -1,22 +1,8 @@
 import { StatusCode } from '@penstock/otlp'
-
-/** Statuses a run ends in; nothing changes after them but through a retry. */
-export const finishedStatuses = ['success', 'failed', 'canceled', 'skipped'] as const
-export type FinishedStatus = (typeof finishedStatuses)[number]
+import type { FinishedStatus, KnownStatus } from './sources/status.ts'
 
 /** Waiting for a person or a clock. */
 export const blockedStatuses = ['manual', 'scheduled'] as const
-
-/** On their way. `canceling` and `waiting_for_callback` are not in the interface's list. */
-export const activeStatuses = [
-  'created',
-  'waiting_for_resource',
-  'preparing',
-  'waiting_for_callback',
-  'pending',
-  'running',
-  'canceling',
-] as const
 
 /** Status → `cicd.pipeline.result` and `cicd.pipeline.task.run.result`; others have none. @see interface-1 2.2 */
 export const resultByStatus: Readonly<Record<string, string>> = {
@@ -34,7 +20,7 @@ export const stateByStatus: Readonly<Record<string, string>> = {
   waiting_for_callback: 'pending',
   running: 'executing',
   canceling: 'executing',
-}
+} satisfies Partial<Record<KnownStatus, string>>
 
 /** Option `refinedResults`: failures that are not the pipeline author's. @see spec/pipeline-telemetry.md 3.6 */
 export const refinedResultByReason: Readonly<Record<string, string>> = {
@@ -58,7 +44,7 @@ export const changeStateByState: Readonly<Record<string, string>> = {
 }
 
 /** Jobs that have not run, whatever their times claim. */
-const neverRunStatuses: ReadonlySet<string> = new Set([
+const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'skipped',
   'created',
   ...blockedStatuses,

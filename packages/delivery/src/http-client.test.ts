@@ -69,7 +69,9 @@ test('a redirect is a reply, and its target hears nothing', async () => {
   const elsewhere = await ScriptedServer.start([ok])
   cleanups.push(() => elsewhere.close())
   const location = `${elsewhere.url}/v1/traces`
-  const redirects = [301, 302, 303, 307, 308].map((status) => ({ play: 'reply', status, headers: { location } }) as const)
+  const redirects = [301, 302, 303, 307, 308].map(
+    (status) => ({ play: 'reply', status, headers: { location } }) as const,
+  )
   const { server, client } = await setUp(redirects)
   for (const { status } of redirects) {
     expect(await client.send(post(server.url))).toMatchObject({ kind: 'reply', status, headers: { location } })
@@ -95,7 +97,10 @@ test('a name that does not exist', async () => {
 test('a reset before the head', async () => {
   const { server, client } = await setUp([{ play: 'reset' }])
   const result = await client.send(post(server.url))
-  expect(result).toMatchObject({ kind: 'failure', reason: expect.stringMatching(/^connection closed before an answer/) })
+  expect(result).toMatchObject({
+    kind: 'failure',
+    reason: expect.stringMatching(/^connection closed before an answer/),
+  })
 })
 
 test.each([undefined, 'the beginning'])('a reset after the head and %j: the status counts', async (body) => {

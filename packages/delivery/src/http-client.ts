@@ -98,7 +98,10 @@ export class HttpClient {
 }
 
 /** Leaving the loop early destroys the stream and with it the connection. */
-async function readBody(stream: AsyncIterable<Uint8Array>, keptBytes: number): Promise<Pick<HttpReply, 'body' | 'truncated'>> {
+async function readBody(
+  stream: AsyncIterable<Uint8Array>,
+  keptBytes: number,
+): Promise<Pick<HttpReply, 'body' | 'truncated'>> {
   const parts: Uint8Array[] = []
   let bytes = 0
   let truncated = false

@@ -6,7 +6,15 @@ export {
   type HttpRequest,
   type NetworkFailure,
 } from './http-client.ts'
-export { type Dead, type Delivered, type Outcome, outcomeOfFailure, outcomeOfReply, type Retry } from './outcome.ts'
+export {
+  type Dead,
+  type Delivered,
+  kindOfStatus,
+  type Outcome,
+  outcomeOfFailure,
+  outcomeOfReply,
+  type Retry,
+} from './outcome.ts'
 export { nextAttemptAt, type RetryPolicy } from './retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
 export { type Aborted, type Delivery, type RetryContext, type RetryNotice, sendWithRetry } from './send-with-retry.ts'

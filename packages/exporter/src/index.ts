@@ -1,1 +1,11 @@
-export {}
+export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
+export { EndpointError } from './endpoint-url.ts'
+export {
+  type ChunkDelivery,
+  DEFAULT_ATTEMPT_TIMEOUT_MS,
+  defaultExportRetry,
+  OtlpEndpoint,
+  type OtlpEndpointOptions,
+  type SendOptions,
+} from './otlp-endpoint.ts'
+export type { SignalTotals } from './signal-totals.ts'

@@ -22,7 +22,7 @@ export function refuse(reason: string): never {
 
 /** The error to throw on from the level called `segment` (`name` or `[3]`, `""` for one without a name). */
 export function within(error: unknown, segment: string): unknown {
-  if (error instanceof Refusal && segment !== "") error.segments.unshift(segment)
+  if (error instanceof Refusal && segment !== '') error.segments.unshift(segment)
   return error
 }
 

@@ -112,9 +112,11 @@ export function scalarOneof<T>(...arms: ScalarArm[]): Field<T | undefined> {
 
 type MessageOfArm<T, Type> = Message<Extract<T, { readonly type: Type }>>
 
-export function messageOneof<T extends { readonly type: string }>(arms: {
-  readonly [Type in T['type']]: readonly [number: number, message: MessageOfArm<T, Type>]
-}): Field<T | undefined> {
+export function messageOneof<T extends { readonly type: string }>(
+  arms: {
+    readonly [Type in T['type']]: readonly [number: number, message: MessageOfArm<T, Type>]
+  },
+): Field<T | undefined> {
   const rows = Object.entries<readonly [number, unknown]>(arms).map(([type, [number, message]]) => ({
     type,
     number,

@@ -7,7 +7,8 @@ for (let value = 0; value < 16; value += 1) digitValues['0123456789abcdef'.charC
  * is a bug of the caller: TypeError.
  */
 export function bytesOfHex(digits: string, byteCount: number, into: Uint8Array, at: number): void {
-  if (digits.length !== byteCount * 2) throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)
+  if (digits.length !== byteCount * 2)
+    throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)
   let invalid = 0
   for (let index = 0; index < byteCount; index += 1) {
     const high = digitValues[digits.charCodeAt(index * 2)] ?? 255
@@ -22,6 +23,7 @@ const lowerHex = /^[0-9a-f]*$/
 
 /** Throws what `bytesOfHex` would throw. */
 export function requireHex(digits: string, byteCount: number): void {
-  if (digits.length !== byteCount * 2) throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)
+  if (digits.length !== byteCount * 2)
+    throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)
   if (!lowerHex.test(digits)) throw new TypeError('an id is written in lower-case hex digits')
 }

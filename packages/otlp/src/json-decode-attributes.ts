@@ -1,8 +1,8 @@
 import { refuse, within } from './decode-error.ts'
 import type { DecodeBudget } from './decode-limits.ts'
 import { arrayFromJson, type JsonObject, objectFromJson } from './json-containers.ts'
-import { scalarKinds } from './scalar-kinds.ts'
 import { bytesFromJson } from './json-scalars.ts'
+import { scalarKinds } from './scalar-kinds.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 

@@ -101,7 +101,7 @@ export class ProtobufReader {
     for (let index = at; index < this.position; index += 1) {
       if ((bytes[index] as number) >= 0x80) return decodeUtf8(bytes.subarray(at, this.position))
     }
-    return bytes.toString("latin1", at, this.position)
+    return bytes.toString('latin1', at, this.position)
   }
 
   /** A copy: the model does not hang on to the body. */
@@ -116,7 +116,7 @@ export class ProtobufReader {
     const length = this.length()
     if (length !== 0 && length !== byteCount) refuse(`${length} bytes long instead of ${byteCount}`)
     const at = this.#take(length)
-    return this.#bytes.toString("hex", at, this.position)
+    return this.#bytes.toString('hex', at, this.position)
   }
 
   length(): number {
@@ -128,7 +128,8 @@ export class ProtobufReader {
   /** Enters a length-delimited field; give the result to `leave`. */
   enter(): number {
     const outerEnd = this.end
-    this.end = this.position + this.length()
+    const length = this.length()
+    this.end = this.position + length
     return outerEnd
   }
 

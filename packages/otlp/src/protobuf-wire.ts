@@ -38,7 +38,11 @@ export class ProtobufWire implements Wire {
     const { resourceGroup, scopeGroup } = schema[signal] as (typeof schema)['traces']
     const outer = {
       before: encode(this.#frameWriter, resourceGroup, { resource, scopes: [], schemaUrl: '' }),
-      after: encode(this.#frameWriter, resourceGroup, { resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
+      after: encode(this.#frameWriter, resourceGroup, {
+        resource: emptyResource,
+        scopes: [],
+        schemaUrl: resourceSchemaUrl,
+      }),
     }
     const inner = {
       before: encode(this.#frameWriter, scopeGroup, { scope, items: [], schemaUrl: '' }),

@@ -48,11 +48,7 @@ export class RequestEncoder {
     return this.#wire.request(signal, request)
   }
 
-  chunks<S extends Signal>(
-    signal: S,
-    header: ChunkHeader,
-    limits: ChunkLimits = defaultChunkLimits,
-  ): ChunkWriter<S> {
+  chunks<S extends Signal>(signal: S, header: ChunkHeader, limits: ChunkLimits = defaultChunkLimits): ChunkWriter<S> {
     return new WireChunkWriter(this.#wire, this.encoding, signal, header, limits)
   }
 }

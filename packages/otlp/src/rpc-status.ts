@@ -9,7 +9,7 @@ export interface RpcStatus {
   /** A value of `GrpcCode`; unknown numbers survive. */
   readonly code: number
   readonly message: string
-  /** google.rpc.RetryInfo, the only detail that OTLP gives a meaning; `undefined` when there is none. */
+  /** google.rpc.RetryInfo, the only detail that OTLP gives a meaning, in whole milliseconds; `undefined` when there is none. */
   readonly retryDelayMs: number | undefined
 }
 
@@ -66,11 +66,7 @@ export function encodeRpcStatus({ code, message, retryDelayMs }: RpcStatus, enco
 }
 
 /** Throws `OtlpDecodeError`. Details other than RetryInfo are skipped. */
-export function decodeRpcStatus(
-  bytes: Uint8Array,
-  encoding: Encoding,
-  limits: Partial<DecodeLimits> = {},
-): RpcStatus {
+export function decodeRpcStatus(bytes: Uint8Array, encoding: Encoding, limits: Partial<DecodeLimits> = {}): RpcStatus {
   if (encoding === 'json') {
     const { code, message, details } = decodeMessage(jsonStatus, bytes, encoding, limits)
     const delay = details.find(({ typeUrl }) => typeUrl === RETRY_INFO)?.retryDelay
@@ -83,17 +79,17 @@ export function decodeRpcStatus(
 
 function encodeRetryInfo(retryDelayMs: number): Uint8Array {
   const seconds = Math.floor(retryDelayMs / 1000)
-  const nanos = Math.round((retryDelayMs - seconds * 1000) * 1_000_000)
+  const nanos = (retryDelayMs - seconds * 1000) * 1_000_000
   return encodeMessage(retryInfo, { retryDelay: { seconds: BigInt(seconds), nanos } }, 'protobuf')
 }
 
 function decodeRetryInfo(bytes: Uint8Array, limits: Partial<DecodeLimits>): number | undefined {
   const { retryDelay } = decodeMessage(retryInfo, bytes, 'protobuf', limits)
-  return retryDelay && Number(retryDelay.seconds) * 1000 + retryDelay.nanos / 1_000_000
+  return retryDelay && Number(retryDelay.seconds) * 1000 + Math.round(retryDelay.nanos / 1_000_000)
 }
 
 /** `1.5s`, the JSON form of a google.protobuf.Duration. */
 function durationMs(text: string): number | undefined {
   const seconds = /^(-?\d+(?:\.\d{1,9})?)s$/.exec(text)?.[1]
-  return seconds === undefined ? undefined : Number(seconds) * 1000
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000)
 }

@@ -1,6 +1,16 @@
 import { refuse } from './decode-error.ts'
 import { requireHex } from './hex.ts'
-import { bytesFromJson, bytesText, doubleFromJson, doubleText, enumFromJson, integerFromJson, longFromJson, stringFromJson, textOf } from './json-scalars.ts'
+import {
+  bytesFromJson,
+  bytesText,
+  doubleFromJson,
+  doubleText,
+  enumFromJson,
+  integerFromJson,
+  longFromJson,
+  stringFromJson,
+  textOf,
+} from './json-scalars.ts'
 import type { ProtobufReader } from './protobuf-reader.ts'
 import { type ProtobufWriter, WireType } from './protobuf-writer.ts'
 

@@ -16,6 +16,7 @@ export interface JobTimes extends SpanTimes {
 /** OTLP times are unsigned, `job.created_at` is a signed 64-bit integer; both hold what lies in between. */
 const MAX_NS = 2n ** 63n - 1n
 const NS_PER_SECOND = 1e9
+const MAX_SECONDS = Number(MAX_NS) / NS_PER_SECOND
 
 /**
  * Start and end of the pipeline's span, by the first known of each list.
@@ -85,18 +86,15 @@ function within(atNs: bigint | undefined, range: SpanTimes): bigint | undefined 
   return atNs > range.endNs ? range.endNs : atNs
 }
 
-const toNs = (seconds: number): bigint => BigInt(Math.round(seconds * NS_PER_SECOND))
-
+/** `undefined` where the result is no time OTLP can carry. */
 function plus(atNs: bigint, seconds: number | undefined): bigint | undefined {
-  if (seconds === undefined) return undefined
-  const sum = atNs + toNs(seconds)
-  return sum <= MAX_NS ? sum : undefined
+  if (seconds === undefined || Math.abs(seconds) > MAX_SECONDS) return undefined
+  const sum = atNs + BigInt(Math.round(seconds * NS_PER_SECOND))
+  return sum > 0n && sum <= MAX_NS ? sum : undefined
 }
 
 function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | undefined {
-  if (atNs === undefined || seconds === undefined) return undefined
-  const difference = atNs - toNs(seconds)
-  return difference > 0n ? difference : undefined
+  return atNs === undefined || seconds === undefined ? undefined : plus(atNs, -seconds)
 }
 
 function earliest(jobs: readonly JobRecord[], time: 'createdAtNs' | 'startedAtNs' | 'finishedAtNs'): bigint | undefined {

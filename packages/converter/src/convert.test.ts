@@ -1,0 +1,177 @@
+import { isSpanId, isTraceId, type KeyValue, type Metric, type Span } from '@penstock/otlp'
+import { pipelineHooks } from '@penstock/testkit'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Conversion, convert } from './convert.ts'
+import { type ConvertOptionsInput, resolveOptions } from './options.ts'
+import type { PipelineRecord } from './record.ts'
+import { readInput } from './sources/input.ts'
+import { RecordError } from './sources/record-error.ts'
+
+const receivedAtNs = 1_790_000_000_000_000_000n
+
+function recordOf(body: unknown): PipelineRecord {
+  const input = readInput(body, { receivedAtNs })
+  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
+  return input.record
+}
+
+const optionSets: ConvertOptionsInput[] = [
+  {},
+  { profile: 'native', stageSpans: true, multiProject: 'same-trace' },
+  { profile: 'strict', skipNeverRan: true, user: 'hash', commitMessage: 'title', pendingPoint: true, bounds: 'fine', refLabel: '^main$' },
+]
+const conversions = fc
+  .record({ hook: pipelineHooks(), options: fc.constantFrom(...optionSets) })
+  .map(({ hook, options }) => {
+    const record = recordOf(hook)
+    return { record, options, conversion: convert(record, resolveOptions(options)) }
+  })
+
+const spansOf = ({ traces }: Conversion): readonly Span[] => traces.resources[0]!.scopes[0]!.items
+const logsOf = ({ logs }: Conversion) => logs.resources[0]!.scopes[0]!.items
+const metricsOf = ({ metrics }: Conversion): readonly Metric[] => metrics.resources[0]!.scopes[0]!.items
+
+function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
+  return [
+    ...[conversion.traces, conversion.metrics, conversion.logs].map(({ resources }) => resources[0]!.resource.attributes),
+    ...spansOf(conversion).flatMap((span) => [span.attributes, ...span.links.map((link) => link.attributes)]),
+    ...logsOf(conversion).map((record) => record.attributes),
+    ...pointsOf(conversion).map((point) => point.attributes),
+  ]
+}
+
+function pointsOf(conversion: Conversion) {
+  return metricsOf(conversion).flatMap(({ data }) => {
+    if (data?.type !== 'gauge' && data?.type !== 'sum' && data?.type !== 'histogram') throw new Error('unexpected metric')
+    return data.dataPoints
+  })
+}
+
+describe('whatever a forge sends', () => {
+  test('reading and converting end in a conversion or a RecordError with a path', () => {
+    fc.assert(
+      fc.property(fc.oneof(pipelineHooks(), fc.json().map((text) => JSON.parse(text))), (body) => {
+        try {
+          const input = readInput(body, { receivedAtNs: undefined })
+          if (input.kind === 'pipeline') convert(input.record)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RecordError)
+          expect((error as RecordError).path).toBeTypeOf('string')
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('ids are valid; span ids are distinct', () => {
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        const spans = spansOf(conversion)
+        for (const span of spans) {
+          expect(isTraceId(span.traceId)).toBe(true)
+          expect(isSpanId(span.spanId)).toBe(true)
+          expect(span.parentSpanId === '' || isSpanId(span.parentSpanId)).toBe(true)
+          for (const link of span.links) expect(isTraceId(link.traceId) && isSpanId(link.spanId)).toBe(true)
+        }
+        expect(new Set(spans.map((span) => span.spanId)).size).toBe(spans.length)
+        expect(new Set(spans.map((span) => span.traceId)).size).toBe(1)
+      }),
+    )
+  })
+
+  test('every span but the first hangs below another span of the request, the first below none or a remote one', () => {
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        const [pipeline, ...others] = spansOf(conversion)
+        const known = new Set(spansOf(conversion).map((span) => span.spanId))
+        for (const span of others) expect(known.has(span.parentSpanId)).toBe(true)
+        expect(pipeline!.flags & 0x300).toBe(pipeline!.parentSpanId === '' ? 0x100 : 0x300)
+      }),
+    )
+  })
+
+  test('log records point at spans of the request', () => {
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        const known = new Set(spansOf(conversion).map((span) => span.spanId))
+        for (const record of logsOf(conversion)) {
+          expect(known.has(record.spanId)).toBe(true)
+          expect(record.observedTimeUnixNano).toBeGreaterThan(0n)
+        }
+      }),
+    )
+  })
+
+  test('no timestamp is 0, no span or window ends before it starts', () => {
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        for (const span of spansOf(conversion)) {
+          expect(span.startTimeUnixNano).toBeGreaterThan(0n)
+          expect(span.endTimeUnixNano).toBeGreaterThanOrEqual(span.startTimeUnixNano)
+          expect(span.endTimeUnixNano).toBeLessThan(2n ** 63n)
+        }
+        for (const point of pointsOf(conversion)) {
+          expect(point.timeUnixNano).toBeGreaterThan(0n)
+          expect(point.timeUnixNano).toBeGreaterThanOrEqual(point.startTimeUnixNano)
+        }
+      }),
+    )
+  })
+
+  test('no key twice, no empty value, strings within their limit, one type per key', () => {
+    const typeByKey = new Map<string, string>()
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        for (const attributes of attributeListsOf(conversion)) {
+          expect(new Set(attributes.map(({ key }) => key)).size).toBe(attributes.length)
+          for (const attribute of attributes) {
+            const { key, type, value } = attribute
+            expect(typeByKey.get(key) ?? type).toBe(type)
+            typeByKey.set(key, type)
+            for (const element of type === 'array' ? value : [attribute]) {
+              if (element.type === 'string') {
+                expect(element.value).not.toBe('')
+                expect(element.value.isWellFormed()).toBe(true)
+                expect(element.value).not.toContain('\0')
+                expect(Buffer.byteLength(element.value)).toBeLessThanOrEqual(4_096)
+              }
+              if (element.type === 'double') expect(Number.isFinite(element.value)).toBe(true)
+              if (element.type === 'int') expect(BigInt.asIntN(64, element.value)).toBe(element.value)
+            }
+            if (type === 'array') expect(value.length).toBeGreaterThan(0)
+          }
+        }
+        for (const span of spansOf(conversion)) expect(Buffer.byteLength(span.name)).toBeLessThanOrEqual(1_024)
+      }),
+    )
+  })
+
+  test('bucket counts add up to the count, samples lie between min and max', () => {
+    fc.assert(
+      fc.property(conversions, ({ conversion }) => {
+        for (const point of pointsOf(conversion)) {
+          if (!('bucketCounts' in point)) continue
+          expect(point.count).toBeGreaterThan(0n)
+          expect(point.bucketCounts.reduce((a, b) => a + b, 0n)).toBe(point.count)
+          expect(point.bucketCounts.length).toBe(point.explicitBounds.length + 1)
+          expect(point.min).toBeLessThanOrEqual(point.max!)
+          expect(point.sum).toBeGreaterThanOrEqual(point.max!)
+        }
+      }),
+    )
+  })
+
+  test('the order of jobs does not matter', () => {
+    fc.assert(
+      fc.property(
+        pipelineHooks().chain((hook) =>
+          fc.tuple(fc.constant(hook), fc.shuffledSubarray((hook as { builds: object[] }).builds, { minLength: (hook as { builds: object[] }).builds.length })),
+        ),
+        ([hook, builds]) => {
+          expect(convert(recordOf({ ...hook, builds }))).toEqual(convert(recordOf(hook)))
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import type { PipelineRecord } from '../record.ts'
+import { readInput } from './input.ts'
+import { type JobEvent, withJobEvents } from './job-webhook.ts'
+
+const hook = {
+  object_kind: 'build',
+  build_id: 380,
+  build_name: 'unit',
+  build_stage: 'test',
+  build_status: 'failed',
+  build_failure_reason: 'script_failure',
+  retries_count: 1,
+  pipeline_id: 31,
+  project_id: 42,
+  project_name: 'Group / Loom',
+  project: { id: 42, name: 'Loom', web_url: 'https://ci.example.com/g/p', path_with_namespace: 'g/p' },
+  commit: { id: 31, message: 'Fix' },
+  runner: { id: 6, description: 'shared-6', active: true, tags: ['linux'] },
+  environment: { name: 'staging', action: 'start' },
+  source_pipeline: { project: { id: 42 }, pipeline_id: 30, job_id: 300 },
+}
+
+function eventOf(fields: object): JobEvent {
+  const input = readInput({ ...hook, ...fields }, { receivedAtNs: 77n })
+  if (input.kind !== 'job') throw new Error('no job')
+  return input.event
+}
+
+test('a whole hook', () => {
+  expect(eventOf({})).toStrictEqual({
+    pipelineId: 31n,
+    rootPipelineId: undefined,
+    upstream: { pipelineId: 30n, bridgeId: 300n, otherProject: false, projectWebUrl: undefined },
+    project: { id: 42n, name: 'Loom', webUrl: 'https://ci.example.com/g/p', path: 'g/p' },
+    jobId: 380n,
+    name: 'unit',
+    stage: 'test',
+    status: 'failed',
+    failureReason: 'script_failure',
+    retriesCount: 1,
+    runner: {
+      id: 6n,
+      description: 'shared-6',
+      tags: ['linux'],
+      type: undefined,
+      active: true,
+      isShared: undefined,
+    },
+    environment: { name: 'staging', action: 'start', deploymentTier: undefined },
+    receivedAtNs: 77n,
+  })
+})
+
+test('edge 56: unknown_failure on success is ignored', () => {
+  expect(eventOf({ build_status: 'success', build_failure_reason: 'unknown_failure' }).failureReason).toBeUndefined()
+})
+
+test('an old hook without project', () => {
+  const repository = { name: 'Loom', homepage: 'https://ci.example.com/g/p' }
+  expect(eventOf({ project: undefined, repository }).project).toEqual({
+    id: 42n,
+    name: undefined,
+    webUrl: 'https://ci.example.com/g/p',
+    path: undefined,
+  })
+})
+
+test.each(['build_id', 'build_status', 'pipeline_id'])('edge 49: %s is required', (path) => {
+  expect(() => eventOf({ [path]: undefined })).toThrow(expect.objectContaining({ name: 'RecordError', path }))
+})
+
+describe('withJobEvents', () => {
+  function recordOf(...builds: object[]): PipelineRecord {
+    const body = { object_attributes: { id: 31, status: 'failed' }, builds }
+    const input = readInput(body, { receivedAtNs: undefined })
+    if (input.kind !== 'pipeline') throw new Error('no pipeline')
+    return input.record
+  }
+  const unit = { id: 380, name: 'unit', stage: 'test', status: 'failed' }
+  const lint = { id: 381, name: 'lint', stage: 'test', status: 'success' }
+
+  test('fills in what the record does not know', () => {
+    const [first, second] = withJobEvents(recordOf(unit, lint), [eventOf({})]).jobs
+    expect(first).toMatchObject({
+      attempt: 2,
+      failureReason: 'script_failure',
+      runner: { id: 6n },
+      environment: { name: 'staging' },
+    })
+    expect(second).toMatchObject({ attempt: undefined, runner: undefined })
+  })
+
+  test('keeps what the record knows', () => {
+    const known = { ...unit, failure_reason: 'api_failure', runner: { id: 7 }, environment: { name: 'production' } }
+    expect(withJobEvents(recordOf(known), [eventOf({})]).jobs[0]).toMatchObject({
+      failureReason: 'api_failure',
+      runner: { id: 7n },
+      environment: { name: 'production' },
+    })
+    expect(
+      withJobEvents(recordOf({ ...unit, status: 'success' }), [eventOf({})]).jobs[0]?.failureReason,
+    ).toBeUndefined()
+  })
+
+  test('the last event that knows counts', () => {
+    const events = [
+      eventOf({ retries_count: 0, runner: { id: 1 } }),
+      eventOf({ retries_count: 1, runner: { id: 2 } }),
+      eventOf({ retries_count: null, runner: null }),
+    ]
+    expect(withJobEvents(recordOf(unit), events).jobs[0]).toMatchObject({ attempt: 2, runner: { id: 2n } })
+  })
+
+  test('events of other pipelines and jobs change nothing', () => {
+    const record = recordOf(unit)
+    expect(withJobEvents(record, [])).toBe(record)
+    expect(withJobEvents(record, [eventOf({ pipeline_id: 32 })])).toEqual(record)
+    expect(withJobEvents(record, [eventOf({ build_id: 999 })])).toEqual(record)
+  })
+
+  test('the shape of a job stays the same', () => {
+    const record = recordOf(unit)
+    const enriched = withJobEvents(record, [eventOf({})])
+    expect(Object.keys(enriched)).toEqual(Object.keys(record))
+    expect(Object.keys(enriched.jobs[0]!)).toEqual(Object.keys(record.jobs[0]!))
+  })
+})

@@ -1,0 +1,237 @@
+import { HttpClient } from '@penstock/delivery'
+import { type EncodedChunk, type Signal, signalNames } from '@penstock/otlp'
+import { Gate, ManualClock, type RecordedRequest, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
+import fc from 'fast-check'
+import { afterEach, expect, test } from 'vitest'
+import { type DeliverAllOptions, deliverAll } from './deliver-all.ts'
+import { type ChunkDelivery, OtlpEndpoint } from './otlp-endpoint.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function setUp(replyTo: (request: RecordedRequest, index: number) => ScriptedReply) {
+  const server = await ScriptedServer.start(replyTo)
+  const client = new HttpClient()
+  cleanups.push(
+    () => server.close(),
+    () => client.close(),
+  )
+  const clock = new ManualClock()
+  const endpoint = new OtlpEndpoint({ url: server.url, version: '0', client, clock, random: () => 0.5 })
+  return { server, clock, endpoint }
+}
+
+const chunkOf = (signal: Signal, items = 10): EncodedChunk => ({
+  signal,
+  encoding: 'json',
+  items,
+  body: Buffer.from(`${signal} ${items}`),
+})
+const chunksOf = (signal: Signal, count: number) => Array.from({ length: count }, () => chunkOf(signal))
+
+const accepted: ScriptedReply = { play: 'reply', status: 200 }
+const status = (status: number): ScriptedReply => ({ play: 'reply', status })
+const refusing = (path: string, refusal: ScriptedReply) => (request: RecordedRequest) =>
+  request.path === path ? refusal : accepted
+
+test('everything is accepted', async () => {
+  const { server, endpoint } = await setUp(() => accepted)
+  const settled: string[] = []
+  const report = await deliverAll(endpoint, [chunkOf('traces', 3), chunkOf('traces', 4), chunkOf('logs', 5)], {
+    onSettled: (chunk, { outcome }) => settled.push(`${chunk.signal} ${outcome.kind}`),
+  })
+  expect(report).toMatchObject({ complete: true, stopped: undefined })
+  expect(report.totals.traces).toEqual({
+    chunks: 2,
+    items: 7,
+    deliveredItems: 7,
+    rejectedItems: 0,
+    failedItems: 0,
+    skippedItems: 0,
+    attempts: 2,
+    wireBytes: 16,
+    messages: new Map(),
+  })
+  expect(report.totals.metrics).toMatchObject({ chunks: 0, items: 0 })
+  expect(report.totals.logs).toMatchObject({ chunks: 1, deliveredItems: 5 })
+  expect(settled.toSorted()).toEqual(['logs delivered', 'traces delivered', 'traces delivered'])
+  expect(server.requests.length).toBe(3)
+})
+
+test('nothing to deliver is complete', async () => {
+  const { endpoint } = await setUp(() => accepted)
+  expect(await deliverAll(endpoint, [])).toMatchObject({ complete: true, stopped: undefined })
+})
+
+test('a partial success is counted and explained', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const body = '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}'
+  const { endpoint } = await setUp(() => ({ play: 'reply', status: 200, headers, body }))
+  const { totals, complete } = await deliverAll(endpoint, chunksOf('traces', 3))
+  expect(complete).toBe(false)
+  expect(totals.traces).toMatchObject({
+    deliveredItems: 30,
+    rejectedItems: 6,
+    messages: new Map([['too old', 3]]),
+  })
+})
+
+test('no more under way than allowed, nothing asked for before there is room', async () => {
+  const gates = Array.from({ length: 5 }, () => new Gate())
+  const { server, endpoint } = await setUp(
+    (_, index) => ({ ...accepted, after: gates[index]!.opened }) as ScriptedReply,
+  )
+  let produced = 0
+  async function* source() {
+    for (; produced < 5; ) {
+      produced += 1
+      yield chunkOf('traces')
+    }
+  }
+  const delivering = deliverAll(endpoint, source(), { concurrency: 2 })
+  await server.received(2)
+  expect(produced).toBe(2)
+  gates[0]!.open()
+  await server.received(3)
+  expect(produced).toBe(3)
+  for (const gate of gates) gate.open()
+  expect(await delivering).toMatchObject({ complete: true })
+})
+
+test('signals fail by themselves', async () => {
+  const { endpoint } = await setUp(refusing('/v1/traces', status(400)))
+  const { totals, complete, stopped } = await deliverAll(endpoint, [...chunksOf('traces', 2), ...chunksOf('logs', 2)])
+  expect(totals.traces).toMatchObject({ failedItems: 20, messages: new Map([['HTTP 400 Bad Request', 2]]) })
+  expect(totals.logs).toMatchObject({ deliveredItems: 20 })
+  expect({ complete, stopped }).toEqual({ complete: false, stopped: undefined })
+})
+
+test('a 401 ends the run: what waits is dropped, the source is left', async () => {
+  const { server, clock, endpoint } = await setUp(refusing('/v1/logs', status(401)))
+  const unavailable = await setUp(() => status(503))
+  let left = false
+  async function* source() {
+    try {
+      yield chunkOf('traces')
+      await unavailable.clock.untilSleeping()
+      yield chunkOf('logs')
+      for (;;) yield chunkOf('metrics')
+    } finally {
+      left = true
+    }
+  }
+  const both: Pick<OtlpEndpoint, 'sendChunk'> = {
+    sendChunk: (chunk, options) =>
+      (chunk.signal === 'traces' ? unavailable.endpoint : endpoint).sendChunk(chunk, options),
+  }
+  const report = await deliverAll(both, source(), { concurrency: 2 })
+  expect(report).toMatchObject({ complete: false, stopped: 'HTTP 401 Unauthorized' })
+  expect(report.totals.traces).toMatchObject({ skippedItems: 10 })
+  expect(report.totals.logs).toMatchObject({ failedItems: 10 })
+  expect(report.totals.metrics).toMatchObject({ chunks: 0 })
+  expect(left).toBe(true)
+  expect(server.requests.length).toBe(1)
+  expect(clock.wakeTimesMs).toEqual([])
+})
+
+test('a 403 ends its signal: the token may be good for another', async () => {
+  const { server, endpoint } = await setUp(refusing('/v1/traces', status(403)))
+  const chunks = [...chunksOf('traces', 5), ...chunksOf('logs', 2)]
+  const report = await deliverAll(endpoint, chunks, { concurrency: 1 })
+  expect(report).toMatchObject({ complete: false, stopped: undefined })
+  expect(report.totals.traces).toMatchObject({ failedItems: 10, skippedItems: 40, attempts: 1 })
+  expect(report.totals.logs).toMatchObject({ deliveredItems: 20 })
+  expect(server.requests.length).toBe(3)
+})
+
+test('an abort ends the run', async () => {
+  const { server, endpoint } = await setUp(() => ({ play: 'silence' }))
+  const stop = new AbortController()
+  const delivering = deliverAll(endpoint, chunksOf('traces', 10), { concurrency: 3, signal: stop.signal })
+  await server.received(3)
+  stop.abort()
+  const report = await delivering
+  expect(report).toMatchObject({ complete: false, stopped: 'aborted' })
+  expect(report.totals.traces).toMatchObject({ skippedItems: 30, attempts: 3 })
+
+  const late = await deliverAll(endpoint, chunksOf('traces', 10), { signal: stop.signal })
+  expect(late).toMatchObject({ complete: false, stopped: 'aborted', totals: { traces: { chunks: 0 } } })
+})
+
+test('when the source breaks, what is under way is finished first', async () => {
+  const gate = new Gate()
+  const { server, endpoint } = await setUp(() => ({ play: 'reply', status: 200, after: gate.opened }))
+  const settled: ChunkDelivery[] = []
+  async function* source() {
+    yield chunkOf('traces')
+    await server.received(1)
+    gate.open()
+    throw new Error('line 2 is not JSON')
+  }
+  const options: DeliverAllOptions = { onSettled: (_, delivery) => settled.push(delivery) }
+  await expect(deliverAll(endpoint, source(), options)).rejects.toThrow('line 2 is not JSON')
+  expect(settled).toMatchObject([{ outcome: { kind: 'delivered' } }])
+})
+
+test('a bug rises, even while the source is slow', async () => {
+  const broken = { sendChunk: () => Promise.reject(new TypeError('a bug')) }
+  async function* source() {
+    yield chunkOf('traces')
+    await new Promise((resolve) => setImmediate(resolve))
+    yield chunkOf('traces')
+  }
+  await expect(deliverAll(broken, source())).rejects.toThrow('a bug')
+})
+
+test('messages are kept within bounds', async () => {
+  const headers = { 'content-type': 'text/plain' }
+  const { endpoint } = await setUp((_, index) => ({ play: 'reply', status: 400, headers, body: `reason ${index}` }))
+  const { totals } = await deliverAll(endpoint, chunksOf('traces', 25))
+  expect(totals.traces.failedItems).toBe(250)
+  expect(totals.traces.messages.size).toBe(10)
+})
+
+test('every item is accounted for, and the bound on chunks under way holds', async () => {
+  const outcomes: ChunkDelivery['outcome'][] = [
+    { kind: 'delivered', rejectedItems: 1, message: '' },
+    { kind: 'dead', reason: 'no', authentication: false },
+    { kind: 'dead', reason: 'who are you', authentication: true },
+    { kind: 'aborted', reason: 'stopped' },
+  ]
+  const chunks = fc.array(
+    fc.record({
+      signal: fc.constantFrom(...signalNames),
+      items: fc.nat({ max: 512 }),
+      outcome: fc.constantFrom(...outcomes),
+      status: fc.constantFrom(401, 403),
+      turns: fc.nat({ max: 3 }),
+    }),
+    { maxLength: 40 },
+  )
+  await fc.assert(
+    fc.asyncProperty(chunks, fc.integer({ min: 1, max: 6 }), async (script, concurrency) => {
+      const source = script.map(({ signal, items }) => chunkOf(signal, items))
+      let underWay = 0
+      const endpoint: Pick<OtlpEndpoint, 'sendChunk'> = {
+        async sendChunk(chunk) {
+          const { outcome, status, turns } = script[source.indexOf(chunk)]!
+          underWay += 1
+          expect(underWay).toBeLessThanOrEqual(concurrency)
+          for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+          underWay -= 1
+          return { outcome, status, attempts: 1, wireBytes: 1 }
+        },
+      }
+      const { totals, stopped, complete } = await deliverAll(endpoint, source, { concurrency })
+      const all = Object.values(totals)
+      for (const { items, deliveredItems, failedItems, skippedItems } of all) {
+        expect(deliveredItems + failedItems + skippedItems).toBe(items)
+      }
+      const chunksSeen = all.reduce((sum, { chunks }) => sum + chunks, 0)
+      if (stopped === undefined) expect(chunksSeen).toBe(source.length)
+      if (complete) expect(script.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
+    }),
+  )
+})

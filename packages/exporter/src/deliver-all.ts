@@ -1,0 +1,113 @@
+import type { EncodedChunk, Signal } from '@penstock/otlp'
+import type { ChunkDelivery, OtlpEndpoint, SendOptions } from './otlp-endpoint.ts'
+import { isComplete, noTotals, perSignal, type SignalTotals, withChunk } from './signal-totals.ts'
+
+export interface DeliverAllOptions {
+  /** Chunks under way at once. Default 4; more than the client's connections only wait for one. */
+  readonly concurrency?: number
+  readonly signal?: AbortSignal | undefined
+  /** After every chunk that was sent, in the order in which they came to an end. */
+  readonly onSettled?: (chunk: EncodedChunk, delivery: ChunkDelivery) => void
+  readonly onRetry?: SendOptions['onRetry']
+}
+
+export interface DeliveryReport {
+  readonly totals: Readonly<Record<Signal, SignalTotals>>
+  /** Why the source was not read to its end; undefined when it was. */
+  readonly stopped: string | undefined
+  /** Every item of the source was accepted. */
+  readonly complete: boolean
+}
+
+/** Bounded so that a source of any length takes the memory of a few chunks. */
+const DEFAULT_CONCURRENCY = 4
+
+/**
+ * Delivers a source of chunks, `concurrency` at a time; no chunk is asked for before there is room for it.
+ *
+ * Chunks fail by themselves, with two exceptions. A 401 ends the run: every request carries the same credential. A 403
+ * ends its signal: a token may be good for traces alone. What is then under way is dropped, waits included.
+ */
+export async function deliverAll(
+  endpoint: Pick<OtlpEndpoint, 'sendChunk'>,
+  chunks: AsyncIterable<EncodedChunk> | Iterable<EncodedChunk>,
+  options: DeliverAllOptions = {},
+): Promise<DeliveryReport> {
+  const run = new Run(endpoint, options)
+  try {
+    await run.drain(chunks)
+  } finally {
+    await run.end()
+  }
+  return run.report()
+}
+
+class Run {
+  readonly #endpoint: Pick<OtlpEndpoint, 'sendChunk'>
+  readonly #options: DeliverAllOptions
+  readonly #concurrency: number
+  readonly #totals = perSignal(noTotals)
+  readonly #stops = perSignal(() => new AbortController())
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #onAbort = () => this.#stopRun('aborted')
+  #stopped: string | undefined
+  #bug: { readonly error: unknown } | undefined
+
+  constructor(endpoint: Pick<OtlpEndpoint, 'sendChunk'>, options: DeliverAllOptions) {
+    this.#endpoint = endpoint
+    this.#options = options
+    this.#concurrency = options.concurrency ?? DEFAULT_CONCURRENCY
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (options.signal?.aborted) this.#onAbort()
+  }
+
+  async drain(chunks: AsyncIterable<EncodedChunk> | Iterable<EncodedChunk>): Promise<void> {
+    if (this.#stopped !== undefined) return
+    for await (const chunk of chunks) {
+      this.#start(chunk)
+      while (this.#underWay.size >= this.#concurrency) await Promise.race(this.#underWay)
+      if (this.#stopped !== undefined) return
+    }
+  }
+
+  /** What is under way comes to its end even if the source has failed. */
+  async end(): Promise<void> {
+    await Promise.all(this.#underWay)
+    this.#options.signal?.removeEventListener('abort', this.#onAbort)
+    if (this.#bug) throw this.#bug.error
+  }
+
+  report(): DeliveryReport {
+    const complete = Object.values(this.#totals).every(isComplete)
+    return { totals: this.#totals, stopped: this.#stopped, complete: complete && this.#stopped === undefined }
+  }
+
+  /** A bug must not become an unhandled rejection while the source is awaited. */
+  #start(chunk: EncodedChunk): void {
+    const sending = this.#deliver(chunk)
+      .catch((error: unknown) => {
+        this.#bug ??= { error }
+        this.#stopRun('internal error')
+      })
+      .finally(() => this.#underWay.delete(sending))
+    this.#underWay.add(sending)
+  }
+
+  async #deliver(chunk: EncodedChunk): Promise<void> {
+    const { signal } = this.#stops[chunk.signal]
+    const { onRetry, onSettled } = this.#options
+    const delivery = signal.aborted ? undefined : await this.#endpoint.sendChunk(chunk, { signal, onRetry })
+    this.#totals[chunk.signal] = withChunk(this.#totals[chunk.signal], chunk, delivery)
+    if (!delivery) return
+    onSettled?.(chunk, delivery)
+    if (delivery.outcome.kind === 'dead' && delivery.outcome.authentication) {
+      if (delivery.status === 403) this.#stops[chunk.signal].abort()
+      else this.#stopRun(delivery.outcome.reason)
+    }
+  }
+
+  #stopRun(reason: string): void {
+    this.#stopped ??= reason
+    for (const stop of Object.values(this.#stops)) stop.abort()
+  }
+}

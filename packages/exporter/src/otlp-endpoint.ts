@@ -1,0 +1,117 @@
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import {
+  type Delivery,
+  type HttpClient,
+  outcomeOfFailure,
+  type RetryContext,
+  type RetryNotice,
+  type RetryPolicy,
+  sendWithRetry,
+} from '@penstock/delivery'
+import { contentTypes, type EncodedChunk, type Signal } from '@penstock/otlp'
+import type { Clock, Random } from '@penstock/runtime'
+import { EndpointError, signalUrls } from './endpoint-url.ts'
+import { outcomeOfExport } from './otlp-response.ts'
+
+export interface OtlpEndpointOptions {
+  /** OTLP/HTTP base URL; `/v1/traces` and its like are appended. */
+  readonly url: string
+  /** Sent as a bearer token; '' or absent: no Authorization header. */
+  readonly token?: string | undefined
+  /** Ours, for the user agent. */
+  readonly version: string
+  readonly client: HttpClient
+  readonly clock: Clock
+  readonly random: Random
+  readonly retry?: RetryPolicy
+  readonly attemptTimeoutMs?: number
+  /** Default true; bodies under a kilobyte are never compressed. */
+  readonly gzip?: boolean
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onRetry?: ((retry: RetryNotice) => void) | undefined
+}
+
+export interface ChunkDelivery extends Delivery {
+  /** Of the last attempt; undefined when it got no reply. */
+  readonly status: number | undefined
+  /** Size of the body as sent, once, however many attempts it took. */
+  readonly wireBytes: number
+}
+
+/** Five minutes in all, as the Collector's exporters give it. */
+export const defaultExportRetry: RetryPolicy = { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 5 * 60_000 }
+/** The default of OTEL_EXPORTER_OTLP_TIMEOUT. */
+export const DEFAULT_ATTEMPT_TIMEOUT_MS = 10_000
+
+const MIN_GZIP_BYTES = 1024
+const gzipped = promisify(gzip)
+
+/** An OTLP/HTTP receiver, and how we talk to it. */
+export class OtlpEndpoint {
+  readonly urls: Readonly<Record<Signal, URL>>
+  readonly #token: string | undefined
+  readonly #userAgent: string
+  readonly #gzip: boolean
+  readonly #client: HttpClient
+  readonly #retry: Pick<RetryContext, 'policy' | 'attemptTimeoutMs' | 'clock' | 'random'>
+
+  /** @throws EndpointError when URL or token cannot work */
+  constructor(options: OtlpEndpointOptions) {
+    this.urls = signalUrls(options.url)
+    this.#token = requireToken(options.token)
+    this.#userAgent = `penstock/${options.version}`
+    this.#gzip = options.gzip ?? true
+    this.#client = options.client
+    this.#retry = {
+      policy: options.retry ?? defaultExportRetry,
+      attemptTimeoutMs: options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS,
+      clock: options.clock,
+      random: options.random,
+    }
+  }
+
+  /** Sends until it is accepted, refused for good, out of time or aborted. Compresses once for all attempts. */
+  async sendChunk(chunk: EncodedChunk, { signal, onRetry }: SendOptions = {}): Promise<ChunkDelivery> {
+    const compress = this.#gzip && chunk.body.length >= MIN_GZIP_BYTES
+    const body = compress ? await gzipped(chunk.body, { level: constants.Z_BEST_SPEED }) : chunk.body
+    const request = {
+      method: 'POST' as const,
+      url: this.urls[chunk.signal],
+      headers: this.#headers(chunk, compress),
+      body,
+    }
+    let status: number | undefined
+    const delivery = await sendWithRetry(
+      async (timeoutMs) => {
+        const result = await this.#client.send({ ...request, timeoutMs }, signal)
+        status = result.kind === 'reply' ? result.status : undefined
+        if (result.kind === 'failure') return outcomeOfFailure(result)
+        const nowMs = this.#retry.clock.nowMs()
+        return outcomeOfExport(result, { signal: chunk.signal, encoding: chunk.encoding, token: this.#token, nowMs })
+      },
+      { ...this.#retry, signal, onRetry },
+    )
+    return { ...delivery, status, wireBytes: body.length }
+  }
+
+  #headers(chunk: EncodedChunk, compressed: boolean): Readonly<Record<string, string>> {
+    return {
+      'user-agent': this.#userAgent,
+      'content-type': contentTypes[chunk.encoding],
+      ...(compressed && { 'content-encoding': 'gzip' }),
+      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+    }
+  }
+}
+
+const headerSafe = /^[\x21-\x7e]+$/
+
+function requireToken(token = ''): string | undefined {
+  if (token === '') return undefined
+  if (headerSafe.test(token)) return token
+  throw new EndpointError('the token holds a character that a header cannot; is there a blank or a line break in it?')
+}

@@ -1,0 +1,100 @@
+import { STATUS_CODES } from 'node:http'
+import { type Delivered, type HttpReply, kindOfStatus, type Outcome, outcomeOfReply } from '@penstock/delivery'
+import {
+  contentTypes,
+  decodeExportResponse,
+  decodeRpcStatus,
+  type Encoding,
+  OtlpDecodeError,
+  type Signal,
+} from '@penstock/otlp'
+import { oneLine } from './one-line.ts'
+
+export interface ExportContext {
+  readonly signal: Signal
+  /** Of the request: how a reply is read that does not say. */
+  readonly encoding: Encoding
+  /** Some servers quote it in their refusal; it must not get into our texts. */
+  readonly token: string | undefined
+  readonly nowMs: number
+}
+
+/**
+ * What the reply to an export means. Success is final, rejected items included; the body of anything else serves only
+ * to tell people why.
+ *
+ * @see OTLP specification, "OTLP/HTTP Response"; spec/otlp-gateway.md P-5, P-6
+ */
+export function outcomeOfExport(reply: HttpReply, context: ExportContext): Outcome {
+  const { rejectedItems, message } =
+    kindOfStatus(reply.status) === 'delivered'
+      ? partialSuccess(reply, context)
+      : { rejectedItems: 0, message: refusal(reply, context) }
+  return outcomeOfReply(reply, { rejectedItems, message: presentable(message, context.token) }, context.nowMs)
+}
+
+type Detail = Pick<Delivered, 'rejectedItems' | 'message'>
+
+function partialSuccess(reply: HttpReply, context: ExportContext): Detail {
+  if (reply.truncated) return unknownSuccess('the reply was cut short')
+  if (reply.body.length === 0) return fullSuccess
+  const encoding = encodingOf(reply, context)
+  if (!encoding) return unknownSuccess(`the reply is ${mediaTypeOf(reply)}; is this an OTLP endpoint?`)
+  try {
+    const partial = decodeExportResponse(context.signal, reply.body, encoding)
+    return partial ? { rejectedItems: Math.max(Number(partial.rejected), 0), message: partial.message } : fullSuccess
+  } catch (error) {
+    if (!(error instanceof OtlpDecodeError)) throw error
+    return unknownSuccess('the reply is not an OTLP response')
+  }
+}
+
+const fullSuccess: Detail = { rejectedItems: 0, message: '' }
+
+/** The status line says it was accepted. */
+function unknownSuccess(why: string): Detail {
+  return { rejectedItems: 0, message: `accepted, but it is not known whether in full: ${why}` }
+}
+
+function refusal(reply: HttpReply, context: ExportContext): string {
+  const line = `HTTP ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`.trim()
+  const explanation = isRedirect(reply) ? redirect(reply) : said(reply, context)
+  return explanation === '' ? line : `${line}: ${explanation}`
+}
+
+const isRedirect = ({ status, headers }: HttpReply): boolean =>
+  status >= 300 && status < 400 && headers.location !== undefined
+
+/** Without userinfo and query, which may hold secrets. */
+function redirect({ headers }: HttpReply): string {
+  const target = URL.canParse(headers.location ?? '') ? new URL(headers.location ?? '') : undefined
+  return target ? `redirects are not followed (${target.origin}${target.pathname})` : 'redirects are not followed'
+}
+
+/** The message of a google.rpc.Status, or plain text; '' when there is neither. */
+function said(reply: HttpReply, context: ExportContext): string {
+  if (mediaTypeOf(reply) === 'text/plain') return Buffer.from(reply.body).toString()
+  const encoding = encodingOf(reply, context)
+  try {
+    return encoding ? decodeRpcStatus(reply.body, encoding).message : ''
+  } catch (error) {
+    if (!(error instanceof OtlpDecodeError)) throw error
+    return ''
+  }
+}
+
+function encodingOf(reply: HttpReply, context: ExportContext): Encoding | undefined {
+  const mediaType = mediaTypeOf(reply)
+  if (mediaType === '') return context.encoding
+  const encodings = Object.keys(contentTypes) as Encoding[]
+  return encodings.find((encoding) => contentTypes[encoding] === mediaType)
+}
+
+function mediaTypeOf(reply: HttpReply): string {
+  const [type = ''] = (reply.headers['content-type'] ?? '').split(';')
+  return type.trim().toLowerCase()
+}
+
+function presentable(message: string, token: string | undefined): string {
+  return oneLine(token === undefined ? message : message.replaceAll(token, '[token]'))
+}

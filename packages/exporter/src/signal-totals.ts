@@ -1,0 +1,71 @@
+import { type EncodedChunk, type Signal, signalNames } from '@penstock/otlp'
+import type { ChunkDelivery } from './otlp-endpoint.ts'
+
+/** What became of one signal: `items` = delivered + failed + skipped. */
+export interface SignalTotals {
+  readonly chunks: number
+  readonly items: number
+  /** In chunks the receiver took. */
+  readonly deliveredItems: number
+  /** What it refused of them (partial success), in its own count: data points where `items` are metrics. */
+  readonly rejectedItems: number
+  /** In chunks that were refused, or for which time ran out. */
+  readonly failedItems: number
+  /** In chunks not sent, or stopped before an answer came. */
+  readonly skippedItems: number
+  readonly attempts: number
+  readonly wireBytes: number
+  /** Reasons and remarks, with the number of chunks each came with; the first `MAX_MESSAGES` different ones. */
+  readonly messages: ReadonlyMap<string, number>
+}
+
+const MAX_MESSAGES = 10
+
+export function perSignal<T>(make: () => T): Record<Signal, T> {
+  return Object.fromEntries(signalNames.map((signal) => [signal, make()])) as Record<Signal, T>
+}
+
+export function noTotals(): SignalTotals {
+  return {
+    chunks: 0,
+    items: 0,
+    deliveredItems: 0,
+    rejectedItems: 0,
+    failedItems: 0,
+    skippedItems: 0,
+    attempts: 0,
+    wireBytes: 0,
+    messages: new Map(),
+  }
+}
+
+/** `delivery` is undefined for a chunk that was not sent. */
+export function withChunk(
+  totals: SignalTotals,
+  chunk: EncodedChunk,
+  delivery: ChunkDelivery | undefined,
+): SignalTotals {
+  const outcome = delivery?.outcome ?? { kind: 'aborted', reason: '' }
+  const itemsIf = (kind: typeof outcome.kind) => (outcome.kind === kind ? chunk.items : 0)
+  return {
+    chunks: totals.chunks + 1,
+    items: totals.items + chunk.items,
+    deliveredItems: totals.deliveredItems + itemsIf('delivered'),
+    rejectedItems: totals.rejectedItems + (outcome.kind === 'delivered' ? outcome.rejectedItems : 0),
+    failedItems: totals.failedItems + itemsIf('dead'),
+    skippedItems: totals.skippedItems + itemsIf('aborted'),
+    attempts: totals.attempts + (delivery?.attempts ?? 0),
+    wireBytes: totals.wireBytes + (delivery?.attempts ? delivery.wireBytes : 0),
+    messages: withMessage(totals.messages, outcome.kind === 'delivered' ? outcome.message : outcome.reason),
+  }
+}
+
+function withMessage(messages: ReadonlyMap<string, number>, message: string): ReadonlyMap<string, number> {
+  if (message === '' || (messages.size === MAX_MESSAGES && !messages.has(message))) return messages
+  return new Map(messages).set(message, (messages.get(message) ?? 0) + 1)
+}
+
+/** Everything was delivered and nothing of it rejected. */
+export function isComplete(totals: SignalTotals): boolean {
+  return totals.deliveredItems === totals.items && totals.rejectedItems === 0
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chunkHeaders, items, requests } from './arbitraries.case.ts'
+import { decodeRequest } from './decode-request.ts'
+import { RequestEncoder } from './request-encoder.ts'
+import { signalNames } from './signals.ts'
+
+const cases = signalNames.flatMap((signal) => (['protobuf', 'json'] as const).map((encoding) => ({ signal, encoding })))
+
+describe.each(cases)('$signal in $encoding', ({ signal, encoding }) => {
+  test('decodes to the very model that was encoded', () => {
+    const encoder = new RequestEncoder(encoding)
+    fc.assert(
+      fc.property(requests(signal), (request) => {
+        expect(decodeRequest(signal, encoder.encode(signal, request), encoding)).toEqual(request)
+      }),
+    )
+  })
+
+  test('chunks are what whole requests of the same items would be', () => {
+    fc.assert(
+      fc.property(
+        chunkHeaders,
+        fc.array(items(signal), { maxLength: 8 }),
+        fc.record({ maxItems: fc.integer({ min: 1, max: 4 }), maxBytes: fc.integer({ min: 0, max: 2_000 }) }),
+        (header, list, limits) => {
+          const encoder = new RequestEncoder(encoding)
+          const writer = encoder.chunks(signal, header, limits)
+          const chunks = [...list.map((item) => writer.add(item)), writer.end()].filter((chunk) => chunk !== undefined)
+          let taken = 0
+          for (const chunk of chunks) {
+            const chunkItems = list.slice(taken, taken + chunk.items)
+            taken += chunk.items
+            const scopes = [{ scope: header.scope, items: chunkItems, schemaUrl: header.scopeSchemaUrl }]
+            const request = { resources: [{ resource: header.resource, scopes, schemaUrl: header.resourceSchemaUrl }] }
+            expect(chunk.body).toEqual(encoder.encode(signal, request as never))
+            expect(chunk.items).toBeLessThanOrEqual(limits.maxItems)
+            if (chunk.items > 1) expect(chunk.body.length).toBeLessThanOrEqual(limits.maxBytes)
+          }
+          expect(taken).toBe(list.length)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/** Who may import whom; `cli` may import all of these, and nothing imports `cli`. */
+const mayImport: Record<string, readonly string[]> = {
+  runtime: [],
+  otlp: [],
+  db: ['runtime'],
+  converter: ['otlp'],
+  delivery: ['db', 'runtime'],
+  exporter: ['converter', 'delivery', 'otlp', 'runtime'],
+  cli: ['converter', 'db', 'delivery', 'exporter', 'otlp', 'runtime'],
+  testkit: ['converter', 'delivery', 'exporter', 'otlp', 'runtime'],
+}
+
+/** Each outside library has its owners; elsewhere it may appear in tests only. */
+const owners: Record<string, readonly string[]> = {
+  'better-sqlite3': ['db'],
+  kysely: ['db'],
+  undici: ['delivery'],
+  commander: ['cli'],
+  'fast-check': ['testkit'],
+  '@opentelemetry/api': ['converter'],
+  '@opentelemetry/core': ['converter'],
+  '@opentelemetry/resources': ['converter'],
+  '@opentelemetry/sdk-logs': ['converter'],
+  '@opentelemetry/sdk-metrics': ['converter'],
+  '@opentelemetry/sdk-trace-base': ['converter'],
+  '@opentelemetry/semantic-conventions': ['converter'],
+}
+
+/** What a pure package must not touch of the world, by module. */
+const worldless: Record<string, RegExp> = {
+  otlp: /^node:/,
+  converter: /^node:(?!crypto$)/,
+}
+
+const root = join(import.meta.dirname, '..')
+const packages = readdirSync(join(root, 'packages'))
+
+const isTest = (file: string): boolean => /\.(test|case|bench)\.ts$/.test(file)
+
+function sourcesOf(name: string): { file: string; imports: string[] }[] {
+  const directory = join(root, 'packages', name, 'src')
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ file: join(directory, file), imports: importsOf(readFileSync(join(directory, file), 'utf8')) }))
+}
+
+function importsOf(source: string): string[] {
+  const statements = source.matchAll(/^(?:(?:import|export|\})[^'\n]*\bfrom|import) '([^']+)'|\bimport\('([^']+)'\)/gm)
+  return [...statements].map((match) => match[1] ?? match[2] ?? '')
+}
+
+/** `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
+function libraryOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+test('every package has its row', () => {
+  expect(Object.keys(mayImport).sort()).toEqual([...packages].sort())
+})
+
+describe.each(packages)('%s', (name) => {
+  const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>
+    devDependencies?: Record<string, string>
+  }
+  const allowed = mayImport[name] ?? []
+  const sources = sourcesOf(name)
+  const foreign = (imports: readonly string[]) => imports.filter((specifier) => !/^(\.|node:)/.test(specifier))
+
+  test('declares only what it may import', () => {
+    const workspace = Object.keys(manifest.dependencies ?? {}).filter((library) => library.startsWith('@penstock/'))
+    expect(workspace.filter((library) => !allowed.includes(library.slice('@penstock/'.length)))).toEqual([])
+  })
+
+  test('imports only what it declares and may import', () => {
+    const strays = sources.filter(({ file }) => !isTest(file)).flatMap(({ file, imports }) =>
+      foreign(imports)
+        .map(libraryOf)
+        .filter((library) => {
+          if (manifest.dependencies?.[library] === undefined) return true
+          if (library.startsWith('@penstock/')) return !allowed.includes(library.slice('@penstock/'.length))
+          return !owners[library]?.includes(name)
+        })
+        .map((library) => `${relative(root, file)}: ${library}`),
+    )
+    expect(strays).toEqual([])
+  })
+
+  test('takes other packages by their entry, never by a path', () => {
+    const deep = sources.flatMap(({ imports }) => imports.filter((specifier) => /^@penstock\/[^/]+\//.test(specifier)))
+    expect(deep).toEqual([])
+  })
+
+  const world = worldless[name]
+  test.runIf(world !== undefined)('touches neither file, socket, clock nor dice', () => {
+    const strays = sources
+      .filter(({ file }) => !isTest(file))
+      .flatMap(({ file, imports }) => {
+        const source = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+        const ambient = source.match(/\b(?:Date\.now|new Date\(\)|Math\.random|process\.|performance\.now)/g) ?? []
+        return [...imports.filter((specifier) => world?.test(specifier)), ...ambient].map((what) => `${relative(root, file)}: ${what}`)
+      })
+    expect(strays).toEqual([])
+  })
+
+  test('uses what it declares', () => {
+    const used = new Set(sources.flatMap(({ imports }) => foreign(imports).map(libraryOf)))
+    const declared = Object.keys(manifest.dependencies ?? {})
+    expect(declared.filter((library) => !used.has(library))).toEqual([])
+  })
+})
