@@ -37,7 +37,8 @@ const worldless: Record<string, RegExp> = {
 }
 
 const root = join(import.meta.dirname, '..')
-const packages = readdirSync(join(root, 'packages'))
+/** `toolchain` runs before anything is built and belongs to no layer. */
+const packages = readdirSync(join(root, 'packages')).filter((name) => name !== 'toolchain')
 
 const isTest = (file: string): boolean => /\.(test|case|bench)\.ts$/.test(file)
 
@@ -55,7 +56,10 @@ function importsOf(source: string): string[] {
 
 /** `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
 function libraryOf(specifier: string): string {
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
 }
 
 test('every package has its row', () => {
@@ -77,16 +81,18 @@ describe.each(packages)('%s', (name) => {
   })
 
   test('imports only what it declares and may import', () => {
-    const strays = sources.filter(({ file }) => !isTest(file)).flatMap(({ file, imports }) =>
-      foreign(imports)
-        .map(libraryOf)
-        .filter((library) => {
-          if (manifest.dependencies?.[library] === undefined) return true
-          if (library.startsWith('@penstock/')) return !allowed.includes(library.slice('@penstock/'.length))
-          return !owners[library]?.includes(name)
-        })
-        .map((library) => `${relative(root, file)}: ${library}`),
-    )
+    const strays = sources
+      .filter(({ file }) => !isTest(file))
+      .flatMap(({ file, imports }) =>
+        foreign(imports)
+          .map(libraryOf)
+          .filter((library) => {
+            if (manifest.dependencies?.[library] === undefined) return true
+            if (library.startsWith('@penstock/')) return !allowed.includes(library.slice('@penstock/'.length))
+            return !owners[library]?.includes(name)
+          })
+          .map((library) => `${relative(root, file)}: ${library}`),
+      )
     expect(strays).toEqual([])
   })
 
@@ -102,7 +108,9 @@ describe.each(packages)('%s', (name) => {
       .flatMap(({ file, imports }) => {
         const source = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
         const ambient = source.match(/\b(?:Date\.now|new Date\(\)|Math\.random|process\.|performance\.now)/g) ?? []
-        return [...imports.filter((specifier) => world?.test(specifier)), ...ambient].map((what) => `${relative(root, file)}: ${what}`)
+        return [...imports.filter((specifier) => world?.test(specifier)), ...ambient].map(
+          (what) => `${relative(root, file)}: ${what}`,
+        )
       })
     expect(strays).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 
 export interface Collector {
   readonly pid: number
@@ -24,7 +24,7 @@ export interface CollectorStart {
 const startDeadlineMs = 20_000
 const stopDeadlineMs = 20_000
 
-const builder = fileURLToPath(new URL('build-collector.mjs', import.meta.url))
+const builder = createRequire(import.meta.url).resolve('@penstock/toolchain/build-collector.mjs')
 
 /** The OTLP receiver logs the port it was given, so these never collide with a neighbour's. */
 const anyPort = { COLLECTOR_HTTP_ENDPOINT: '127.0.0.1:0', COLLECTOR_GRPC_ENDPOINT: '127.0.0.1:0' }

@@ -41,10 +41,7 @@ export function vendorKey(key: string, vendorNamespace: string): string {
 }
 
 /** The table with its keys spelled out for one configuration. */
-export function compileTable<Context>(
-  table: AttributeTable<Context>,
-  options: TableOptions,
-): AttributeTable<Context> {
+export function compileTable<Context>(table: AttributeTable<Context>, options: TableOptions): AttributeTable<Context> {
   return table
     .filter((row) => options.extensions || !row.extension)
     .map((row) => ({

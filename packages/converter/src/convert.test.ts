@@ -19,7 +19,15 @@ function recordOf(body: unknown): PipelineRecord {
 const optionSets: ConvertOptionsInput[] = [
   {},
   { profile: 'native', stageSpans: true, multiProject: 'same-trace' },
-  { profile: 'strict', skipNeverRan: true, user: 'hash', commitMessage: 'title', pendingPoint: true, bounds: 'fine', refLabel: '^main$' },
+  {
+    profile: 'strict',
+    skipNeverRan: true,
+    user: 'hash',
+    commitMessage: 'title',
+    pendingPoint: true,
+    bounds: 'fine',
+    refLabel: '^main$',
+  },
 ]
 const conversions = fc
   .record({ hook: pipelineHooks(), options: fc.constantFrom(...optionSets) })
@@ -34,7 +42,9 @@ const metricsOf = ({ metrics }: Conversion): readonly Metric[] => metrics.resour
 
 function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
   return [
-    ...[conversion.traces, conversion.metrics, conversion.logs].map(({ resources }) => resources[0]!.resource.attributes),
+    ...[conversion.traces, conversion.metrics, conversion.logs].map(
+      ({ resources }) => resources[0]!.resource.attributes,
+    ),
     ...spansOf(conversion).flatMap((span) => [span.attributes, ...span.links.map((link) => link.attributes)]),
     ...logsOf(conversion).map((record) => record.attributes),
     ...pointsOf(conversion).map((point) => point.attributes),
@@ -43,7 +53,8 @@ function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
 
 function pointsOf(conversion: Conversion) {
   return metricsOf(conversion).flatMap(({ data }) => {
-    if (data?.type !== 'gauge' && data?.type !== 'sum' && data?.type !== 'histogram') throw new Error('unexpected metric')
+    if (data?.type !== 'gauge' && data?.type !== 'sum' && data?.type !== 'histogram')
+      throw new Error('unexpected metric')
     return data.dataPoints
   })
 }
@@ -51,15 +62,21 @@ function pointsOf(conversion: Conversion) {
 describe('whatever a forge sends', () => {
   test('reading and converting end in a conversion or a RecordError with a path', () => {
     fc.assert(
-      fc.property(fc.oneof(pipelineHooks(), fc.json().map((text) => JSON.parse(text))), (body) => {
-        try {
-          const input = readInput(body, { receivedAtNs: undefined })
-          if (input.kind === 'pipeline') convert(input.record)
-        } catch (error) {
-          expect(error).toBeInstanceOf(RecordError)
-          expect((error as RecordError).path).toBeTypeOf('string')
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          pipelineHooks(),
+          fc.json().map((text) => JSON.parse(text)),
+        ),
+        (body) => {
+          try {
+            const input = readInput(body, { receivedAtNs: undefined })
+            if (input.kind === 'pipeline') convert(input.record)
+          } catch (error) {
+            expect(error).toBeInstanceOf(RecordError)
+            expect((error as RecordError).path).toBeTypeOf('string')
+          }
+        },
+      ),
       { numRuns: 300 },
     )
   })
@@ -166,7 +183,12 @@ describe('whatever a forge sends', () => {
     fc.assert(
       fc.property(
         pipelineHooks().chain((hook) =>
-          fc.tuple(fc.constant(hook), fc.shuffledSubarray((hook as { builds: object[] }).builds, { minLength: (hook as { builds: object[] }).builds.length })),
+          fc.tuple(
+            fc.constant(hook),
+            fc.shuffledSubarray((hook as { builds: object[] }).builds, {
+              minLength: (hook as { builds: object[] }).builds.length,
+            }),
+          ),
         ),
         ([hook, builds]) => {
           expect(convert(recordOf({ ...hook, builds }))).toEqual(convert(recordOf(hook)))

@@ -21,10 +21,16 @@ describe('hashed ids: the vectors of spec/pipeline-telemetry.md 2.2', () => {
   test('different parts never glue to the same id', () => {
     const ids = fc.bigInt({ min: 1n, max: 999n })
     fc.assert(
-      fc.property(ids, fc.stringMatching(/^[a-z0-9]{0,3}$/), ids, fc.stringMatching(/^[a-z0-9]{0,3}$/), (a, x, b, y) => {
-        fc.pre(a !== b || x !== y)
-        expect(hashedIds.stageSpanId(instance, a, x)).not.toBe(hashedIds.stageSpanId(instance, b, y))
-      }),
+      fc.property(
+        ids,
+        fc.stringMatching(/^[a-z0-9]{0,3}$/),
+        ids,
+        fc.stringMatching(/^[a-z0-9]{0,3}$/),
+        (a, x, b, y) => {
+          fc.pre(a !== b || x !== y)
+          expect(hashedIds.stageSpanId(instance, a, x)).not.toBe(hashedIds.stageSpanId(instance, b, y))
+        },
+      ),
     )
   })
 })

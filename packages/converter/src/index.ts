@@ -1,6 +1,12 @@
 export * from './convert.ts'
 export * from './export-decision.ts'
-export { type AccumulatorLimits, type AccumulatorState, accumulate, newAccumulator, type StreamState } from './metrics/accumulate.ts'
+export {
+  type AccumulatorLimits,
+  type AccumulatorState,
+  accumulate,
+  newAccumulator,
+  type StreamState,
+} from './metrics/accumulate.ts'
 export * from './options.ts'
 export * from './record.ts'
 export { recordInstance } from './run.ts'

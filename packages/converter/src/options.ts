@@ -93,7 +93,11 @@ export const optionTable = {
   statusMessage: choice(['none', 'reason'], 'failure reason as span status message'),
   refinedResults: flag('results `timeout` and `error` by failure reason, beside `failure`'),
   metricsMode: choice(['per-run', 'windowed', 'cumulative'], 'design of the metric streams (temporality)'),
-  bounds: { shape: { kind: 'bounds' }, default: 'native', about: 'histogram bounds: `native`, `fine`, or a list of seconds' },
+  bounds: {
+    shape: { kind: 'bounds' },
+    default: 'native',
+    about: 'histogram bounds: `native`, `fine`, or a list of seconds',
+  },
   runState: choice(['executing', 'finalizing'], '`cicd.pipeline.run.state` on metrics'),
   pendingPoint: flag('a second `cicd.pipeline.run.duration` point, state `pending`, from the queue time'),
   refLabel: {
@@ -101,14 +105,20 @@ export const optionTable = {
     default: 'all',
     about: '`all`, or a regular expression; refs on metrics that do not match become `#other#`',
   },
-  multiProject: choice(['link', 'same-trace'], 'a pipeline started by another project: own trace with a link, or the same trace'),
+  multiProject: choice(
+    ['link', 'same-trace'],
+    'a pipeline started by another project: own trace with a link, or the same trace',
+  ),
   stageSpans: flag('a span per stage between the pipeline and its jobs'),
   extensions: flag('keys of our own beside those of the interface', true),
   skipNeverRan: flag('no span and no log record for jobs that never ran'),
   exportBlocked: flag('export pipelines that wait for a person (manual, scheduled)'),
   exportUnknown: flag('export finished pipelines of an unknown status'),
   bridgeSource: choice(['auto', 'hook', 'rest', 'none'], 'whether bridge jobs of parent pipelines are exported'),
-  reexport: choice(['none', 'replace', 'link'], 'a later completion after a retry: not sent, same span again, or its own linked span'),
+  reexport: choice(
+    ['none', 'replace', 'link'],
+    'a later completion after a retry: not sent, same span again, or its own linked span',
+  ),
   eventNames: flag('event names on log records'),
   user: choice(['include', 'hash', 'omit'], 'user ids and names'),
   commitMessage: choice(['include', 'title', 'omit'], 'commit messages'),
@@ -146,7 +156,8 @@ export class OptionError extends Error {
  */
 export function resolveOptions(input: ConvertOptionsInput = {}): ConvertOptions {
   const { profile = 'default', ...given } = input
-  if (!Object.hasOwn(profiles, profile)) throw new OptionError('profile', `must be one of ${Object.keys(profiles).join(', ')}`)
+  if (!Object.hasOwn(profiles, profile))
+    throw new OptionError('profile', `must be one of ${Object.keys(profiles).join(', ')}`)
   const resolved: Record<string, unknown> = Object.fromEntries(
     Object.entries(optionTable).map(([name, row]) => [name, row.default]),
   )

@@ -20,7 +20,8 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_SERVICE_NAME],
     type: 'string',
-    from: ({ record, options }) => options.resourceServiceName ?? record.project.name ?? `${options.vendorNamespace}-ci`,
+    from: ({ record, options }) =>
+      options.resourceServiceName ?? record.project.name ?? `${options.vendorNamespace}-ci`,
     absent: 'never',
   },
   { keys: [ATTR_SERVICE_VERSION], type: 'string', from: () => TELEMETRY_VERSION, absent: 'never' },
@@ -34,7 +35,12 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', from: ({ options }) => options.providerName, absent: 'never' },
   { keys: [ATTR_VCS_REPOSITORY_NAME], type: 'string', from: ({ record }) => record.project.name, absent: 'unknown' },
   { keys: [ATTR_SVC_REPOSITORY_ID], type: 'int', from: ({ record }) => record.project.id, absent: 'unknown' },
-  { keys: [ATTR_VCS_REPOSITORY_URL_FULL], type: 'string', from: ({ record }) => record.project.webUrl, absent: 'unknown' },
+  {
+    keys: [ATTR_VCS_REPOSITORY_URL_FULL],
+    type: 'string',
+    from: ({ record }) => record.project.webUrl,
+    absent: 'unknown',
+  },
   {
     keys: [ATTR_VCS_OWNER_NAME],
     type: 'string',

@@ -141,9 +141,7 @@ function refTypeOf(record: PipelineRecord): 'tag' | 'branch' | undefined {
 function exportedJobs(record: PipelineRecord, times: SpanTimes, options: ConvertOptions): readonly JobRecord[] {
   const sent = record.previousExport?.jobIds
   if (sent === undefined && !options.skipNeverRan) return record.jobs
-  return record.jobs.filter(
-    (job) => !sent?.has(job.id) && (!options.skipNeverRan || jobTimes(job, times).executed),
-  )
+  return record.jobs.filter((job) => !sent?.has(job.id) && (!options.skipNeverRan || jobTimes(job, times).executed))
 }
 
 const sameUser = (a: UserRecord | undefined, b: UserRecord | undefined): boolean =>

@@ -1,14 +1,21 @@
-import { type Attributes, type AttributeValue, type HrTime, type SpanContext, TraceFlags, ValueType } from '@opentelemetry/api'
+import {
+  type Attributes,
+  type AttributeValue,
+  type HrTime,
+  type SpanContext,
+  type TraceFlags,
+  ValueType,
+} from '@opentelemetry/api'
 import { type InstrumentationScope, TraceState } from '@opentelemetry/core'
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
 import {
-  AggregationTemporality as SdkTemporality,
   type DataPoint,
   DataPointType,
   type Histogram,
-  type MetricData as SdkMetricData,
   type ResourceMetrics,
+  type MetricData as SdkMetricData,
+  AggregationTemporality as SdkTemporality,
 } from '@opentelemetry/sdk-metrics'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import {

@@ -22,7 +22,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-const texts = async () => (await db.read.selectFrom('notes').select('text').orderBy('id').execute()).map((row) => row.text)
+const texts = async () =>
+  (await db.read.selectFrom('notes').select('text').orderBy('id').execute()).map((row) => row.text)
 
 test('a committed write is there for readers', async () => {
   await db.write((tx) => tx.insertInto('notes').values({ id: 1, text: 'kept' }).execute())

@@ -17,4 +17,11 @@ export {
 } from './outcome.ts'
 export { nextAttemptAt, type RetryPolicy } from './retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
-export { type Aborted, type Delivery, type RetryContext, type RetryNotice, sendWithRetry } from './send-with-retry.ts'
+export {
+  type Aborted,
+  type Delivery,
+  type Expired,
+  type RetryContext,
+  type RetryNotice,
+  sendWithRetry,
+} from './send-with-retry.ts'

@@ -60,7 +60,7 @@ test('the last attempts get what time is left, then it gives up with the last re
   await clock.untilSleeping()
   await clock.advance(60_000)
   expect(await sending).toEqual({
-    outcome: { kind: 'dead', reason: 'gave up after 3 attempts: HTTP 503', authentication: false },
+    outcome: { kind: 'expired', reason: 'gave up after 3 attempts: HTTP 503' },
     attempts: 3,
   })
   expect(calls).toEqual([
@@ -74,7 +74,7 @@ test('a Retry-After beyond the deadline ends it at once', async () => {
   const { clock, context } = setUp()
   const { attempt } = scripted(clock, retry(60_000))
   const { outcome } = await sendWithRetry(attempt, context)
-  expect(outcome).toMatchObject({ kind: 'dead', reason: 'gave up after 1 attempt: HTTP 503' })
+  expect(outcome).toMatchObject({ kind: 'expired', reason: 'gave up after 1 attempt: HTTP 503' })
 })
 
 test('an abort ends the wait', async () => {
@@ -134,7 +134,7 @@ test('no attempt starts at or runs past the deadline, whatever is asked for and 
         return retry(step.retryAfterMs)
       }, context)
       await clock.advance(200_000)
-      expect(await sending).toMatchObject({ outcome: { kind: 'dead' }, attempts: made })
+      expect(await sending).toMatchObject({ outcome: { kind: 'expired' }, attempts: made })
     }),
     { numRuns: 30 },
   )

@@ -18,10 +18,16 @@ export interface RetryNotice {
   readonly reason: string
 }
 
-/** How it ended. Running out of time is a death with the last attempt's reason; being told to stop is not. */
+/** How it ended. */
 export interface Delivery {
-  readonly outcome: Delivered | Dead | Aborted
+  readonly outcome: Delivered | Dead | Expired | Aborted
   readonly attempts: number
+}
+
+/** Time ran out; the reason includes the last attempt's. */
+export interface Expired {
+  readonly kind: 'expired'
+  readonly reason: string
 }
 
 /** Stopped by the caller. The last attempt, if any, may have been acted on. */
@@ -30,7 +36,7 @@ export interface Aborted {
   readonly reason: string
 }
 
-/** Attempts until delivered, dead, out of time or aborted. `attempt` keeps to the given time and to the same signal. */
+/** Attempts until delivered, dead, expired or aborted. `attempt` keeps to the given time and to the same signal. */
 export async function sendWithRetry(
   attempt: (timeoutMs: number) => Promise<Outcome>,
   context: RetryContext,
@@ -42,7 +48,7 @@ export async function sendWithRetry(
   let reason = 'its time was over'
   while (!signal?.aborted) {
     const leftMs = deadlineMs - clock.nowMs()
-    if (leftMs <= 0) return outOfTime(attempts, reason)
+    if (leftMs <= 0) return expired(attempts, reason)
 
     const outcome = await attempt(Math.min(context.attemptTimeoutMs, leftMs))
     attempts += 1
@@ -53,7 +59,7 @@ export async function sendWithRetry(
     const nowMs = clock.nowMs()
     const item = { enqueuedAtMs, attemptsMade: attempts, retryAfterMs: outcome.retryAfterMs }
     const atMs = nextAttemptAt(policy, item, nowMs, random)
-    if (atMs === undefined) return outOfTime(attempts, reason)
+    if (atMs === undefined) return expired(attempts, reason)
     context.onRetry?.({ attemptsMade: attempts, waitMs: atMs - nowMs, reason })
     await sleepUnlessAborted(clock, atMs - nowMs, signal)
   }
@@ -61,9 +67,8 @@ export async function sendWithRetry(
   return { outcome: { kind: 'aborted', reason: end }, attempts }
 }
 
-function outOfTime(attempts: number, reason: string): Delivery {
-  const end = `gave up after ${counted(attempts)}: ${reason}`
-  return { outcome: { kind: 'dead', reason: end, authentication: false }, attempts }
+function expired(attempts: number, reason: string): Delivery {
+  return { outcome: { kind: 'expired', reason: `gave up after ${counted(attempts)}: ${reason}` }, attempts }
 }
 
 const counted = (attempts: number): string => (attempts === 1 ? '1 attempt' : `${attempts} attempts`)

@@ -146,6 +146,32 @@ test('a 403 ends its signal: the token may be good for another', async () => {
   expect(server.requests.length).toBe(3)
 })
 
+/** Lets every wait for a retry pass, until the time for retries is over. */
+async function throughFiveMinutes<T>(clock: ManualClock, delivering: Promise<T>): Promise<T> {
+  while (clock.nowMs() < 5 * 60_000) {
+    await Promise.race([clock.untilSleeping(), delivering])
+    await clock.advance(15_000)
+  }
+  return delivering
+}
+
+test('a receiver that is down is found out once, not once for every chunk', async () => {
+  const { clock, endpoint } = await setUp(refusing('/v1/traces', status(503)))
+  const chunks = [...chunksOf('traces', 100), ...chunksOf('logs', 2)]
+  const delivering = deliverAll(endpoint, chunks, { concurrency: 1 })
+  const { totals } = await throughFiveMinutes(clock, delivering)
+  expect(totals.traces).toMatchObject({ failedItems: 10, skippedItems: 990 })
+  expect(totals.logs).toMatchObject({ deliveredItems: 20 })
+})
+
+test('one chunk that always fails does not stop the others', async () => {
+  const { clock, endpoint } = await setUp(({ body }) => (`${body}` === 'traces 13' ? status(503) : accepted))
+  const chunks = [chunkOf('traces', 13), ...chunksOf('traces', 20)]
+  const delivering = deliverAll(endpoint, chunks, { concurrency: 2 })
+  const { totals } = await throughFiveMinutes(clock, delivering)
+  expect(totals.traces).toMatchObject({ failedItems: 13, deliveredItems: 200, skippedItems: 0 })
+})
+
 test('an abort ends the run', async () => {
   const { server, endpoint } = await setUp(() => ({ play: 'silence' }))
   const stop = new AbortController()
@@ -198,6 +224,7 @@ test('every item is accounted for, and the bound on chunks under way holds', asy
     { kind: 'delivered', rejectedItems: 1, message: '' },
     { kind: 'dead', reason: 'no', authentication: false },
     { kind: 'dead', reason: 'who are you', authentication: true },
+    { kind: 'expired', reason: 'gave up' },
     { kind: 'aborted', reason: 'stopped' },
   ]
   const chunks = fc.array(

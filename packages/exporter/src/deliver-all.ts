@@ -25,8 +25,12 @@ const DEFAULT_CONCURRENCY = 4
 /**
  * Delivers a source of chunks, `concurrency` at a time; no chunk is asked for before there is room for it.
  *
- * Chunks fail by themselves, with two exceptions. A 401 ends the run: every request carries the same credential. A 403
- * ends its signal: a token may be good for traces alone. What is then under way is dropped, waits included.
+ * Chunks fail by themselves, unless going on makes no sense:
+ * - a 401 ends the run, because every request carries the same credential;
+ * - a 403 ends its signal, because a token may be good for traces alone;
+ * - a chunk that ran out of time ends its signal when nothing else of it got through meanwhile: the receiver is down, and
+ *   every further chunk would take as long to find out.
+ * What is then under way is dropped, waits included.
  */
 export async function deliverAll(
   endpoint: Pick<OtlpEndpoint, 'sendChunk'>,
@@ -94,16 +98,22 @@ class Run {
   }
 
   async #deliver(chunk: EncodedChunk): Promise<void> {
-    const { signal } = this.#stops[chunk.signal]
+    const stop = this.#stops[chunk.signal]
+    const before = this.#totals[chunk.signal]
     const { onRetry, onSettled } = this.#options
-    const delivery = signal.aborted ? undefined : await this.#endpoint.sendChunk(chunk, { signal, onRetry })
-    this.#totals[chunk.signal] = withChunk(this.#totals[chunk.signal], chunk, delivery)
+    const delivery = stop.signal.aborted
+      ? undefined
+      : await this.#endpoint.sendChunk(chunk, { signal: stop.signal, onRetry })
+    const totals = withChunk(this.#totals[chunk.signal], chunk, delivery)
+    this.#totals[chunk.signal] = totals
     if (!delivery) return
     onSettled?.(chunk, delivery)
-    if (delivery.outcome.kind === 'dead' && delivery.outcome.authentication) {
-      if (delivery.status === 403) this.#stops[chunk.signal].abort()
-      else this.#stopRun(delivery.outcome.reason)
+    const { outcome, status } = delivery
+    if (outcome.kind === 'dead' && outcome.authentication) {
+      if (status === 403) stop.abort()
+      else this.#stopRun(outcome.reason)
     }
+    if (outcome.kind === 'expired' && totals.deliveredItems === before.deliveredItems) stop.abort()
   }
 
   #stopRun(reason: string): void {

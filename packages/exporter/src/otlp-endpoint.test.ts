@@ -127,7 +127,7 @@ test('nobody listens: gives up when time is over', async () => {
     await clock.advance(ms)
   }
   expect(await sending).toMatchObject({
-    outcome: { kind: 'dead', reason: 'gave up after 3 attempts: connection refused (ECONNREFUSED)' },
+    outcome: { kind: 'expired', reason: 'gave up after 3 attempts: connection refused (ECONNREFUSED)' },
     attempts: 3,
     status: undefined,
   })

@@ -52,7 +52,7 @@ export function withChunk(
     items: totals.items + chunk.items,
     deliveredItems: totals.deliveredItems + itemsIf('delivered'),
     rejectedItems: totals.rejectedItems + (outcome.kind === 'delivered' ? outcome.rejectedItems : 0),
-    failedItems: totals.failedItems + itemsIf('dead'),
+    failedItems: totals.failedItems + itemsIf('dead') + itemsIf('expired'),
     skippedItems: totals.skippedItems + itemsIf('aborted'),
     attempts: totals.attempts + (delivery?.attempts ?? 0),
     wireBytes: totals.wireBytes + (delivery?.attempts ? delivery.wireBytes : 0),

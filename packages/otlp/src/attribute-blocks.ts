@@ -1,58 +1,81 @@
-/** Bytes in a `BlockPool`: [start, end). */
+/** A stretch of the pool. */
 export interface Block {
-  readonly start: number
   readonly end: number
+  readonly length: number
 }
 
-/** What one attribute key was last encoded to. */
+/** What one attribute key was encoded to. */
 export interface KeyBlocks {
-  /** The field `key` of a KeyValue, tag and length included; empty for an empty key. */
+  /** The field `key` of a KeyValue, tag and length included. */
   readonly key: Block
-  /** The last string this key stood beside. */
+  /** The string that this key stood beside last. */
   text: string | undefined
-  /** The whole KeyValue with that string, length in front, without a tag; made when the string comes a second time. */
+  /** The whole KeyValue with that string, its length in front; made when the string comes a second time. */
   pair: Block | undefined
 }
 
 const INITIAL_BYTES = 4 * 1024
 const MAX_BYTES = 128 * 1024
-/** Copies go four bytes at a time and may read up to three bytes in front of a block. */
-const COPY_SLACK = 3
+/** Longer ones would push out many short ones. */
+export const MAX_BLOCK_BYTES = 256
+/** Blocks are copied four bytes at a time, from their end; what is read in front of one must exist. */
+const WORD_BYTES = 4
 
 /**
- * Encoded keys, and encoded pairs of a key and the string it had last. Keys come from a small vocabulary, and within a
- * pipeline, and mostly between two, a key that is not about one job keeps its value; copying is four times as fast as
- * encoding again. When the pool is full everything is forgotten and learnt anew.
+ * Encoded keys, and encoded pairs of a key and the string it had last.
+ *
+ * Keys come from a small vocabulary, and a key that does not describe one job alone keeps its value for a whole
+ * pipeline, often for the next one too; copying takes a quarter of the time of encoding. When the pool is full,
+ * everything is forgotten and learnt anew.
  */
 export class AttributeBlocks {
   readonly #byKey = new Map<string, KeyBlocks>()
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  view: DataView = new DataView(this.#bytes.buffer)
-  #used = COPY_SLACK
+  #view = new DataView(this.#bytes.buffer)
+  #used = WORD_BYTES
 
   find(key: string): KeyBlocks | undefined {
     return this.#byKey.get(key)
   }
 
-  learnKey(key: string, encoded: Uint8Array): KeyBlocks {
-    const blocks: KeyBlocks = { key: this.#store(encoded), text: undefined, pair: undefined }
-    this.#byKey.set(key, blocks)
-    return blocks
+  /** `encoded` is at most `MAX_BLOCK_BYTES` long, here and below. */
+  learnKey(key: string, encoded: Uint8Array): void {
+    const block = this.#store(encoded)
+    this.#byKey.set(key, { key: block, text: undefined, pair: undefined })
   }
 
   learnPair(blocks: KeyBlocks, encoded: Uint8Array): void {
     blocks.pair = this.#store(encoded)
   }
 
-  #store(encoded: Uint8Array): Block {
-    if (this.#used + encoded.length > this.#bytes.length) this.#makeRoom(encoded.length)
-    const start = this.#used
-    const end = start + encoded.length
-    this.#bytes.set(encoded, start)
-    this.#used = end
-    return { start, end }
+  /** Copies a block so that it ends at `end`, spoiling up to three bytes in front of it; returns where it starts. */
+  copyBefore(target: DataView, end: number, block: Block): number {
+    const start = end - block.length
+    let from = block.end
+    for (let at = end; at > start; ) {
+      at -= WORD_BYTES
+      from -= WORD_BYTES
+      target.setUint32(at, this.#view.getUint32(from, true), true)
+    }
+    return start
   }
 
-  #makeRoom(bytes: number): void {
+  #store(encoded: Uint8Array): Block {
+    if (this.#used + encoded.length > this.#bytes.length) this.#makeRoom()
+    this.#bytes.set(encoded, this.#used)
+    this.#used += encoded.length
+    return { end: this.#used, length: encoded.length }
+  }
+
+  #makeRoom(): void {
+    if (this.#bytes.length === MAX_BYTES) {
+      this.#byKey.clear()
+      this.#used = WORD_BYTES
+      return
+    }
+    const grown = Buffer.allocUnsafeSlow(this.#bytes.length * 2)
+    this.#bytes.copy(grown)
+    this.#bytes = grown
+    this.#view = new DataView(grown.buffer)
   }
 }

@@ -1,4 +1,5 @@
-import { type ProtobufWriter, tagOf, WireType } from './protobuf-writer.ts'
+import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
+import { type ProtobufWriter, tagOf, utf8Before, varint64Before, varintBefore, WireType } from './protobuf-writer.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
@@ -14,19 +15,94 @@ const ARRAY = tagOf(anyValueArms.array.number, LENGTH_DELIMITED)
 const KVLIST = tagOf(anyValueArms.kvlist.number, LENGTH_DELIMITED)
 const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
-/** Writes a repeated KeyValue, each element under `tag`. */
+/** Writes a repeated KeyValue, each element under `tag`, which takes one byte. */
 export function writeAttributes(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[]): void {
   for (let index = attributes.length - 1; index >= 0; index -= 1) {
-    const attribute = attributes[index] as KeyValue
-    const before = writer.written
-    writeAnyValue(writer, attribute)
-    writer.closeMessage(VALUE, before)
-    if (attribute.key !== '') {
-      writer.text(attribute.key)
-      writer.tag(KEY)
-    }
-    writer.closeMessage(tag, before)
+    writeAttribute(writer, tag, attributes[index] as KeyValue)
   }
+}
+
+/** Tags, lengths, a scalar value, and what `copyBefore` may spoil. */
+const PAIR_OVERHEAD = 48
+
+/** The hot path: the buffer is written to directly, from the end of the KeyValue to its tag. */
+function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
+  const { key } = attribute
+  writer.reserve(key.length * 3 + PAIR_OVERHEAD)
+  const end = writer.start
+  let at = end
+  switch (attribute.type) {
+    case 'string':
+      writeText(writer, tag, key, attribute.value)
+      return
+    case 'int':
+      at = varint64Before(writer.buffer, end, attribute.value)
+      writer.buffer[--at] = INT
+      break
+    case 'double':
+      at -= 8
+      writer.view.setFloat64(at, attribute.value, true)
+      writer.buffer[--at] = DOUBLE
+      break
+    case 'bool':
+      writer.buffer[--at] = attribute.value ? 1 : 0
+      writer.buffer[--at] = BOOL
+      break
+    default: {
+      const before = writer.written
+      writeAnyValue(writer, attribute)
+      writer.reserve(key.length * 3 + PAIR_OVERHEAD)
+      at = pairBefore(writer, writer.start, writer.start + writer.written - before, key, writer.blocks.find(key))
+      writer.buffer[--at] = tag
+      writer.start = at
+      return
+    }
+  }
+  at = pairBefore(writer, at, end, key, writer.blocks.find(key))
+  writer.buffer[--at] = tag
+  writer.start = at
+}
+
+function writeText(writer: ProtobufWriter, tag: number, key: string, text: string): void {
+  writer.reserve((key.length + text.length) * 3 + PAIR_OVERHEAD)
+  const { buffer, blocks, start: end } = writer
+  const known = blocks.find(key)
+  const repeated = known !== undefined && known.text === text
+  let at = end
+  if (repeated && known.pair !== undefined) {
+    at = blocks.copyBefore(writer.view, end, known.pair)
+  } else {
+    at = utf8Before(buffer, end, text)
+    at = varintBefore(buffer, at, end - at)
+    buffer[--at] = STRING
+    at = pairBefore(writer, at, end, key, known)
+    if (known !== undefined) {
+      known.text = text
+      known.pair = undefined
+      if (repeated && end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, buffer.subarray(at, end))
+    }
+  }
+  buffer[--at] = tag
+  writer.start = at
+}
+
+/** What of a KeyValue stands in front of its AnyValue, whose inside is [at, end): two lengths and the key. */
+function pairBefore(writer: ProtobufWriter, at: number, end: number, key: string, known: KeyBlocks | undefined): number {
+  const { buffer } = writer
+  let front = varintBefore(buffer, at, end - at)
+  buffer[--front] = VALUE
+  front = known === undefined ? keyBefore(writer, front, key) : writer.blocks.copyBefore(writer.view, front, known.key)
+  return varintBefore(buffer, front, end - front)
+}
+
+/** Writes the field `key` and has it remembered. */
+function keyBefore({ buffer, blocks }: ProtobufWriter, end: number, key: string): number {
+  if (key === '') return end
+  let at = utf8Before(buffer, end, key)
+  at = varintBefore(buffer, at, end - at)
+  buffer[--at] = KEY
+  if (end - at <= MAX_BLOCK_BYTES) blocks.learnKey(key, buffer.subarray(at, end))
+  return at
 }
 
 /** Writes the inside of an AnyValue. */

@@ -1,3 +1,4 @@
+import { AttributeBlocks } from './attribute-blocks.ts'
 import { bytesOfHex } from './hex.ts'
 
 /** Protobuf wire types that OTLP uses. 3 and 4 (groups) it never does; 6 and 7 do not exist. */
@@ -25,6 +26,8 @@ const LOW_7_BITS = 0x7fn
 export class ProtobufWriter {
   buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   view: DataView = viewOf(this.buffer)
+  /** What has been written of attributes before, by this writer. */
+  readonly blocks = new AttributeBlocks()
   /** Offset of the newest byte. */
   start: number = INITIAL_BYTES
 

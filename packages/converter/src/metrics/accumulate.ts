@@ -138,12 +138,9 @@ function sumOf(a: NumberValue | undefined, b: NumberValue | undefined): NumberVa
 }
 
 function dataOf(metric: Metric, points: Point[], mode: AccumulatorState['mode']): MetricData {
-  const aggregationTemporality =
-    mode === 'windowed' ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE
+  const aggregationTemporality = mode === 'windowed' ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE
   const data = metric.data as Extract<MetricData, { type: 'gauge' | 'sum' | 'histogram' }>
   return (
-    data.type === 'gauge'
-      ? { ...data, dataPoints: points }
-      : { ...data, dataPoints: points, aggregationTemporality }
+    data.type === 'gauge' ? { ...data, dataPoints: points } : { ...data, dataPoints: points, aggregationTemporality }
   ) as MetricData
 }

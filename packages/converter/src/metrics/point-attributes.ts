@@ -34,7 +34,12 @@ export const pointAttributes: AttributeTable<PointContext> = [
     from: ({ run }) => run.record.name ?? run.record.project.name,
     absent: 'neither the pipeline nor the project has a name',
   },
-  { keys: [ATTR_CICD_PIPELINE_RESULT], type: 'string', from: ({ run }) => run.result, absent: 'the status has no result' },
+  {
+    keys: [ATTR_CICD_PIPELINE_RESULT],
+    type: 'string',
+    from: ({ run }) => run.result,
+    absent: 'the status has no result',
+  },
   {
     keys: [ATTR_CICD_PIPELINE_RUN_STATE],
     type: 'string',

@@ -35,7 +35,8 @@ export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
   const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + (minute - offsetMinutes) * 60 + second
   const nanoseconds = readFraction(value, afterFraction)
   if (seconds < 0 || (seconds === 0 && nanoseconds === 0)) return 'invalid'
-  return BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)
+  const secondNs = BigInt(seconds) * 1_000_000_000n
+  return nanoseconds === 0 ? secondNs : secondNs + BigInt(nanoseconds)
 }
 
 /** Nanoseconds since 1970; `undefined` when the value is absent or no date. */

@@ -46,13 +46,13 @@ export function refuse(fields: Fields, key: string, reason: string): never {
 /** A text that is more than blanks, as given. */
 export function text(fields: Fields, key: string): string | undefined {
   const value = fields.values[key]
-  if (typeof value === 'string') return /\S/.test(value) ? value : undefined
+  if (typeof value === 'string') return isBlank(value) ? undefined : value
   return absent(fields, key, value, 'a text')
 }
 
 export function requiredText(fields: Fields, key: string): string {
   const value = fields.values[key]
-  if (typeof value === 'string' && /\S/.test(value)) return value
+  if (typeof value === 'string' && !isBlank(value)) return value
   refuse(fields, key, `must be a text, got ${typeof value === 'string' ? 'a blank one' : kindOf(value)}`)
 }
 
@@ -117,7 +117,7 @@ export function texts(fields: Fields, key: string): readonly string[] {
   const usable: string[] = []
   for (const [index, item] of value.entries()) {
     if (typeof item !== 'string') warn(fields, `${key}[${index}]`, `must be a text, got ${kindOf(item)}`)
-    else if (/\S/.test(item)) usable.push(item)
+    else if (!isBlank(item)) usable.push(item)
   }
   return usable
 }
@@ -171,6 +171,11 @@ export function quoted(value: string): string {
 
 function shortened(value: string): string {
   return value.length <= 40 ? value : `${value.slice(0, 39)}…`
+}
+
+function isBlank(value: string): boolean {
+  const first = value.charCodeAt(0)
+  return !(first > 32 && first < 127) && !/\S/.test(value) // the first comparison decides nearly always, and is cheap
 }
 
 function toInteger(value: unknown): bigint | undefined {

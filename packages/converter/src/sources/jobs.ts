@@ -62,10 +62,9 @@ function byCreation(one: JobRecord, other: JobRecord): number {
 
 function uniqueById(listed: readonly JobRecord[]): JobRecord[] {
   const jobs = new Map<bigint, JobRecord>()
-  for (const job of listed) {
-    const twin = jobs.get(job.id)
-    jobs.set(job.id, twin === undefined ? job : betterOf(job, twin))
-  }
+  for (const job of listed) jobs.set(job.id, job)
+  if (jobs.size === listed.length) return [...listed]
+  for (const job of listed) jobs.set(job.id, betterOf(job, jobs.get(job.id)!))
   return [...jobs.values()]
 }
 
@@ -85,32 +84,31 @@ function asText(job: JobRecord): string {
 
 /** Jobs of one name, stage and kind are attempts of one job; the highest id is the one that counts. */
 function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
-  const attempts = new Map<string, JobRecord[]>()
-  let repeated = false
-  for (const job of jobs) {
-    if (job.name === undefined) continue
-    const key = `${job.bridge} ${job.stage?.length ?? 0} ${job.stage ?? ''} ${job.name}`
-    const others = attempts.get(key)
-    if (others === undefined) attempts.set(key, [job])
-    else {
-      others.push(job)
-      repeated = true
-    }
-  }
-  if (!repeated) return jobs
-
   const numbered = new Map<bigint, JobRecord>()
-  for (const group of attempts.values()) {
-    if (group.length === 1) continue
-    group.sort((a, b) => (a.id < b.id ? -1 : 1))
-    for (const [index, job] of group.entries()) {
+  for (const attempts of groupAttempts(jobs)) {
+    if (attempts.length === 1) continue
+    attempts.sort((a, b) => (a.id < b.id ? -1 : 1))
+    for (const [index, job] of attempts.entries()) {
       numbered.set(job.id, {
         ...job,
         attempt: job.attempt ?? index + 1,
-        previousAttemptId: group[index - 1]?.id,
-        effective: index === group.length - 1,
+        previousAttemptId: attempts[index - 1]?.id,
+        effective: index === attempts.length - 1,
       })
     }
   }
-  return jobs.map((job) => numbered.get(job.id) ?? job)
+  return numbered.size === 0 ? jobs : jobs.map((job) => numbered.get(job.id) ?? job)
+}
+
+function groupAttempts(jobs: readonly JobRecord[]): Iterable<JobRecord[]> {
+  if (new Set(jobs.map((job) => job.name)).size === jobs.length) return [] // every name once: the usual case
+  const groups = new Map<string, JobRecord[]>()
+  for (const job of jobs) {
+    if (job.name === undefined) continue
+    const key = `${job.bridge} ${job.stage?.length ?? 0} ${job.stage ?? ''} ${job.name}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [job])
+    else group.push(job)
+  }
+  return groups.values()
 }

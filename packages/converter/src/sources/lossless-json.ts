@@ -41,28 +41,20 @@ interface Range {
 
 function findLongIntegers(json: string): readonly Range[] {
   const found: Range[] = []
-  let outside = 0 // everything before this offset is read, and it lies outside of strings
+  let quote = json.indexOf('"') // opens the first string that is not yet skipped
   longInteger.lastIndex = 0
   for (let match = longInteger.exec(json); match !== null; match = longInteger.exec(json)) {
     const end = longInteger.lastIndex
-    outside = skipStrings(json, outside, end)
-    if (outside > end) longInteger.lastIndex = outside
-    else {
-      const start = integerStart(json, match.index)
-      if (start !== undefined && !isKey(json, end)) found.push({ start, end })
+    while (quote >= 0 && quote < longInteger.lastIndex) {
+      const stringEnd = endOfString(json, quote)
+      quote = json.indexOf('"', stringEnd)
+      longInteger.lastIndex = Math.max(longInteger.lastIndex, stringEnd)
     }
+    if (longInteger.lastIndex > end) continue // it lay within a string
+    const start = integerStart(json, match.index)
+    if (start !== undefined && !isKey(json, end)) found.push({ start, end })
   }
   return found
-}
-
-/** The offset after the last string that opens before `limit`. Beyond `limit` when it lies within that string. */
-function skipStrings(json: string, from: number, limit: number): number {
-  let at = from
-  for (;;) {
-    const open = json.indexOf('"', at)
-    if (open < 0 || open >= limit) return at
-    at = endOfString(json, open)
-  }
 }
 
 function endOfString(json: string, open: number): number {

@@ -26,7 +26,12 @@ export const jobAttributes: AttributeTable<JobRun> = [
   { keys: ['job.name', ATTR_CICD_PIPELINE_TASK_NAME], type: 'string', from: ({ job }) => job.name, absent: 'blank' },
   { keys: ['job.stage', ATTR_CICD_PIPELINE_TASK_TYPE], type: 'string', from: ({ job }) => job.stage, absent: 'blank' },
   { keys: ['job.status'], type: 'string', from: ({ job }) => job.status, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_TASK_RUN_RESULT], type: 'string', from: ({ result }) => result, absent: 'the status has no result' },
+  {
+    keys: [ATTR_CICD_PIPELINE_TASK_RUN_RESULT],
+    type: 'string',
+    from: ({ result }) => result,
+    absent: 'the status has no result',
+  },
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_STATE],
     type: 'string',
@@ -76,8 +81,18 @@ export const jobAttributes: AttributeTable<JobRun> = [
     from: ({ job }) => job.createdAtNs,
     absent: 'unknown',
   },
-  { keys: ['job.when', 'svc.cicd.pipeline.task.run.when'], type: 'string', from: ({ job }) => job.when, absent: 'unknown' },
-  { keys: ['svc.cicd.pipeline.task.trigger.type'], type: 'string', from: ({ run }) => run.record.source, absent: 'blank' },
+  {
+    keys: ['job.when', 'svc.cicd.pipeline.task.run.when'],
+    type: 'string',
+    from: ({ job }) => job.when,
+    absent: 'unknown',
+  },
+  {
+    keys: ['svc.cicd.pipeline.task.trigger.type'],
+    type: 'string',
+    from: ({ run }) => run.record.source,
+    absent: 'blank',
+  },
   {
     keys: ['job.user.id', 'svc.cicd.pipeline.task.user.id'],
     type: 'int',

@@ -2,9 +2,9 @@ import type { SpanLink } from '@penstock/otlp'
 import { appendAttributes } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { joinedUpstream, type JobRun, type PipelineRun } from '../run.ts'
-import { LOCAL, REMOTE } from './span-flags.ts'
+import { type JobRun, joinedUpstream, type PipelineRun } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
+import { LOCAL, REMOTE } from './span-flags.ts'
 
 /** Where the span of a run hangs: the parent in its own trace, and links to what is elsewhere or unsure. */
 export interface Attachment {
@@ -28,7 +28,9 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   return {
     parentSpanId: run.ids.pipelineSpanId(run.instance, run.rootId, upstream.pipelineId),
     links:
-      bridgeSpanId === undefined ? links : [link(run, inTrace(run, bridgeSpanId), REMOTE, 'upstream_pipeline'), ...links],
+      bridgeSpanId === undefined
+        ? links
+        : [link(run, inTrace(run, bridgeSpanId), REMOTE, 'upstream_pipeline'), ...links],
   }
 }
 

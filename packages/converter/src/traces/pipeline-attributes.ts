@@ -38,7 +38,12 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   { keys: ['pipeline.ref', ATTR_VCS_REF_HEAD_NAME], type: 'string', from: ({ record }) => record.ref, absent: 'blank' },
   { keys: ['pipeline.tag'], type: 'bool', from: ({ record }) => record.tag, absent: 'unknown' },
   { keys: [ATTR_VCS_REF_HEAD_TYPE], type: 'string', from: ({ refType }) => refType, absent: 'unknown' },
-  { keys: ['pipeline.sha', ATTR_VCS_REF_HEAD_REVISION], type: 'string', from: ({ record }) => record.sha, absent: 'blank' },
+  {
+    keys: ['pipeline.sha', ATTR_VCS_REF_HEAD_REVISION],
+    type: 'string',
+    from: ({ record }) => record.sha,
+    absent: 'blank',
+  },
   {
     keys: ['pipeline.before_sha', ATTR_VCS_REF_BASE_REVISION],
     type: 'string',
@@ -46,7 +51,12 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     absent: 'blank or all zeros',
   },
   { keys: ['pipeline.status'], type: 'string', from: ({ record }) => record.status, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_RESULT], type: 'string', from: ({ result }) => result, absent: 'the status has no result' },
+  {
+    keys: [ATTR_CICD_PIPELINE_RESULT],
+    type: 'string',
+    from: ({ result }) => result,
+    absent: 'the status has no result',
+  },
   {
     keys: [ATTR_CICD_PIPELINE_RUN_STATE],
     type: 'string',
@@ -104,8 +114,18 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     from: commitMessage,
     absent: 'no commit, or option `commitMessage`',
   },
-  { keys: ['pipeline.merge_request.id'], type: 'int', from: ({ record }) => record.mergeRequest?.id, absent: 'no merge request' },
-  { keys: ['pipeline.merge_request.iid'], type: 'int', from: ({ record }) => record.mergeRequest?.iid, absent: 'no merge request' },
+  {
+    keys: ['pipeline.merge_request.id'],
+    type: 'int',
+    from: ({ record }) => record.mergeRequest?.id,
+    absent: 'no merge request',
+  },
+  {
+    keys: ['pipeline.merge_request.iid'],
+    type: 'int',
+    from: ({ record }) => record.mergeRequest?.iid,
+    absent: 'no merge request',
+  },
   {
     keys: [ATTR_VCS_CHANGE_ID],
     type: 'string',
@@ -119,7 +139,12 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     from: ({ record }) => record.mergeRequest && changeStateOf(record.mergeRequest),
     absent: 'no merge request, or its state has no counterpart',
   },
-  { keys: [ATTR_VCS_REF_BASE_NAME], type: 'string', from: ({ record }) => record.mergeRequest?.targetBranch, absent: 'blank' },
+  {
+    keys: [ATTR_VCS_REF_BASE_NAME],
+    type: 'string',
+    from: ({ record }) => record.mergeRequest?.targetBranch,
+    absent: 'blank',
+  },
   {
     keys: [ATTR_VCS_REF_BASE_TYPE],
     type: 'string',

@@ -71,7 +71,8 @@ export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
 export function ranSeconds(job: JobRecord): number | undefined {
   if (isNeverRun(job.status)) return undefined
   if (job.durationSeconds !== undefined) return job.durationSeconds
-  if (job.startedAtNs === undefined || job.finishedAtNs === undefined || job.finishedAtNs < job.startedAtNs) return undefined
+  if (job.startedAtNs === undefined || job.finishedAtNs === undefined || job.finishedAtNs < job.startedAtNs)
+    return undefined
   return Number(job.finishedAtNs - job.startedAtNs) / NS_PER_SECOND
 }
 
@@ -97,7 +98,10 @@ function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | 
   return atNs === undefined || seconds === undefined ? undefined : plus(atNs, -seconds)
 }
 
-function earliest(jobs: readonly JobRecord[], time: 'createdAtNs' | 'startedAtNs' | 'finishedAtNs'): bigint | undefined {
+function earliest(
+  jobs: readonly JobRecord[],
+  time: 'createdAtNs' | 'startedAtNs' | 'finishedAtNs',
+): bigint | undefined {
   let found: bigint | undefined
   for (const job of jobs) {
     const atNs = job[time]

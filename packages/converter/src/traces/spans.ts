@@ -32,7 +32,9 @@ export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
   return span(run, {
     spanId: task.spanId,
     parentSpanId:
-      options.stageSpans && job.stage !== undefined ? ids.stageSpanId(run.instance, run.record.id, job.stage) : run.spanId,
+      options.stageSpans && job.stage !== undefined
+        ? ids.stageSpanId(run.instance, run.record.id, job.stage)
+        : run.spanId,
     flags: ids.traceFlags | LOCAL,
     name: `job: ${job.name ?? `#${job.id}`}`,
     kind: SpanKind.INTERNAL,
@@ -118,6 +120,9 @@ function span(run: PipelineRun, parts: SpanParts): Span {
     droppedEventsCount: 0,
     links: parts.links,
     droppedLinksCount: 0,
-    status: parts.code === StatusCode.UNSET ? undefined : { message: cleanText(message, MAX_NAME_BYTES, run.tally), code: parts.code },
+    status:
+      parts.code === StatusCode.UNSET
+        ? undefined
+        : { message: cleanText(message, MAX_NAME_BYTES, run.tally), code: parts.code },
   }
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
 
 const [major, minor] = process.versions.node.split('.').map(Number)
@@ -41,7 +41,9 @@ function ensureNativeModules() {
   console.log('Building better-sqlite3 for this Node …')
   npm(['rebuild', 'better-sqlite3'], headersOfRunningNode() ?? downloadedHeaders())
   if (!loads('better-sqlite3')) {
-    fail('better-sqlite3 does not load: a C++ compiler, make and Python 3 are needed where no prebuilt binary can be had.')
+    fail(
+      'better-sqlite3 does not load: a C++ compiler, make and Python 3 are needed where no prebuilt binary can be had.',
+    )
   }
 }
 
@@ -52,7 +54,7 @@ function loads(name) {
 
 /** node-gyp would download headers; where they lie beside the running node, it need not. */
 function headersOfRunningNode() {
-  const prefix = join(dirname(process.execPath), '..')
+  const prefix = join(dirname(process.execPath), '../..')
   return existsSync(join(prefix, 'include/node/node.h')) ? prefix : undefined
 }
 

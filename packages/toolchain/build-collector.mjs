@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /*
- * Builds the collector of manifest.yaml and prints the binary's path as the last line.
+ * Builds the collector of test/collector/manifest.yaml and prints the binary's path as the last line.
  *
  *   node build-collector.mjs                build it, unless the cache has it
  *   node build-collector.mjs --print-path   only say where it is, or would be
@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const builder = 'go.opentelemetry.io/collector/cmd/builder@v0.158.0'
-const manifest = fileURLToPath(new URL('manifest.yaml', import.meta.url))
+const manifest = fileURLToPath(new URL('../../test/collector/manifest.yaml', import.meta.url))
 const manifestHash = createHash('sha256').update(readFileSync(manifest)).digest('hex')
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const binary = join(cacheRoot, `otelcol-${manifestHash.slice(0, 16)}`, 'otelcol')
