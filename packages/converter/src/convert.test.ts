@@ -1,4 +1,12 @@
-import { isSpanId, isTraceId, type KeyValue, type Metric, type Span } from '@penstock/otlp'
+import {
+  type HistogramDataPoint,
+  isSpanId,
+  isTraceId,
+  type KeyValue,
+  type Metric,
+  type NumberDataPoint,
+  type Span,
+} from '@penstock/otlp'
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -51,8 +59,8 @@ function attributeListsOf(conversion: Conversion): (readonly KeyValue[])[] {
   ]
 }
 
-function pointsOf(conversion: Conversion) {
-  return metricsOf(conversion).flatMap(({ data }) => {
+function pointsOf(conversion: Conversion): (NumberDataPoint | HistogramDataPoint)[] {
+  return metricsOf(conversion).flatMap<NumberDataPoint | HistogramDataPoint>(({ data }) => {
     if (data?.type !== 'gauge' && data?.type !== 'sum' && data?.type !== 'histogram')
       throw new Error('unexpected metric')
     return data.dataPoints
