@@ -1,3 +1,4 @@
+import { AttributeRuns } from './attribute-runs.ts'
 import { bytesText, doubleText, textOf } from './json-scalars.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
@@ -13,34 +14,65 @@ const ARRAY = `{"${anyValueArms.array.json}":`
 const KVLIST = `{"${anyValueArms.kvlist.json}":`
 const VALUES = `{"${valuesField.json}":[`
 
-/** The elements of a repeated KeyValue, without the brackets. A key is always written, even an empty one. */
-export function attributesText(attributes: readonly KeyValue[]): string {
-  let text = ''
-  for (const attribute of attributes) {
-    if (text !== '') text += ','
-    text += `${KEY}${textOf(attribute.key)}${VALUE}${anyValueText(attribute)}}`
-  }
-  return text
-}
+const MAX_KEYS = 2048
 
-export function anyValueText(any: AnyValue): string {
-  switch (any.type) {
-    case 'string':
-      return `${STRING}${textOf(any.value)}}`
-    case 'bool':
-      return `${BOOL}${any.value}}`
-    case 'int':
-      return `${INT}${any.value}"}`
-    case 'double':
-      return `${DOUBLE}${doubleText(any.value)}}`
-    case 'bytes':
-      return `${BYTES}${bytesText(any.value)}}`
-    case 'array':
-      return `${ARRAY}${valuesText(any.value.map(anyValueText).join(','))}}`
-    case 'kvlist':
-      return `${KVLIST}${valuesText(attributesText(any.value))}}`
-    case 'empty':
-      return '{}'
+/** Writes attributes as JSON, remembering what one encoder has written before. */
+export class JsonAttributes {
+  readonly #runs = new AttributeRuns<string>()
+  /** Everything in front of a value, by key. */
+  readonly #fronts = new Map<string, string>()
+
+  /** The elements of a repeated KeyValue, without the brackets. A key is always written, even an empty one. */
+  listText(attributes: readonly KeyValue[]): string {
+    const run = this.#runs.findSuffix(attributes)
+    if (run !== undefined) {
+      const own = this.#eachText(attributes, attributes.length - run.attributes.length)
+      return own === '' ? run.encoded : `${own},${run.encoded}`
+    }
+    const text = this.#eachText(attributes, attributes.length)
+    this.#runs.remember(attributes, () => text)
+    return text
+  }
+
+  valueText(any: AnyValue): string {
+    switch (any.type) {
+      case 'string':
+        return `${STRING}${textOf(any.value)}}`
+      case 'bool':
+        return `${BOOL}${any.value}}`
+      case 'int':
+        return `${INT}${any.value}"}`
+      case 'double':
+        return `${DOUBLE}${doubleText(any.value)}}`
+      case 'bytes':
+        return `${BYTES}${bytesText(any.value)}}`
+      case 'array':
+        return `${ARRAY}${valuesText(any.value.map((value) => this.valueText(value)).join(','))}}`
+      case 'kvlist':
+        return `${KVLIST}${valuesText(this.#eachText(any.value, any.value.length))}}`
+      case 'empty':
+        return '{}'
+    }
+  }
+
+  /** The first `count` of the attributes. */
+  #eachText(attributes: readonly KeyValue[], count: number): string {
+    let text = ''
+    for (let index = 0; index < count; index += 1) {
+      const attribute = attributes[index] as KeyValue
+      if (index > 0) text += ','
+      text += `${this.#front(attribute.key)}${this.valueText(attribute)}}`
+    }
+    return text
+  }
+
+  #front(key: string): string {
+    const known = this.#fronts.get(key)
+    if (known !== undefined) return known
+    const front = `${KEY}${textOf(key)}${VALUE}`
+    if (this.#fronts.size === MAX_KEYS) this.#fronts.clear()
+    this.#fronts.set(key, front)
+    return front
   }
 }
 

@@ -1,22 +1,25 @@
 import type { Message, Model, NamedField } from './field.ts'
-import { anyValueText, attributesText } from './json-encode-attributes.ts'
+import type { JsonAttributes } from './json-encode-attributes.ts'
 import { scalarKind } from './scalar-kinds.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
 /** One member of an object (`"name":value`), or '' when the field is left out. */
-type MemberText = (model: Model) => string
+type MemberText = (model: Model, attributes: JsonAttributes) => string
 
-const compiled = new Map<Message, (model: Model) => string>()
+/** `attributes` belongs to the encoder at work. */
+export type MessageText<T> = (model: T, attributes: JsonAttributes) => string
+
+const compiled = new Map<Message, MessageText<Model>>()
 
 /** Canonical OTLP/JSON of a message, derived from its table. Members come in the order of the proto file. */
-export function jsonTextOf<T>(message: Message<T>): (model: T) => string {
+export function jsonTextOf<T>(message: Message<T>): MessageText<T> {
   const known = compiled.get(message as Message)
   if (known) return known as never
   const members = message.fields.flatMap(memberTexts)
-  const text = (model: Model) => {
+  const text: MessageText<Model> = (model, attributes) => {
     let inside = ''
     for (const memberText of members) {
-      const member = memberText(model)
+      const member = memberText(model, attributes)
       if (member !== '') inside += inside === '' ? member : `,${member}`
     }
     return `{${inside}}`
@@ -44,10 +47,10 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
     case 'message': {
       const messageText = jsonTextOf(shape.message)
       return [
-        (model) => {
+        (model, attributes) => {
           const value = model[property]
           if (value === undefined) return ''
-          const text = messageText(value)
+          const text = messageText(value, attributes)
           return shape.required && text === '{}' ? '' : name + text
         },
       ]
@@ -56,16 +59,16 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
       return [listText(name, property, jsonTextOf(shape.message))]
     case 'attributes':
       return [
-        (model) => {
-          const attributes = model[property] as readonly KeyValue[]
-          return attributes.length === 0 ? '' : `${name}[${attributesText(attributes)}]`
+        (model, attributes) => {
+          const list = model[property] as readonly KeyValue[]
+          return list.length === 0 ? '' : `${name}[${attributes.listText(list)}]`
         },
       ]
     case 'anyValue':
       return [
-        (model) => {
+        (model, attributes) => {
           const value = model[property] as AnyValue | undefined
-          return value === undefined ? '' : name + anyValueText(value)
+          return value === undefined ? '' : name + attributes.valueText(value)
         },
       ]
     case 'scalarOneof':
@@ -79,17 +82,22 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
     case 'messageOneof':
       return shape.arms.map((arm) => {
         const messageText = jsonTextOf(arm.message)
-        return (model) => {
+        return (model, attributes) => {
           const member = model[property] as { type: string } | undefined
-          return member?.type === arm.type ? `"${arm.type}":${messageText(member)}` : ''
+          return member?.type === arm.type ? `"${arm.type}":${messageText(member, attributes)}` : ''
         }
       })
   }
 }
 
-function listText(name: string, property: string, elementText: (element: unknown) => string): MemberText {
-  return (model) => {
-    const elements = model[property] as readonly unknown[]
-    return elements.length === 0 ? '' : `${name}[${elements.map(elementText).join(',')}]`
+function listText<T>(
+  name: string,
+  property: string,
+  elementText: (element: T, attributes: JsonAttributes) => string,
+): MemberText {
+  return (model, attributes) => {
+    const elements = model[property] as readonly T[]
+    if (elements.length === 0) return ''
+    return `${name}[${elements.map((element) => elementText(element, attributes)).join(',')}]`
   }
 }

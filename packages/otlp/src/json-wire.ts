@@ -1,5 +1,7 @@
+import type { ByteRegion } from './byte-region.ts'
 import type { Message } from './field.ts'
-import { jsonTextOf } from './json-encode.ts'
+import { jsonTextOf, type MessageText } from './json-encode.ts'
+import { JsonAttributes } from './json-encode-attributes.ts'
 import { emptyResource, emptyScope, schema } from './schema.ts'
 import { signals } from './signals.ts'
 import type { ItemOf, OtlpRequest, Signal } from './types.ts'
@@ -8,26 +10,38 @@ import type { ChunkHeader, Frame, Wire } from './wire.ts'
 const COMMA = Buffer.from(',')
 
 export class JsonWire implements Wire {
+  readonly #attributes = new JsonAttributes()
+  #itemText = ''
+  #itemBytes = 0
+
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array {
-    return utf8(jsonTextOf(schema[signal].request as Message<OtlpRequest<S>>)(request))
+    return utf8(jsonTextOf(schema[signal].request as Message<OtlpRequest<S>>)(request, this.#attributes))
   }
 
-  item<S extends Signal>(signal: S, item: ItemOf[S]): Uint8Array {
-    return utf8(itemTexts[signal](item))
+  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number {
+    this.#itemText = itemTexts[signal](item, this.#attributes)
+    this.#itemBytes = Buffer.byteLength(this.#itemText)
+    return this.#itemBytes
+  }
+
+  appendItem(region: ByteRegion): void {
+    const at = region.claim(this.#itemBytes)
+    region.buffer.write(this.#itemText, at)
   }
 
   frame(signal: Signal, { resource, scope, resourceSchemaUrl, scopeSchemaUrl }: ChunkHeader): Frame {
     const { resourceGroup, scopeGroup } = schema[signal] as (typeof schema)['traces']
+    const textOf = <T>(message: Message<T>, model: T) => jsonTextOf(message)(model, this.#attributes)
     const { json } = signals[signal]
     const [outerOpen, outerClose] = around(
       json.scopes,
-      jsonTextOf(resourceGroup)({ resource, scopes: [], schemaUrl: '' }),
-      jsonTextOf(resourceGroup)({ resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
+      textOf(resourceGroup, { resource, scopes: [], schemaUrl: '' }),
+      textOf(resourceGroup, { resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
     )
     const [innerOpen, innerClose] = around(
       json.items,
-      jsonTextOf(scopeGroup)({ scope, items: [], schemaUrl: '' }),
-      jsonTextOf(scopeGroup)({ scope: emptyScope, items: [], schemaUrl: scopeSchemaUrl }),
+      textOf(scopeGroup, { scope, items: [], schemaUrl: '' }),
+      textOf(scopeGroup, { scope: emptyScope, items: [], schemaUrl: scopeSchemaUrl }),
     )
     const before = utf8(`{"${json.resources}":[${outerOpen}${innerOpen}`)
     const after = utf8(`${innerClose}${outerClose}]}`)
@@ -58,4 +72,4 @@ const itemTexts = {
   traces: jsonTextOf(schema.traces.item),
   metrics: jsonTextOf(schema.metrics.item),
   logs: jsonTextOf(schema.logs.item),
-} as Readonly<Record<Signal, (item: unknown) => string>>
+} as Readonly<Record<Signal, MessageText<unknown>>>

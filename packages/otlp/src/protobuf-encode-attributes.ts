@@ -1,5 +1,13 @@
 import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
-import { type ProtobufWriter, tagOf, utf8Before, varint64Before, varintBefore, WireType } from './protobuf-writer.ts'
+import {
+  type EncodedRun,
+  type ProtobufWriter,
+  tagOf,
+  utf8Before,
+  varint64Before,
+  varintBefore,
+  WireType,
+} from './protobuf-writer.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
@@ -17,8 +25,42 @@ const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
 /** Writes a repeated KeyValue, each element under `tag`, which takes one byte. */
 export function writeAttributes(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[]): void {
-  for (let index = attributes.length - 1; index >= 0; index -= 1) {
-    writeAttribute(writer, tag, attributes[index] as KeyValue)
+  const run = writer.runs.findSuffix(attributes)
+  if (run !== undefined) {
+    writeRun(writer, tag, run.encoded)
+    writeEach(writer, tag, attributes, attributes.length - run.attributes.length)
+    return
+  }
+  const { written } = writer
+  writeEach(writer, tag, attributes, attributes.length)
+  writer.runs.remember(attributes, () => {
+    const { start, buffer } = writer
+    return { tag, bytes: Buffer.from(writer.bytesBetween(start, buffer.length - written)) }
+  })
+}
+
+/** Writes the first `count` of the attributes. */
+function writeEach(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[], count: number): void {
+  for (let index = count - 1; index >= 0; index -= 1) writeAttribute(writer, tag, attributes[index] as KeyValue)
+}
+
+/** Copies a run, putting another tag in front of every element if need be. */
+function writeRun(writer: ProtobufWriter, tag: number, run: EncodedRun): void {
+  const end = writer.written
+  writer.raw(run.bytes)
+  if (run.tag === tag) return
+  const { buffer } = writer
+  for (let at = writer.start; at < buffer.length - end; ) {
+    buffer[at++] = tag
+    let length = 0
+    let shift = 0
+    let byte: number
+    do {
+      byte = buffer[at++] as number
+      length += (byte & 0x7f) << shift
+      shift += 7
+    } while (byte >= 0x80)
+    at += length
   }
 }
 
@@ -79,7 +121,7 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
     if (known !== undefined) {
       known.text = text
       known.pair = undefined
-      if (repeated && end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, buffer.subarray(at, end))
+      if (repeated && end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, writer.bytesBetween(at, end))
     }
   }
   buffer[--at] = tag
@@ -87,7 +129,13 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
 }
 
 /** What of a KeyValue stands in front of its AnyValue, whose inside is [at, end): two lengths and the key. */
-function pairBefore(writer: ProtobufWriter, at: number, end: number, key: string, known: KeyBlocks | undefined): number {
+function pairBefore(
+  writer: ProtobufWriter,
+  at: number,
+  end: number,
+  key: string,
+  known: KeyBlocks | undefined,
+): number {
   const { buffer } = writer
   let front = varintBefore(buffer, at, end - at)
   buffer[--front] = VALUE
@@ -96,12 +144,13 @@ function pairBefore(writer: ProtobufWriter, at: number, end: number, key: string
 }
 
 /** Writes the field `key` and has it remembered. */
-function keyBefore({ buffer, blocks }: ProtobufWriter, end: number, key: string): number {
+function keyBefore(writer: ProtobufWriter, end: number, key: string): number {
+  const { buffer, blocks } = writer
   if (key === '') return end
   let at = utf8Before(buffer, end, key)
   at = varintBefore(buffer, at, end - at)
   buffer[--at] = KEY
-  if (end - at <= MAX_BLOCK_BYTES) blocks.learnKey(key, buffer.subarray(at, end))
+  if (end - at <= MAX_BLOCK_BYTES) blocks.learnKey(key, writer.bytesBetween(at, end))
   return at
 }
 
@@ -140,7 +189,7 @@ export function writeAnyValue(writer: ProtobufWriter, any: AnyValue): void {
     }
     case 'kvlist': {
       const before = writer.written
-      writeAttributes(writer, VALUES, any.value)
+      writeEach(writer, VALUES, any.value, any.value.length)
       writer.closeMessage(KVLIST, before)
       break
     }

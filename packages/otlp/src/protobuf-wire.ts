@@ -1,3 +1,4 @@
+import type { ByteRegion } from './byte-region.ts'
 import type { Message } from './field.ts'
 import { protobufWriterOf } from './protobuf-encode.ts'
 import { ProtobufWriter, tagOf, varintBytes, WireType } from './protobuf-writer.ts'
@@ -20,12 +21,16 @@ export class ProtobufWire implements Wire {
     return encode(this.#writer, schema[signal].request as Message<OtlpRequest<S>>, request)
   }
 
-  item<S extends Signal>(signal: S, item: ItemOf[S]): Uint8Array {
+  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number {
     const writer = this.#writer
     writer.reset()
     itemWriters[signal](writer, item)
     writer.closeMessage(ITEMS, 0)
-    return writer.bytesView()
+    return writer.written
+  }
+
+  appendItem(region: ByteRegion): void {
+    region.append(this.#writer.bytesView())
   }
 
   /**

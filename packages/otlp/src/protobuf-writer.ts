@@ -1,4 +1,5 @@
 import { AttributeBlocks } from './attribute-blocks.ts'
+import { AttributeRuns } from './attribute-runs.ts'
 import { bytesOfHex } from './hex.ts'
 
 /** Protobuf wire types that OTLP uses. 3 and 4 (groups) it never does; 6 and 7 do not exist. */
@@ -7,6 +8,12 @@ export type WireType = (typeof WireType)[keyof typeof WireType]
 
 export function tagOf(fieldNumber: number, wireType: WireType): number {
   return (fieldNumber << 3) | wireType
+}
+
+/** A repeated KeyValue, every element under `tag`. */
+export interface EncodedRun {
+  readonly tag: number
+  readonly bytes: Uint8Array
 }
 
 const INITIAL_BYTES = 16 * 1024
@@ -28,6 +35,7 @@ export class ProtobufWriter {
   view: DataView = viewOf(this.buffer)
   /** What has been written of attributes before, by this writer. */
   readonly blocks = new AttributeBlocks()
+  readonly runs = new AttributeRuns<EncodedRun>()
   /** Offset of the newest byte. */
   start: number = INITIAL_BYTES
 
@@ -40,8 +48,12 @@ export class ProtobufWriter {
   }
 
   /** The written bytes, valid until the next write. */
-  bytesView(): Buffer {
-    return this.buffer.subarray(this.start)
+  bytesView(): Uint8Array {
+    return this.bytesBetween(this.start, this.buffer.length)
+  }
+
+  bytesBetween(start: number, end: number): Uint8Array {
+    return new Uint8Array(this.buffer.buffer, start, end - start)
   }
 
   /** Makes room for `bytes` more; hot code calls this once and then writes to `buffer` itself. */

@@ -1,3 +1,4 @@
+import { ByteRegion } from './byte-region.ts'
 import type { Encoding } from './encoding.ts'
 import { JsonWire } from './json-wire.ts'
 import { ProtobufWire } from './protobuf-wire.ts'
@@ -37,6 +38,7 @@ export interface ChunkWriter<S extends Signal> {
 export class RequestEncoder {
   readonly encoding: Encoding
   readonly #wire: Wire
+  readonly #regions = new RegionPool()
 
   constructor(encoding: Encoding) {
     this.encoding = encoding
@@ -49,7 +51,7 @@ export class RequestEncoder {
   }
 
   chunks<S extends Signal>(signal: S, header: ChunkHeader, limits: ChunkLimits = defaultChunkLimits): ChunkWriter<S> {
-    return new WireChunkWriter(this.#wire, this.encoding, signal, header, limits)
+    return new WireChunkWriter(this.#wire, this.#regions, this.encoding, signal, header, limits)
   }
 }
 
@@ -57,21 +59,27 @@ export function encodeRequest<S extends Signal>(signal: S, request: OtlpRequest<
   return new RequestEncoder(encoding).encode(signal, request)
 }
 
-const INITIAL_ITEM_BYTES = 64 * 1024
-
 class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
   readonly #wire: Wire
   readonly #encoding: Encoding
   readonly #signal: S
   readonly #frame: Frame
   readonly #limits: ChunkLimits
-  /** The items of the open chunk, encoded, with their separators. */
-  #region = Buffer.allocUnsafeSlow(INITIAL_ITEM_BYTES)
-  #regionBytes = 0
+  readonly #regions: RegionPool
+  /** The items of the open chunk, encoded, with their separators; `undefined` when there are none. */
+  #region: ByteRegion | undefined
   #items = 0
 
-  constructor(wire: Wire, encoding: Encoding, signal: S, header: ChunkHeader, limits: ChunkLimits) {
+  constructor(
+    wire: Wire,
+    regions: RegionPool,
+    encoding: Encoding,
+    signal: S,
+    header: ChunkHeader,
+    limits: ChunkLimits,
+  ) {
     this.#wire = wire
+    this.#regions = regions
     this.#encoding = encoding
     this.#signal = signal
     this.#frame = wire.frame(signal, header)
@@ -79,42 +87,59 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
   }
 
   add(item: ItemOf[S]): EncodedChunk | undefined {
-    const bytes = this.#wire.item(this.#signal, item)
-    const { separator } = this.#frame
-    const bytesWithItem = this.#regionBytes + separator.length + bytes.length
-    const full = this.#items >= this.#limits.maxItems || this.#frame.bodyBytes(bytesWithItem) > this.#limits.maxBytes
-    const finished = this.#items > 0 && full ? this.#finish() : undefined
-    if (this.#items > 0) this.#append(separator)
-    this.#append(bytes)
+    const itemBytes = this.#wire.encodeItem(this.#signal, item)
+    const finished = this.#hasRoom(itemBytes) ? undefined : this.end()
+    this.#region ??= this.#regions.take()
+    if (this.#items > 0) this.#region.append(this.#frame.separator)
+    this.#wire.appendItem(this.#region)
     this.#items += 1
     return finished
   }
 
   end(): EncodedChunk | undefined {
-    return this.#items === 0 ? undefined : this.#finish()
-  }
-
-  #finish(): EncodedChunk {
-    const frame = this.#frame
-    const before = frame.before(this.#regionBytes)
-    const body = new Uint8Array(before.length + this.#regionBytes + frame.after.length)
-    body.set(before)
-    body.set(this.#region.subarray(0, this.#regionBytes), before.length)
-    body.set(frame.after, before.length + this.#regionBytes)
-    const chunk = { signal: this.#signal, encoding: this.#encoding, items: this.#items, body }
-    this.#regionBytes = 0
+    const region = this.#region
+    if (region === undefined) return undefined
+    const chunk = {
+      signal: this.#signal,
+      encoding: this.#encoding,
+      items: this.#items,
+      body: assemble(this.#frame, region.view()),
+    }
+    this.#regions.giveBack(region)
+    this.#region = undefined
     this.#items = 0
     return chunk
   }
 
-  #append(bytes: Uint8Array): void {
-    const needed = this.#regionBytes + bytes.length
-    if (needed > this.#region.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#region.length * 2))
-      this.#region.copy(grown, 0, 0, this.#regionBytes)
-      this.#region = grown
-    }
-    this.#region.set(bytes, this.#regionBytes)
-    this.#regionBytes = needed
+  #hasRoom(itemBytes: number): boolean {
+    if (this.#region === undefined) return true
+    const itemsBytes = this.#region.length + this.#frame.separator.length + itemBytes
+    return this.#items < this.#limits.maxItems && this.#frame.bodyBytes(itemsBytes) <= this.#limits.maxBytes
+  }
+}
+
+function assemble(frame: Frame, items: Uint8Array): Uint8Array {
+  const before = frame.before(items.length)
+  const body = new Uint8Array(before.length + items.length + frame.after.length)
+  body.set(before)
+  body.set(items, before.length)
+  body.set(frame.after, before.length + items.length)
+  return body
+}
+
+const MAX_KEPT_REGIONS = 4
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
+
+/** Regions that no writer uses at the moment. */
+class RegionPool {
+  readonly #free: ByteRegion[] = []
+
+  take(): ByteRegion {
+    return this.#free.pop() ?? new ByteRegion()
+  }
+
+  giveBack(region: ByteRegion): void {
+    region.length = 0
+    if (this.#free.length < MAX_KEPT_REGIONS && region.capacity <= MAX_KEPT_BYTES) this.#free.push(region)
   }
 }

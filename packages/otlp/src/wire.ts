@@ -1,3 +1,4 @@
+import type { ByteRegion } from './byte-region.ts'
 import type { InstrumentationScope, ItemOf, OtlpRequest, Resource, Signal } from './types.ts'
 
 /** What stands around the items of a chunk: one resource, one scope, and where their schemas are. */
@@ -13,8 +14,10 @@ export interface Wire {
   /** The body of a request, in memory of its own. */
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array
   frame(signal: Signal, header: ChunkHeader): Frame
-  /** One item as it stands in the innermost list. Valid until the next item or request. */
-  item<S extends Signal>(signal: S, item: ItemOf[S]): Uint8Array
+  /** Encodes one item as it stands in the innermost list, for `appendItem` to take; returns its length in bytes. */
+  encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number
+  /** Appends the item that was encoded last. */
+  appendItem(region: ByteRegion): void
 }
 
 /** A request with a hole where the items go: `before`, items with a separator between them, `after`. */

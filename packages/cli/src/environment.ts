@@ -1,0 +1,51 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock, Random } from '@penstock/runtime'
+
+/** All that a command may know of the process it runs in. */
+export interface Environment {
+  readonly stdin: Readable
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborts when the user wants to stop. */
+  readonly signal: AbortSignal
+  /** Where `show --sample` finds its pipelines. */
+  readonly samplesDirectory: string
+}
+
+/** A terminal says so, and how wide it is. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+export const exitCodes = {
+  ok: 0,
+  /** A record was refused, or something was not accepted. */
+  incomplete: 1,
+  /** What was typed cannot work; nothing has been done. */
+  usage: 2,
+  /** What shells say of a process that SIGINT ended. */
+  interrupted: 130,
+} as const
+
+/** What was typed cannot work. The message is one line for the person who typed it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Whoever read our output has stopped, as `head` does; no failure, but no reason to go on either. */
+export class OutputClosed extends Error {
+  override readonly name = 'OutputClosed'
+}
+
+/** Resolves once the stream has taken the bytes, so that a slow reader slows us down. */
+export async function write(stream: OutputStream, data: Uint8Array | string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stream.write(data, (error) => {
+      if (!error) resolve()
+      else reject(isClosed(error) ? new OutputClosed('the output was closed') : error)
+    })
+  })
+}
+
+const isClosed = (error: Error): boolean => 'code' in error && /^(EPIPE|ERR_STREAM_DESTROYED)$/.test(String(error.code))

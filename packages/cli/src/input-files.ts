@@ -1,0 +1,74 @@
+import { constants, createReadStream, type Stats } from 'node:fs'
+import { access, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { type Environment, UsageError } from './environment.ts'
+import { isSystemError, systemReason } from './wording.ts'
+
+/** One input, not opened yet. */
+export interface InputFile {
+  /** As messages call it. */
+  readonly name: string
+  /** Of a regular file. */
+  readonly bytes: number | undefined
+  /** Its name says NDJSON. */
+  readonly ndjson: boolean
+  open(): Readable
+}
+
+const ndjsonName = /\.(?:ndjson|jsonl)$/i
+/** What is read of a directory. */
+const recordFileName = /\.(?:json|ndjson)$/i
+
+/**
+ * The files behind the arguments: `-` is standard input, a directory stands for its `*.json` and `*.ndjson`, sorted.
+ *
+ * @throws {UsageError} for what does not exist, may not be read or is named twice
+ */
+export async function findInputFiles(
+  names: readonly string[],
+  environment: Pick<Environment, 'stdin' | 'signal'>,
+): Promise<InputFile[]> {
+  if (names.filter((name) => name === '-').length > 1) throw new UsageError('standard input (-) can be read once only')
+  const files: InputFile[] = []
+  for (const name of names) {
+    if (name === '-') files.push(standardInput(environment))
+    else files.push(...(await filesAt(name, environment.signal)))
+  }
+  return files
+}
+
+function standardInput({ stdin, signal }: Pick<Environment, 'stdin' | 'signal'>): InputFile {
+  return { name: 'stdin', bytes: undefined, ndjson: false, open: () => addAbortSignal(signal, stdin) }
+}
+
+async function filesAt(path: string, signal: AbortSignal): Promise<InputFile[]> {
+  const stats = await readableStats(path)
+  if (!stats.isDirectory()) return [fileAt(path, stats, signal)]
+  const entries = await readdir(path)
+  const names = entries.filter((entry) => recordFileName.test(entry)).sort()
+  if (names.length === 0) throw new UsageError(`${path}: no *.json and no *.ndjson in this directory`)
+  const paths = names.map((name) => join(path, name))
+  const found: InputFile[] = []
+  for (const each of paths) found.push(fileAt(each, await readableStats(each), signal))
+  return found
+}
+
+async function readableStats(path: string): Promise<Stats> {
+  try {
+    await access(path, constants.R_OK)
+    return await stat(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`${path}: ${systemReason(error)}`)
+  }
+}
+
+function fileAt(path: string, stats: Stats, signal: AbortSignal): InputFile {
+  return {
+    name: path,
+    bytes: stats.isFile() ? stats.size : undefined,
+    ndjson: ndjsonName.test(path),
+    open: () => createReadStream(path, { signal }),
+  }
+}

@@ -1,0 +1,76 @@
+const lineFeed = 0x0a
+
+export interface Line {
+  /** From 1. */
+  readonly number: number
+  /** Without the line feed; `undefined` when the line is longer than allowed. */
+  readonly bytes: Buffer | undefined
+}
+
+/** Lines of a byte stream, of which no more than one is held. */
+export class LineReader {
+  readonly #parts: AsyncIterator<Uint8Array>
+  readonly #maxBytes: number
+  readonly #onRead: (bytes: number) => void
+  /** Read and not yet handed out. */
+  #held: Buffer = Buffer.alloc(0)
+  #number = 0
+
+  constructor(source: AsyncIterable<Uint8Array>, maxBytes: number, onRead: (bytes: number) => void) {
+    this.#parts = source[Symbol.asyncIterator]()
+    this.#maxBytes = maxBytes
+    this.#onRead = onRead
+  }
+
+  /** The next line; `undefined` at the end. The rest of a line that is too long is only read by `skipLine`. */
+  async next(): Promise<Line | undefined> {
+    const pieces: Buffer[] = []
+    let bytes = 0
+    for (;;) {
+      const end = this.#held.indexOf(lineFeed)
+      const piece = end < 0 ? this.#held : this.#held.subarray(0, end)
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes > this.#maxBytes) return { number: ++this.#number, bytes: undefined }
+      this.#held = this.#held.subarray(end < 0 ? piece.length : end + 1)
+      if (end >= 0 || !(await this.#fill())) {
+        const atEnd = end < 0
+        return atEnd && bytes === 0 ? undefined : { number: ++this.#number, bytes: Buffer.concat(pieces) }
+      }
+    }
+  }
+
+  async skipLine(): Promise<void> {
+    for (;;) {
+      const end = this.#held.indexOf(lineFeed)
+      this.#held = this.#held.subarray(end < 0 ? this.#held.length : end + 1)
+      if (end >= 0 || !(await this.#fill())) return
+    }
+  }
+
+  /** All that is left; `undefined` when it is more than `maxBytes`. */
+  async rest(maxBytes: number): Promise<Buffer | undefined> {
+    const pieces: Buffer[] = []
+    let bytes = 0
+    do {
+      pieces.push(this.#held)
+      bytes += this.#held.length
+      if (bytes > maxBytes) return undefined
+      this.#held = Buffer.alloc(0)
+    } while (await this.#fill())
+    return Buffer.concat(pieces)
+  }
+
+  /** Closes the source, read to its end or not. */
+  async close(): Promise<void> {
+    await this.#parts.return?.()
+  }
+
+  async #fill(): Promise<boolean> {
+    const { done, value } = await this.#parts.next()
+    if (done) return false
+    this.#onRead(value.length)
+    this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    return true
+  }
+}

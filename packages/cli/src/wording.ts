@@ -1,0 +1,44 @@
+import { getSystemErrorMap } from 'node:util'
+
+const grouped = new Intl.NumberFormat('en-US')
+
+/** 12,345 */
+export function formatCount(count: number): string {
+  return grouped.format(count)
+}
+
+/** `1 span`, `2 spans`. */
+export function counted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Powers of 1,000, as disks and networks count: `812 B`, `4.1 kB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < byteUnits.length - 1) {
+    value /= 1_000
+    unit += 1
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 9.95 ? 1 : 0)} ${byteUnits[unit]}`
+}
+
+/** Control and format characters could steer a terminal; joiners and emoji tags are part of what people write. */
+const unprintable = /(?![\u200c\u200d\u{e0020}-\u{e007f}])[\p{C}\u2028\u2029]/gu
+
+/** A stranger's text, fit for a line on a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(unprintable, '\ufffd')
+}
+
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'errno' in error && 'code' in error
+}
+
+/** `no such file or directory`; Node's own message repeats the path and the system call. */
+export function systemReason(error: NodeJS.ErrnoException): string {
+  const [, reason] = getSystemErrorMap().get(error.errno ?? 0) ?? []
+  return reason ?? error.code ?? 'unknown reason'
+}
