@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * Trace and span ids, derived from the identity of the run alone, so that a job, a child pipeline and a second export
@@ -31,7 +31,7 @@ function hashedId(digits: number, ...parts: readonly string[]): string {
   return allZero.test(id) ? sha256(`${tuple}+`).slice(0, digits) : id
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 export const hashedIds: IdScheme = {
   traceFlags: HASHED_FLAGS,

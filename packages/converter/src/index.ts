@@ -9,6 +9,7 @@ export {
 } from './metrics/accumulate.ts'
 export * from './options.ts'
 export * from './record.ts'
+export { instanceOf } from './identity.ts'
 export { recordInstance } from './run.ts'
 export * from './sdk-views.ts'
 export { parseDate } from './sources/date.ts'

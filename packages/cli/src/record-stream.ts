@@ -1,0 +1,185 @@
+import { isUtf8 } from 'node:buffer'
+import { parseLossless, RecordError } from '@penstock/converter'
+import type { InputFile } from './input-files.ts'
+import { type Line, LineReader } from './line-reader.ts'
+import { formatCount, isSystemError, systemReason } from './wording.ts'
+
+/** Where a body stands. */
+export interface Place {
+  readonly file: string
+  /** Of NDJSON, from 1. */
+  readonly line: number | undefined
+  /** In a list, from 0. */
+  readonly index: number | undefined
+}
+
+/** A parsed body, or why there is none. */
+export type Reading =
+  | { readonly kind: 'body'; readonly place: Place; readonly body: unknown }
+  | { readonly kind: 'fault'; readonly place: Place; readonly error: RecordError }
+
+export interface ReadLimits {
+  /** Length of one JSON document: a file, or a line of NDJSON. NDJSON as a whole may be of any length. */
+  readonly maxDocumentBytes: number
+}
+
+export const defaultMaxDocumentBytes = 64 * 1024 * 1024
+
+/**
+ * The bodies of a file in order: one JSON value, the items of a JSON array, or one of these per line (NDJSON).
+ *
+ * What a file is shows in its first line: by itself valid JSON, and the file is read line by line, whatever its length;
+ * else it is one document. A file whose name says NDJSON is always read by lines. Never more than one document is held.
+ */
+export async function* readBodies(
+  file: InputFile,
+  limits: ReadLimits,
+  onRead: (bytes: number) => void = () => {},
+): AsyncGenerator<Reading> {
+  const reader = new LineReader(file.open(), limits.maxDocumentBytes, onRead)
+  try {
+    yield* readingsOf(file, reader, limits)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    yield fault(placeOf(file), new RecordError('', `cannot be read: ${systemReason(error)}`))
+  } finally {
+    await reader.close()
+  }
+}
+
+async function* readingsOf(file: InputFile, reader: LineReader, limits: ReadLimits): AsyncGenerator<Reading> {
+  const first = await nextFilledLine(reader)
+  if (first === undefined) {
+    yield fault(placeOf(file), new RecordError('', 'holds no record'))
+    return
+  }
+  const reading = readLine(file, first, limits)
+  if (reading.kind === 'body' || file.ndjson) {
+    yield* restOfLines(file, reader, first, reading, limits)
+  } else if (first.bytes === undefined) {
+    yield fault(placeOf(file), tooLong(limits))
+  } else {
+    yield* readDocument(file, reader, { first, bytes: first.bytes, limits })
+  }
+}
+
+async function* restOfLines(
+  file: InputFile,
+  reader: LineReader,
+  first: Line,
+  firstReading: Reading,
+  limits: ReadLimits,
+): AsyncGenerator<Reading> {
+  let reading = firstReading
+  for (let line: Line | undefined = first; line !== undefined; ) {
+    yield* itemsOf(reading)
+    if (line.bytes === undefined) await reader.skipLine()
+    line = await nextFilledLine(reader)
+    if (line !== undefined) reading = readLine(file, line, limits)
+  }
+}
+
+interface DocumentStart {
+  readonly first: Line
+  readonly bytes: Buffer
+  readonly limits: ReadLimits
+}
+
+/** A regular file tells its length beforehand: one that is too long is not read. */
+async function* readDocument(
+  file: InputFile,
+  reader: LineReader,
+  { first, bytes, limits }: DocumentStart,
+): AsyncGenerator<Reading> {
+  const { maxDocumentBytes } = limits
+  const isShort = file.bytes === undefined || file.bytes <= maxDocumentBytes
+  const rest = isShort ? await reader.rest(maxDocumentBytes - bytes.length) : undefined
+  if (rest === undefined) {
+    yield fault(placeOf(file), tooLong(limits))
+    return
+  }
+  const document = Buffer.concat([bytes, Buffer.from('\n'), rest])
+  const reading = parsed(placeOf(file), document, first.number)
+  if (reading.kind === 'fault' && isDamagedNdjson(bytes, rest)) {
+    for (const line of linesIn(document, first.number)) yield* itemsOf(readLine(file, line, limits))
+  } else {
+    yield* itemsOf(reading)
+  }
+}
+
+/** An object that breaks off, above a whole one: NDJSON whose first line is cut. */
+function isDamagedNdjson(first: Buffer, rest: Buffer): boolean {
+  const end = rest.indexOf('\n')
+  const second = end < 0 ? rest : rest.subarray(0, end)
+  return startsObject(first) && startsObject(second) && parsed(nowhere, second, 1).kind === 'body'
+}
+
+const startsObject = (bytes: Buffer): boolean => bytes.toString('utf8', 0, 64).trimStart().startsWith('{')
+const nowhere: Place = { file: '', line: undefined, index: undefined }
+
+function* linesIn(document: Buffer, firstNumber: number): Generator<Line> {
+  let number = firstNumber
+  for (let start = 0; start < document.length; number++) {
+    const feed = document.indexOf('\n', start)
+    const end = feed < 0 ? document.length : feed
+    const bytes = document.subarray(start, end)
+    if (isFilled(bytes)) yield { number, bytes }
+    start = end + 1
+  }
+}
+
+async function nextFilledLine(reader: LineReader): Promise<Line | undefined> {
+  let line = await reader.next()
+  while (line?.bytes !== undefined && !isFilled(line.bytes)) line = await reader.next()
+  return line
+}
+
+/** A byte order mark alone is no content. */
+const isFilled = (bytes: Buffer): boolean => bytes.some((byte, at) => !blanks.includes(byte) && byte !== byteOrderMark[at])
+
+/** As JSON has them. */
+const blanks = [...Buffer.from(' \t\r\n')]
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+
+function readLine(file: InputFile, { number, bytes }: Line, limits: ReadLimits): Reading {
+  const place = { ...placeOf(file), line: number }
+  return bytes === undefined ? fault(place, tooLong(limits)) : parsed(place, bytes, number)
+}
+
+/** `firstLine` is where `bytes` begins in its file. */
+function parsed(place: Place, bytes: Buffer, firstLine: number): Reading {
+  if (!isUtf8(bytes)) return fault(place, new RecordError('', 'is not JSON in UTF-8'))
+  try {
+    return { kind: 'body', place, body: parseLossless(bytes.toString()) }
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error
+    return fault(place, movedTo(firstLine, error))
+  }
+}
+
+function movedTo(firstLine: number, { path, reason, line = 1, column = 1 }: RecordError): RecordError {
+  return new RecordError(path, reason, { line: line + firstLine - 1, column })
+}
+
+function* itemsOf(reading: Reading): Generator<Reading> {
+  if (reading.kind === 'fault' || !Array.isArray(reading.body)) {
+    yield reading
+    return
+  }
+  const { place, body } = reading
+  if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
+  for (const [index, item] of body.entries()) yield { kind: 'body', place: { ...place, index }, body: item }
+}
+
+function tooLong({ maxDocumentBytes }: ReadLimits): RecordError {
+  const limit = `${formatCount(maxDocumentBytes)} bytes`
+  return new RecordError('', `is longer than ${limit}, the limit for one JSON document (--max-file-bytes); NDJSON, one record per line, may be of any length`)
+}
+
+function fault(place: Place, error: RecordError): Reading {
+  return { kind: 'fault', place, error }
+}
+
+function placeOf(file: InputFile): Place {
+  return { file: file.name, line: undefined, index: undefined }
+}
