@@ -16,7 +16,7 @@ export interface Environment {
 }
 
 /** A terminal says so, and how wide it is. */
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined }
 
 export const exitCodes = {
   ok: 0,

@@ -3,7 +3,7 @@ import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { type Environment, UsageError } from './environment.ts'
-import { isSystemError, systemReason } from './wording.ts'
+import { orUsageError } from './system-error.ts'
 
 /** One input, not opened yet. */
 export interface InputFile {
@@ -55,13 +55,8 @@ async function filesAt(path: string, signal: AbortSignal): Promise<InputFile[]> 
 }
 
 async function readableStats(path: string): Promise<Stats> {
-  try {
-    await access(path, constants.R_OK)
-    return await stat(path)
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    throw new UsageError(`${path}: ${systemReason(error)}`)
-  }
+  await orUsageError(path, access(path, constants.R_OK))
+  return orUsageError(path, stat(path))
 }
 
 function fileAt(path: string, stats: Stats, signal: AbortSignal): InputFile {

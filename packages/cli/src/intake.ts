@@ -19,10 +19,22 @@ import {
 import { JobEvents } from './job-events.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** What becomes of a body. `skip` is no failure: there is nothing to export (yet, or again). */
-export type Admission =
-  | { readonly kind: 'export'; readonly record: PipelineRecord; readonly warnings: Warnings }
-  | { readonly kind: 'skip'; readonly reason: string; readonly warnings: Warnings }
+/** What becomes of a body. */
+export type Admission = Admitted | Skipped
+
+export interface Admitted {
+  readonly kind: 'export'
+  readonly record: PipelineRecord
+  /** Of what was delivered; tells a redelivery from news. '' where news does not count. */
+  readonly digest: string
+  readonly warnings: Warnings
+}
+
+/** No failure: there is nothing to export, or not yet, or not again. */
+export interface Skipped {
+  readonly kind: 'skip'
+  readonly reason: string
+}
 
 /** Pipelines whose root, or whose export, is remembered; some 30 MB when full. */
 export const rememberedPipelines = 100_000
@@ -48,31 +60,39 @@ export class Intake {
     return input.kind === 'job' ? this.#admitJob(input) : this.#admitPipeline(input)
   }
 
-  /** Says that a record that was to be exported has been. Its pipeline is not exported again. */
-  remember(record: PipelineRecord): void {
+  /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
+  remember({ record, digest }: Admitted): void {
+    const sent = record.jobs.map((job) => job.id)
+    const jobIds = this.#options.reexport === 'none' ? [] : new Set([...(record.previousExport?.jobIds ?? []), ...sent])
     const key = rootKey(recordInstance(record, this.#options), record.id)
-    this.#exports.set(key, earlierExport(record, this.#options))
+    this.#exports.set(key, { digest, jobIds: BigInt64Array.from(jobIds) })
   }
 
-  #admitJob({ event, warnings }: Extract<Input, { kind: 'job' }>): Admission {
+  #admitJob({ event }: Extract<Input, { kind: 'job' }>): Admission {
     const instance = this.#options.instanceId ?? instanceOf(event.project.webUrl)
     this.#learnRoot(instance, event.pipelineId, event)
     this.#jobEvents.add(instance, event)
-    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}`, warnings }
+    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
   }
 
   #admitPipeline({ record, warnings }: Extract<Input, { kind: 'pipeline' }>): Admission {
     const instance = recordInstance(record, this.#options)
     const root = this.#learnRoot(instance, record.id, record)
-    const known = withRoot(withJobEvents(record, this.#jobEvents.of(instance, record)), root)
+    const skip = (reason: string): Skipped => ({
+      kind: 'skip',
+      reason: `pipeline ${record.id}: ${reason}`,
+      warnings: all,
+    })
+    const digest = this.#options.reexport === 'none' ? '' : digestOf(record)
     const earlier = this.#exports.get(rootKey(instance, record.id))
-    const all = root.from === 'cycle' ? withWarning(warnings, cycleWarning) : warnings
-    const skip = (reason: string): Admission => ({ kind: 'skip', reason: `pipeline ${record.id}: ${reason}`, warnings: all })
-    if (earlier !== undefined && earlier.digest === digestOf(known, this.#options)) return skip('already exported')
+    if (earlier?.digest === digest) return skip('already exported')
 
-    const candidate = earlier === undefined ? known : { ...known, previousExport: previousExport(earlier) }
+    const enriched = withRoot(withJobEvents(record, this.#jobEvents.of(instance, record)), root)
+    const candidate = earlier === undefined ? enriched : { ...enriched, previousExport: previousExport(earlier) }
     const decision = exportDecision(candidate, this.#options)
-    return decision.kind === 'skip' ? skip(decision.reason) : { kind: 'export', record: candidate, warnings: all }
+    if (decision.kind === 'skip') return skip(decision.reason)
+    const all = root.from === 'cycle' ? withWarning(warnings, cycleWarning) : warnings
+    return { kind: 'export', record: candidate, digest, warnings: all }
   }
 
   #learnRoot(instance: string, pipelineId: bigint, run: PipelineRecord | JobEvent) {
@@ -93,24 +113,15 @@ function withWarning(warnings: Warnings, warning: Warning): Warnings {
 
 /** Kept small: there are many of them. */
 interface EarlierExport {
-  /** Tells a redelivery from news; '' where news does not count. */
   readonly digest: string
   readonly jobIds: BigInt64Array
 }
 
-/** Without `reexport` no second completion is exported, so there is nothing to compare it with. */
-function earlierExport(record: PipelineRecord, options: ConvertOptions): EarlierExport {
-  const sent = record.jobs.map((job) => job.id)
-  const jobIds = options.reexport === 'none' ? [] : new Set([...(record.previousExport?.jobIds ?? []), ...sent])
-  return { digest: digestOf(record, options), jobIds: BigInt64Array.from(jobIds) }
-}
-
 const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })
 
-/** Of all that the record says; when and how often it reached us is not part of that. */
-function digestOf(record: PipelineRecord, { reexport }: ConvertOptions): string {
-  if (reexport === 'none') return ''
-  const said = { ...record, receivedAtNs: undefined, previousExport: undefined }
+/** When a record reached us is not part of what it says. */
+function digestOf(record: PipelineRecord): string {
+  const said = { ...record, receivedAtNs: undefined }
   const text = JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')
 }

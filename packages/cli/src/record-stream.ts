@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { parseLossless, RecordError } from '@penstock/converter'
 import type { InputFile } from './input-files.ts'
 import { type Line, LineReader } from './line-reader.ts'
-import { formatCount, isSystemError, systemReason } from './wording.ts'
+import { isSystemError, systemReason } from './system-error.ts'
+import { formatCount } from './wording.ts'
 
 /** Where a body stands. */
 export interface Place {
@@ -135,7 +136,8 @@ async function nextFilledLine(reader: LineReader): Promise<Line | undefined> {
 }
 
 /** A byte order mark alone is no content. */
-const isFilled = (bytes: Buffer): boolean => bytes.some((byte, at) => !blanks.includes(byte) && byte !== byteOrderMark[at])
+const isFilled = (bytes: Buffer): boolean =>
+  bytes.some((byte, at) => !blanks.includes(byte) && byte !== byteOrderMark[at])
 
 /** As JSON has them. */
 const blanks = [...Buffer.from(' \t\r\n')]
@@ -173,7 +175,10 @@ function* itemsOf(reading: Reading): Generator<Reading> {
 
 function tooLong({ maxDocumentBytes }: ReadLimits): RecordError {
   const limit = `${formatCount(maxDocumentBytes)} bytes`
-  return new RecordError('', `is longer than ${limit}, the limit for one JSON document (--max-file-bytes); NDJSON, one record per line, may be of any length`)
+  return new RecordError(
+    '',
+    `is longer than ${limit}, the limit for one JSON document (--max-file-bytes); NDJSON, one record per line, may be of any length`,
+  )
 }
 
 function fault(place: Place, error: RecordError): Reading {

@@ -1,5 +1,3 @@
-import { getSystemErrorMap } from 'node:util'
-
 const grouped = new Intl.NumberFormat('en-US')
 
 /** 12,345 */
@@ -26,19 +24,9 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Control and format characters could steer a terminal; joiners and emoji tags are part of what people write. */
-const unprintable = /(?![\u200c\u200d\u{e0020}-\u{e007f}])[\p{C}\u2028\u2029]/gu
+const unprintable = /(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 
 /** A stranger's text, fit for a line on a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(unprintable, '\ufffd')
-}
-
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'errno' in error && 'code' in error
-}
-
-/** `no such file or directory`; Node's own message repeats the path and the system call. */
-export function systemReason(error: NodeJS.ErrnoException): string {
-  const [, reason] = getSystemErrorMap().get(error.errno ?? 0) ?? []
-  return reason ?? error.code ?? 'unknown reason'
 }

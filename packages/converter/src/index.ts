@@ -1,5 +1,6 @@
 export * from './convert.ts'
 export * from './export-decision.ts'
+export { instanceOf } from './identity.ts'
 export {
   type AccumulatorLimits,
   type AccumulatorState,
@@ -9,7 +10,6 @@ export {
 } from './metrics/accumulate.ts'
 export * from './options.ts'
 export * from './record.ts'
-export { instanceOf } from './identity.ts'
 export { recordInstance } from './run.ts'
 export * from './sdk-views.ts'
 export { parseDate } from './sources/date.ts'

@@ -8,8 +8,11 @@ export interface AttributeRun<Encoded> {
 
 /** A shorter list is encoded again sooner than it is looked up. */
 const MIN_ATTRIBUTES = 16
-/** Attributes remembered at most, in all lists together: those of some 400 job spans. */
-const CAPACITY = 16 * 1024
+/**
+ * Attributes remembered at most, in all lists together: those of some 100 job spans. What is remembered outlives the
+ * garbage collector's young generation, so more costs more than it saves.
+ */
+const CAPACITY = 4 * 1024
 
 /**
  * Remembers encoded attribute lists by identity. A log record carries the attributes of its span, the very same

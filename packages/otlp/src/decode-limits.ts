@@ -8,12 +8,12 @@ export interface DecodeLimits {
   readonly maxDepth: number
   /**
    * Elements of all lists together: spans, attributes, points, bucket counts, array values. A list element can be two
-   * bytes long, so the length of the body alone does not bound the memory it turns into. Default two million.
+   * bytes long, so the length of the body alone does not bound the memory it turns into. Default one million.
    */
   readonly maxElements: number
 }
 
-export const defaultDecodeLimits: DecodeLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 32, maxElements: 2_000_000 }
+export const defaultDecodeLimits: DecodeLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 32, maxElements: 1_000_000 }
 
 /** What is left of the limits during one decoding. */
 export class DecodeBudget {

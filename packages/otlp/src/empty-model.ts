@@ -1,25 +1,37 @@
-import type { Message, Model } from './field.ts'
+import type { Message, Model, NamedField } from './field.ts'
 import { scalarKind } from './scalar-kinds.ts'
 
-/** A message none of whose fields is set. Lists are fresh, for a decoder to fill. */
-export function emptyModel(message: Message): Model {
-  const model: Model = {}
-  for (const { property, shape } of message.fields) {
-    switch (shape.shape) {
-      case 'scalar':
-        model[property] = scalarKind(shape.kind).absent
-        break
-      case 'packed':
-      case 'list':
-      case 'attributes':
-        model[property] = []
-        break
-      case 'message':
-        model[property] = shape.required ? emptyModel(shape.message) : undefined
-        break
-      default:
-        model[property] = undefined
-    }
+const compiled = new Map<Message, () => Model>()
+
+/** Makes messages none of whose fields is set. Lists and required sub-messages are fresh, for a decoder to fill. */
+export function emptyModelOf(message: Message): () => Model {
+  const known = compiled.get(message)
+  if (known) return known
+  const template: Model = {}
+  const fresh: { property: string; make: () => unknown }[] = []
+  for (const field of message.fields) {
+    template[field.property] = field.form === 'scalar' ? scalarKind(field.kind).absent : undefined
+    const make = makerOf(field)
+    if (make !== undefined) fresh.push({ property: field.property, make })
   }
-  return model
+  const empty = () => {
+    const model = { ...template }
+    for (const { property, make } of fresh) model[property] = make()
+    return model
+  }
+  compiled.set(message, empty)
+  return empty
+}
+
+function makerOf(field: NamedField): (() => unknown) | undefined {
+  switch (field.form) {
+    case 'packed':
+    case 'list':
+    case 'attributes':
+      return () => []
+    case 'message':
+      return field.required ? emptyModelOf(field.message) : undefined
+    default:
+      return undefined
+  }
 }

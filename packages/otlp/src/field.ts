@@ -7,20 +7,20 @@ import type { AnyValue, KeyValue } from './types.ts'
  * A field knows its number in protobuf; its name in JSON is the name of the property it stands under, unless `json`
  * says otherwise. Both encodings, in both directions, are derived from these descriptions.
  */
-export type FieldShape =
-  | { readonly shape: 'scalar'; readonly number: number; readonly kind: ScalarKindName }
+export type FieldForm =
+  | { readonly form: 'scalar'; readonly number: number; readonly kind: ScalarKindName }
   /** A repeated scalar: packed when written, packed or not when read. */
-  | { readonly shape: 'packed'; readonly number: number; readonly kind: ScalarKindName }
+  | { readonly form: 'packed'; readonly number: number; readonly kind: ScalarKindName }
   /** A sub-message. `required`: the model has no word for its absence and holds an empty one instead. */
-  | { readonly shape: 'message'; readonly number: number; readonly message: Message; readonly required: boolean }
-  | { readonly shape: 'list'; readonly number: number; readonly message: Message }
+  | { readonly form: 'message'; readonly number: number; readonly message: Message; readonly required: boolean }
+  | { readonly form: 'list'; readonly number: number; readonly message: Message }
   /** A repeated common.v1.KeyValue. */
-  | { readonly shape: 'attributes'; readonly number: number }
-  | { readonly shape: 'anyValue'; readonly number: number }
+  | { readonly form: 'attributes'; readonly number: number }
+  | { readonly form: 'anyValue'; readonly number: number }
   /** A oneof of scalars, in the model `{ type, value }`. */
-  | { readonly shape: 'scalarOneof'; readonly arms: readonly ScalarArm[] }
+  | { readonly form: 'scalarOneof'; readonly arms: readonly ScalarArm[] }
   /** A oneof of messages, in the model the message itself with a `type`. */
-  | { readonly shape: 'messageOneof'; readonly arms: readonly MessageArm[] }
+  | { readonly form: 'messageOneof'; readonly arms: readonly MessageArm[] }
 
 export interface ScalarArm {
   readonly type: string
@@ -36,17 +36,16 @@ export interface MessageArm {
 }
 
 /** A field whose value in the model has the type `Value`; `model` exists for the compiler only. */
-export type Field<Value = never> = FieldShape & {
+export type Field<Value = never> = FieldForm & {
   readonly json?: string
   readonly model?: (value: Value) => Value
 }
 
-export interface NamedField {
+export type NamedField = FieldForm & {
   /** The property in the model. */
   readonly property: string
   /** The key in JSON; a oneof has none of its own. */
   readonly json: string
-  readonly shape: FieldShape
 }
 
 /** One OTLP message: its fields in the order of the proto file, which is the order of JSON keys. */
@@ -64,50 +63,40 @@ export function message<T>(
   name: string,
   fields: { readonly [K in Exclude<keyof T, 'type'>]-?: Field<T[K]> },
 ): Message<T> {
-  const named = Object.entries<FieldShape & { json?: string }>(fields as never).map(([property, shape]) => ({
-    property,
-    json: shape.json ?? property,
-    shape,
-  }))
-  return { name, fields: named }
+  const entries = Object.entries<FieldForm & { json?: string }>(fields as never)
+  return { name, fields: entries.map(([property, field]) => ({ json: property, ...field, property })) }
 }
 
 export function scalar<K extends ScalarKindName>(number: number, kind: K, json?: string): Field<ScalarValue<K>> {
-  return { shape: 'scalar', number, kind, ...(json !== undefined && { json }) }
+  return { form: 'scalar', number, kind, ...(json !== undefined && { json }) }
 }
 
 export function packed<K extends ScalarKindName>(number: number, kind: K): Field<readonly ScalarValue<K>[]> {
-  return { shape: 'packed', number, kind }
+  return { form: 'packed', number, kind }
 }
 
 export function required<T>(number: number, message: Message<T>): Field<T> {
-  return { shape: 'message', number, message: message as Message, required: true }
+  return { form: 'message', number, message: message as Message, required: true }
 }
 
-export function optional<T>(number: number, message: Message<T>, json?: string): Field<T | undefined> {
-  return {
-    shape: 'message',
-    number,
-    message: message as Message,
-    required: false,
-    ...(json !== undefined && { json }),
-  }
+export function optional<T>(number: number, message: Message<T>): Field<T | undefined> {
+  return { form: 'message', number, message: message as Message, required: false }
 }
 
 export function list<T>(number: number, message: Message<T>, json?: string): Field<readonly T[]> {
-  return { shape: 'list', number, message: message as Message, ...(json !== undefined && { json }) }
+  return { form: 'list', number, message: message as Message, ...(json !== undefined && { json }) }
 }
 
 export function attributes(number: number): Field<readonly KeyValue[]> {
-  return { shape: 'attributes', number }
+  return { form: 'attributes', number }
 }
 
 export function anyValue(number: number): Field<AnyValue | undefined> {
-  return { shape: 'anyValue', number }
+  return { form: 'anyValue', number }
 }
 
 export function scalarOneof<T>(...arms: ScalarArm[]): Field<T | undefined> {
-  return { shape: 'scalarOneof', arms }
+  return { form: 'scalarOneof', arms }
 }
 
 type MessageOfArm<T, Type> = Message<Extract<T, { readonly type: Type }>>
@@ -122,5 +111,5 @@ export function messageOneof<T extends { readonly type: string }>(
     number,
     message: message as Message,
   }))
-  return { shape: 'messageOneof', arms: rows }
+  return { form: 'messageOneof', arms: rows }
 }

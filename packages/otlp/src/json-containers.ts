@@ -11,8 +11,8 @@ export function objectFromJson(json: unknown): JsonObject {
 export function arrayFromJson<T>(json: unknown, budget: DecodeBudget, fromJson: (element: unknown) => T): T[] {
   if (!Array.isArray(json)) return refuse('must be an array')
   return json.map((element, index) => {
-    budget.takeElement()
     try {
+      budget.takeElement()
       return fromJson(element)
     } catch (error) {
       throw within(error, `[${index}]`)

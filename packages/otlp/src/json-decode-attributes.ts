@@ -1,31 +1,22 @@
 import { refuse, within } from './decode-error.ts'
 import type { DecodeBudget } from './decode-limits.ts'
 import { arrayFromJson, type JsonObject, objectFromJson } from './json-containers.ts'
-import { bytesFromJson } from './json-scalars.ts'
 import { scalarKinds } from './scalar-kinds.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
 type ArmType = keyof typeof anyValueArms
-const armTypes = Object.keys(anyValueArms) as ArmType[]
-
-export function attributeFromJson(json: unknown, budget: DecodeBudget, depth: number): KeyValue {
-  const object = objectFromJson(json)
-  const key = memberOf(object, keyValueFields.key.json, '', scalarKinds.string.fromJson)
-  const any = memberOf(object, keyValueFields.value.json, EMPTY, (value) => anyValueFromJson(value, budget, depth))
-  return { key, type: any.type, value: any.value } as KeyValue
-}
+const typesByName = new Map<string, ArmType>()
+for (const type of Object.keys(anyValueArms) as ArmType[]) typesByName.set(anyValueArms[type].json, type)
 
 const EMPTY: AnyValue = { type: 'empty', value: undefined }
 
-function memberOf<T>(object: JsonObject, name: string, absent: T, fromJson: (json: unknown) => T): T {
-  const json = object[name]
-  if (json === undefined || json === null) return absent
-  try {
-    return fromJson(json)
-  } catch (error) {
-    throw within(error, name)
-  }
+/** `depth`: how deep the attribute's AnyValue stands, 1 for an attribute of an item. */
+export function attributeFromJson(json: unknown, budget: DecodeBudget, depth: number): KeyValue {
+  const object = objectFromJson(json)
+  const key = memberOf(object, keyValueFields.key.json, scalarKinds.string.fromJson) ?? ''
+  const any = memberOf(object, keyValueFields.value.json, (value) => anyValueFromJson(value, budget, depth)) ?? EMPTY
+  return { key, type: any.type, value: any.value } as KeyValue
 }
 
 /** `depth`: how many AnyValues this one stands in, itself included. */
@@ -33,12 +24,11 @@ export function anyValueFromJson(json: unknown, budget: DecodeBudget, depth: num
   budget.enter(depth)
   const object = objectFromJson(json)
   let found: AnyValue | undefined
-  for (const type of armTypes) {
-    const name = anyValueArms[type].json
-    const member = memberOf(object, name, undefined, (value) => ({ type, value: armValue(type, value, budget, depth) }))
-    if (member === undefined) continue
+  for (const name of Object.keys(object)) {
+    const type = typesByName.get(name)
+    if (type === undefined || object[name] === null) continue
     if (found !== undefined) refuse('has more than one value')
-    found = member as AnyValue
+    found = { type, value: memberOf(object, name, (value) => armValue(type, value, budget, depth)) } as AnyValue
   }
   return found ?? { ...EMPTY }
 }
@@ -54,7 +44,7 @@ function armValue(type: ArmType, json: unknown, budget: DecodeBudget, depth: num
     case 'double':
       return scalarKinds.double.fromJson(json)
     case 'bytes':
-      return bytesFromJson(json)
+      return scalarKinds.bytes.fromJson(json)
     case 'array':
       return values(json, budget, (value) => anyValueFromJson(value, budget, depth + 1))
     case 'kvlist':
@@ -63,5 +53,16 @@ function armValue(type: ArmType, json: unknown, budget: DecodeBudget, depth: num
 }
 
 function values<T>(json: unknown, budget: DecodeBudget, fromJson: (json: unknown) => T): T[] {
-  return memberOf(objectFromJson(json), valuesField.json, [] as T[], (list) => arrayFromJson(list, budget, fromJson))
+  return memberOf(objectFromJson(json), valuesField.json, (list) => arrayFromJson(list, budget, fromJson)) ?? []
+}
+
+/** `undefined` for a member that is absent or null. */
+function memberOf<T>(object: JsonObject, name: string, fromJson: (json: unknown) => T): T | undefined {
+  const json = object[name]
+  if (json === undefined || json === null) return undefined
+  try {
+    return fromJson(json)
+  } catch (error) {
+    throw within(error, name)
+  }
 }

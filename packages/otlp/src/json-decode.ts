@@ -1,6 +1,6 @@
 import { refuse, within } from './decode-error.ts'
 import type { DecodeBudget } from './decode-limits.ts'
-import { emptyModel } from './empty-model.ts'
+import { emptyModelOf } from './empty-model.ts'
 import type { Message, Model, NamedField } from './field.ts'
 import { arrayFromJson, objectFromJson } from './json-containers.ts'
 import { anyValueFromJson, attributeFromJson } from './json-decode-attributes.ts'
@@ -26,9 +26,10 @@ function objectReaderOf(message: Message): ObjectReader {
   const known = compiled.get(message)
   if (known) return known
   const members = message.fields.flatMap(memberReaders)
+  const emptyModel = emptyModelOf(message)
   const read: ObjectReader = (json, budget) => {
     const object = objectFromJson(json)
-    const model = emptyModel(message)
+    const model = emptyModel()
     for (const member of members) {
       const value = object[member.name]
       if (value === undefined || value === null) continue
@@ -44,7 +45,8 @@ function objectReaderOf(message: Message): ObjectReader {
   return read
 }
 
-function memberReaders({ property, json: name, shape }: NamedField): MemberReader[] {
+function memberReaders(field: NamedField): MemberReader[] {
+  const { property, json: name } = field
   const into = (fromJson: (json: unknown, budget: DecodeBudget) => unknown): MemberReader[] => [
     {
       name,
@@ -53,17 +55,17 @@ function memberReaders({ property, json: name, shape }: NamedField): MemberReade
       },
     },
   ]
-  switch (shape.shape) {
+  switch (field.form) {
     case 'scalar':
-      return into(scalarKind(shape.kind).fromJson)
+      return into(scalarKind(field.kind).fromJson)
     case 'packed': {
-      const { fromJson } = scalarKind(shape.kind)
+      const { fromJson } = scalarKind(field.kind)
       return into((json, budget) => arrayFromJson(json, budget, fromJson))
     }
     case 'message':
-      return into(objectReaderOf(shape.message))
+      return into(objectReaderOf(field.message))
     case 'list': {
-      const readElement = objectReaderOf(shape.message)
+      const readElement = objectReaderOf(field.message)
       return into((json, budget) => arrayFromJson(json, budget, (element) => readElement(element, budget)))
     }
     case 'attributes':
@@ -71,12 +73,12 @@ function memberReaders({ property, json: name, shape }: NamedField): MemberReade
     case 'anyValue':
       return into((json, budget) => anyValueFromJson(json, budget, 1))
     case 'scalarOneof':
-      return shape.arms.map((arm) => {
+      return field.arms.map((arm) => {
         const { fromJson } = scalarKind(arm.kind)
         return armReader(property, arm.json, (json) => ({ type: arm.type, value: fromJson(json) }))
       })
     case 'messageOneof':
-      return shape.arms.map((arm) => {
+      return field.arms.map((arm) => {
         const readMember = objectReaderOf(arm.message)
         return armReader(property, arm.type, (json, budget) => ({ type: arm.type, ...readMember(json, budget) }))
       })

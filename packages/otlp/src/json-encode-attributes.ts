@@ -1,4 +1,5 @@
 import { AttributeRuns } from './attribute-runs.ts'
+import { requireInt64 } from './integer-ranges.ts'
 import { bytesText, doubleText, textOf } from './json-scalars.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
@@ -41,7 +42,7 @@ export class JsonAttributes {
       case 'bool':
         return `${BOOL}${any.value}}`
       case 'int':
-        return `${INT}${any.value}"}`
+        return `${INT}${requireInt64(any.value)}"}`
       case 'double':
         return `${DOUBLE}${doubleText(any.value)}}`
       case 'bytes':

@@ -28,11 +28,12 @@ export function jsonTextOf<T>(message: Message<T>): MessageText<T> {
   return text as never
 }
 
-function memberTexts({ property, json, shape }: NamedField): MemberText[] {
+function memberTexts(field: NamedField): MemberText[] {
+  const { property, json } = field
   const name = `"${json}":`
-  switch (shape.shape) {
+  switch (field.form) {
     case 'scalar': {
-      const kind = scalarKind(shape.kind)
+      const kind = scalarKind(field.kind)
       return [
         (model) => {
           const value = model[property]
@@ -41,22 +42,22 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
       ]
     }
     case 'packed': {
-      const kind = scalarKind(shape.kind)
+      const kind = scalarKind(field.kind)
       return [listText(name, property, kind.toJson)]
     }
     case 'message': {
-      const messageText = jsonTextOf(shape.message)
+      const messageText = jsonTextOf(field.message)
       return [
         (model, attributes) => {
           const value = model[property]
           if (value === undefined) return ''
           const text = messageText(value, attributes)
-          return shape.required && text === '{}' ? '' : name + text
+          return field.required && text === '{}' ? '' : name + text
         },
       ]
     }
     case 'list':
-      return [listText(name, property, jsonTextOf(shape.message))]
+      return [listText(name, property, jsonTextOf(field.message))]
     case 'attributes':
       return [
         (model, attributes) => {
@@ -72,7 +73,7 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
         },
       ]
     case 'scalarOneof':
-      return shape.arms.map((arm) => {
+      return field.arms.map((arm) => {
         const kind = scalarKind(arm.kind)
         return (model) => {
           const member = model[property] as { type: string; value: unknown } | undefined
@@ -80,7 +81,7 @@ function memberTexts({ property, json, shape }: NamedField): MemberText[] {
         }
       })
     case 'messageOneof':
-      return shape.arms.map((arm) => {
+      return field.arms.map((arm) => {
         const messageText = jsonTextOf(arm.message)
         return (model, attributes) => {
           const member = model[property] as { type: string } | undefined

@@ -1,5 +1,5 @@
 import { within } from './decode-error.ts'
-import { emptyModel } from './empty-model.ts'
+import { emptyModelOf } from './empty-model.ts'
 import type { Message, Model, NamedField } from './field.ts'
 import { type OpenValue, readAnyValueInto, readAttribute } from './protobuf-decode-attributes.ts'
 import type { ProtobufReader } from './protobuf-reader.ts'
@@ -21,7 +21,7 @@ const compiled = new Map<Message, MessageReader>()
 
 /** Reads one whole message: the bytes from the reader's position to its end. */
 export function readMessage<T>(message: Message<T>, reader: ProtobufReader): T {
-  const model = emptyModel(message as Message)
+  const model = emptyModelOf(message as Message)()
   messageReaderOf(message as Message)(reader, model)
   return model as T
 }
@@ -56,31 +56,32 @@ function readField(field: FieldReader, reader: ProtobufReader, wireType: number,
 
 const { LENGTH_DELIMITED } = WireType
 
-function fieldReaders({ property, json, shape }: NamedField): FieldReader[] {
+function fieldReaders(field: NamedField): FieldReader[] {
+  const { property, json } = field
   const plain = { json, listProperty: undefined }
   const element = { json, listProperty: property }
-  switch (shape.shape) {
+  switch (field.form) {
     case 'scalar':
-      return [{ ...plain, number: shape.number, read: scalarReader(property, scalarKind(shape.kind)) }]
+      return [{ ...plain, number: field.number, read: scalarReader(property, scalarKind(field.kind)) }]
     case 'packed':
-      return [{ ...element, number: shape.number, read: packedReader(property, scalarKind(shape.kind)) }]
+      return [{ ...element, number: field.number, read: packedReader(property, scalarKind(field.kind)) }]
     case 'message':
-      return [{ ...plain, number: shape.number, read: subMessageReader(property, shape.message) }]
+      return [{ ...plain, number: field.number, read: subMessageReader(property, field.message) }]
     case 'list':
-      return [{ ...element, number: shape.number, read: listReader(property, shape.message) }]
+      return [{ ...element, number: field.number, read: listReader(property, field.message) }]
     case 'attributes':
-      return [{ ...element, number: shape.number, read: attributeReader(property) }]
+      return [{ ...element, number: field.number, read: attributeReader(property) }]
     case 'anyValue':
-      return [{ ...plain, number: shape.number, read: anyValueReader(property) }]
+      return [{ ...plain, number: field.number, read: anyValueReader(property) }]
     case 'scalarOneof':
-      return shape.arms.map((arm) => ({
+      return field.arms.map((arm) => ({
         number: arm.number,
         json: arm.json,
         listProperty: undefined,
         read: scalarArmReader(property, arm.type, scalarKind(arm.kind)),
       }))
     case 'messageOneof':
-      return shape.arms.map((arm) => ({
+      return field.arms.map((arm) => ({
         number: arm.number,
         json: arm.type,
         listProperty: undefined,
@@ -126,17 +127,19 @@ function readInto(readFields: MessageReader, reader: ProtobufReader, wireType: n
 
 function subMessageReader(property: string, message: Message): Read {
   const readFields = messageReaderOf(message)
+  const emptyModel = emptyModelOf(message)
   return (reader, wireType, model) => {
-    model[property] ??= emptyModel(message)
+    model[property] ??= emptyModel()
     readInto(readFields, reader, wireType, model[property] as Model)
   }
 }
 
 function listReader(property: string, message: Message): Read {
   const readFields = messageReaderOf(message)
+  const emptyModel = emptyModelOf(message)
   return (reader, wireType, model) => {
     reader.budget.takeElement()
-    const element = emptyModel(message)
+    const element = emptyModel()
     readInto(readFields, reader, wireType, element)
     ;(model[property] as Model[]).push(element)
   }
@@ -167,9 +170,10 @@ function scalarArmReader(property: string, type: string, kind: ScalarKind<unknow
 /** The same member again merges into what is there; another member replaces it. */
 function messageArmReader(property: string, type: string, message: Message): Read {
   const readFields = messageReaderOf(message)
+  const emptyModel = emptyModelOf(message)
   return (reader, wireType, model) => {
     const present = model[property] as Model | undefined
-    const member = present?.type === type ? present : { type, ...emptyModel(message) }
+    const member = present?.type === type ? present : { type, ...emptyModel() }
     readInto(readFields, reader, wireType, member)
     model[property] = member
   }

@@ -1,4 +1,5 @@
 import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
+import { requireInt64 } from './integer-ranges.ts'
 import {
   type EncodedRun,
   type ProtobufWriter,
@@ -46,11 +47,11 @@ function writeEach(writer: ProtobufWriter, tag: number, attributes: readonly Key
 
 /** Copies a run, putting another tag in front of every element if need be. */
 function writeRun(writer: ProtobufWriter, tag: number, run: EncodedRun): void {
-  const end = writer.written
   writer.raw(run.bytes)
   if (run.tag === tag) return
-  const { buffer } = writer
-  for (let at = writer.start; at < buffer.length - end; ) {
+  const { buffer, start } = writer
+  const end = start + run.bytes.length
+  for (let at = start; at < end; ) {
     buffer[at++] = tag
     let length = 0
     let shift = 0
@@ -64,7 +65,7 @@ function writeRun(writer: ProtobufWriter, tag: number, run: EncodedRun): void {
   }
 }
 
-/** Tags, lengths, a scalar value, and what `copyBefore` may spoil. */
+/** Room for tags, lengths, a scalar value, and what `copyBefore` may spoil. */
 const PAIR_OVERHEAD = 48
 
 /** The hot path: the buffer is written to directly, from the end of the KeyValue to its tag. */
@@ -78,7 +79,7 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
       writeText(writer, tag, key, attribute.value)
       return
     case 'int':
-      at = varint64Before(writer.buffer, end, attribute.value)
+      at = varint64Before(writer.buffer, end, requireInt64(attribute.value))
       writer.buffer[--at] = INT
       break
     case 'double':
@@ -90,15 +91,9 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
       writer.buffer[--at] = attribute.value ? 1 : 0
       writer.buffer[--at] = BOOL
       break
-    default: {
-      const before = writer.written
-      writeAnyValue(writer, attribute)
-      writer.reserve(key.length * 3 + PAIR_OVERHEAD)
-      at = pairBefore(writer, writer.start, writer.start + writer.written - before, key, writer.blocks.find(key))
-      writer.buffer[--at] = tag
-      writer.start = at
+    default:
+      writeContainer(writer, tag, attribute)
       return
-    }
   }
   at = pairBefore(writer, at, end, key, writer.blocks.find(key))
   writer.buffer[--at] = tag
@@ -118,14 +113,25 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
     at = varintBefore(buffer, at, end - at)
     buffer[--at] = STRING
     at = pairBefore(writer, at, end, key, known)
-    if (known !== undefined) {
-      known.text = text
+    if (repeated) {
+      if (end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, writer.bytesBetween(at, end))
+    } else if (known !== undefined) {
+      known.text = text.length <= MAX_BLOCK_BYTES ? text : undefined
       known.pair = undefined
-      if (repeated && end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, writer.bytesBetween(at, end))
     }
   }
   buffer[--at] = tag
   writer.start = at
+}
+
+function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
+  const { key } = attribute
+  const before = writer.written
+  writeAnyValue(writer, attribute)
+  writer.reserve(key.length * 3 + PAIR_OVERHEAD)
+  const end = writer.buffer.length - before
+  writer.start = pairBefore(writer, writer.start, end, key, writer.blocks.find(key))
+  writer.tag(tag)
 }
 
 /** What of a KeyValue stands in front of its AnyValue, whose inside is [at, end): two lengths and the key. */
@@ -166,7 +172,7 @@ export function writeAnyValue(writer: ProtobufWriter, any: AnyValue): void {
       writer.tag(BOOL)
       break
     case 'int':
-      writer.varint64(any.value)
+      writer.varint64(requireInt64(any.value))
       writer.tag(INT)
       break
     case 'double':

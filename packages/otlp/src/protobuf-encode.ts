@@ -29,29 +29,30 @@ export function protobufWriterOf<T>(message: Message<T>): (writer: ProtobufWrite
   return write as never
 }
 
-function fieldWriters({ property, shape }: NamedField): FieldWriter[] {
-  switch (shape.shape) {
+function fieldWriters(field: NamedField): FieldWriter[] {
+  const { property } = field
+  switch (field.form) {
     case 'scalar':
-      return [scalarWriter(property, shape.number, scalarKind(shape.kind))]
+      return [scalarWriter(property, field.number, scalarKind(field.kind))]
     case 'packed':
-      return [packedWriter(property, shape.number, scalarKind(shape.kind))]
+      return [packedWriter(property, field.number, scalarKind(field.kind))]
     case 'message':
-      return [messageWriter(property, shape.number, shape.message, shape.required)]
+      return [messageWriter(property, field.number, field.message, field.required)]
     case 'list':
-      return [listWriter(property, shape.number, shape.message)]
+      return [listWriter(property, field.number, field.message)]
     case 'attributes': {
-      const tag = tagOf(shape.number, WireType.LENGTH_DELIMITED)
+      const tag = tagOf(field.number, WireType.LENGTH_DELIMITED)
       const write: MessageWriter = (writer, model) => writeAttributes(writer, tag, model[property] as KeyValue[])
-      return [{ number: shape.number, write }]
+      return [{ number: field.number, write }]
     }
     case 'anyValue': {
-      const tag = tagOf(shape.number, WireType.LENGTH_DELIMITED)
-      return [{ number: shape.number, write: anyValueWriter(property, tag) }]
+      const tag = tagOf(field.number, WireType.LENGTH_DELIMITED)
+      return [{ number: field.number, write: anyValueWriter(property, tag) }]
     }
     case 'scalarOneof':
-      return shape.arms.map((arm) => scalarArmWriter(property, arm.type, arm.number, scalarKind(arm.kind)))
+      return field.arms.map((arm) => scalarArmWriter(property, arm.type, arm.number, scalarKind(arm.kind)))
     case 'messageOneof':
-      return shape.arms.map((arm) => messageArmWriter(property, arm.type, arm.number, arm.message))
+      return field.arms.map((arm) => messageArmWriter(property, arm.type, arm.number, arm.message))
   }
 }
 

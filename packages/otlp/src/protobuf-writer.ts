@@ -17,8 +17,10 @@ export interface EncodedRun {
 }
 
 const INITIAL_BYTES = 16 * 1024
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
 /** From this many UTF-16 units on, the native UTF-8 writer beats a loop over units. */
 const NATIVE_UTF8_FROM = 80
+const TWO_TO_28 = 0x1000_0000
 const LOW_7_BITS = 0x7fn
 
 /**
@@ -32,7 +34,7 @@ const LOW_7_BITS = 0x7fn
  */
 export class ProtobufWriter {
   buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  view: DataView = viewOf(this.buffer)
+  view: DataView = new DataView(this.buffer.buffer)
   /** What has been written of attributes before, by this writer. */
   readonly blocks = new AttributeBlocks()
   readonly runs = new AttributeRuns<EncodedRun>()
@@ -43,7 +45,9 @@ export class ProtobufWriter {
     return this.buffer.length - this.start
   }
 
+  /** Starts afresh. The buffer is kept, unless something unusually long has been in it. */
   reset(): void {
+    if (this.buffer.length > MAX_KEPT_BYTES) this.#use(Buffer.allocUnsafeSlow(INITIAL_BYTES))
     this.start = this.buffer.length
   }
 
@@ -63,9 +67,13 @@ export class ProtobufWriter {
     const grown = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, written + bytes))
     const start = grown.length - written
     this.buffer.copy(grown, start, this.start)
-    this.buffer = grown
-    this.view = viewOf(grown)
+    this.#use(grown)
     this.start = start
+  }
+
+  #use(buffer: Buffer): void {
+    this.buffer = buffer
+    this.view = new DataView(buffer.buffer)
   }
 
   /** `value`: a safe integer, 0 or above. */
@@ -84,7 +92,6 @@ export class ProtobufWriter {
     this.varint(tag)
   }
 
-  /** Any int64 or uint64; a negative one takes ten bytes, as protobuf prescribes. */
   varint64(value: bigint): void {
     this.reserve(10)
     this.start = varint64Before(this.buffer, this.start, value)
@@ -137,34 +144,27 @@ export class ProtobufWriter {
   }
 }
 
-function viewOf(buffer: Buffer): DataView {
-  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-}
-
 /** Writes the varint that ends at `end`; returns where it starts. `value` is a safe integer, 0 or above. */
 export function varintBefore(buffer: Buffer, end: number, value: number): number {
+  let at = end
   if (value < 0x80) {
-    buffer[end - 1] = value
-    return end - 1
+    buffer[--at] = value
+    return at
   }
-  if (value < 0x4000) {
-    buffer[end - 1] = value >>> 7
-    buffer[end - 2] = (value & 0x7f) | 0x80
-    return end - 2
+  if (value >= TWO_TO_28) {
+    const high = Math.floor(value / TWO_TO_28)
+    const low = value - high * TWO_TO_28
+    at = varintBefore(buffer, end, high)
+    for (let shift = 21; shift >= 0; shift -= 7) buffer[--at] = ((low >>> shift) & 0x7f) | 0x80
+    return at
   }
-  const start = end - varintBytes(value)
-  let at = start
-  let rest = value
-  while (rest > 0x7fff_ffff) {
-    buffer[at++] = (rest % 0x80) | 0x80
-    rest = Math.floor(rest / 0x80)
+  let shift = value < 0x4000 ? 7 : value < 0x20_0000 ? 14 : 21
+  buffer[--at] = value >>> shift
+  while (shift > 0) {
+    shift -= 7
+    buffer[--at] = ((value >>> shift) & 0x7f) | 0x80
   }
-  while (rest >= 0x80) {
-    buffer[at++] = (rest & 0x7f) | 0x80
-    rest >>>= 7
-  }
-  buffer[at] = rest
-  return start
+  return at
 }
 
 /** Length of a varint. */
@@ -174,18 +174,19 @@ export function varintBytes(value: number): number {
   return bytes
 }
 
+/** `value`: an int64 or a uint64; a negative one takes ten bytes, as protobuf prescribes. */
 export function varint64Before(buffer: Buffer, end: number, value: bigint): number {
   const asNumber = Number(value)
   if (asNumber >= 0 && asNumber <= Number.MAX_SAFE_INTEGER) return varintBefore(buffer, end, asNumber)
-  const units: number[] = []
+  const groups: number[] = []
   let rest = BigInt.asUintN(64, value)
   while (rest > LOW_7_BITS) {
-    units.push(Number(rest & LOW_7_BITS) | 0x80)
+    groups.push(Number(rest & LOW_7_BITS) | 0x80)
     rest >>= 7n
   }
-  units.push(Number(rest))
-  buffer.set(units, end - units.length)
-  return end - units.length
+  groups.push(Number(rest))
+  buffer.set(groups, end - groups.length)
+  return end - groups.length
 }
 
 /** Writes the UTF-8 that ends at `end`; returns where it starts. Needs room for three bytes per unit of `text`. */

@@ -1,5 +1,6 @@
 import { refuse } from './decode-error.ts'
 import { requireHex } from './hex.ts'
+import { requireInt32, requireInt64, requireUint32, requireUint64 } from './integer-ranges.ts'
 import {
   bytesFromJson,
   bytesText,
@@ -34,7 +35,10 @@ const UINT64 = { min: 0n, max: 2n ** 64n - 1n }
 
 const isZero = (value: number) => value === 0
 const isZeroLong = (value: bigint) => value === 0n
-const quoted = (value: bigint) => `"${value}"`
+const int32Text = (value: number) => String(requireInt32(value))
+const uint32Text = (value: number) => String(requireUint32(value))
+const int64Text = (value: bigint) => `"${requireInt64(value)}"`
+const uint64Text = (value: bigint) => `"${requireUint64(value)}"`
 
 const text: ScalarKind<string> = {
   wireType: WireType.LENGTH_DELIMITED,
@@ -89,42 +93,39 @@ const int32: ScalarKind<number> = {
   wireType: WireType.VARINT,
   absent: 0,
   isAbsent: isZero,
-  write: (writer, value) => (value < 0 ? writer.varint64(BigInt(value)) : writer.varint(value)),
+  write: (writer, value) =>
+    value < 0 ? writer.varint64(BigInt(requireInt32(value))) : writer.varint(requireInt32(value)),
   read: (reader) => reader.varint32() | 0,
-  toJson: String,
+  toJson: int32Text,
   fromJson: (json) => integerFromJson(json, INT32),
 }
 
 const enumeration: ScalarKind<number> = { ...int32, fromJson: (json) => enumFromJson(json, INT32) }
 
-const uint32: ScalarKind<number> = {
-  wireType: WireType.VARINT,
-  absent: 0,
-  isAbsent: isZero,
-  write: (writer, value) => writer.varint(value),
-  read: (reader) => reader.varint32(),
-  toJson: String,
-  fromJson: (json) => integerFromJson(json, UINT32),
-}
-
-/** Zigzag: 0, -1, 1, -2, … become 0, 1, 2, 3, … */
+/** Zigzag: 0, -1, 1, -2, … travel as 0, 1, 2, 3, … */
 const sint32: ScalarKind<number> = {
-  wireType: WireType.VARINT,
-  absent: 0,
-  isAbsent: isZero,
-  write: (writer, value) => writer.varint(((value << 1) ^ (value >> 31)) >>> 0),
+  ...int32,
+  write: (writer, value) => writer.varint(((requireInt32(value) << 1) ^ (value >> 31)) >>> 0),
   read(reader) {
     const zigzag = reader.varint32()
     return (zigzag >>> 1) ^ -(zigzag & 1)
   },
-  toJson: String,
-  fromJson: (json) => integerFromJson(json, INT32),
+}
+
+const uint32: ScalarKind<number> = {
+  wireType: WireType.VARINT,
+  absent: 0,
+  isAbsent: isZero,
+  write: (writer, value) => writer.varint(requireUint32(value)),
+  read: (reader) => reader.varint32(),
+  toJson: uint32Text,
+  fromJson: (json) => integerFromJson(json, UINT32),
 }
 
 const fixed32: ScalarKind<number> = {
   ...uint32,
   wireType: WireType.FIXED32,
-  write: (writer, value) => writer.fixed32(value),
+  write: (writer, value) => writer.fixed32(requireUint32(value)),
   read: (reader) => reader.fixed32(),
 }
 
@@ -132,32 +133,34 @@ const int64: ScalarKind<bigint> = {
   wireType: WireType.VARINT,
   absent: 0n,
   isAbsent: isZeroLong,
-  write: (writer, value) => writer.varint64(value),
+  write: (writer, value) => writer.varint64(requireInt64(value)),
   read: (reader) => BigInt.asIntN(64, reader.varint64()),
-  toJson: quoted,
+  toJson: int64Text,
   fromJson: (json) => longFromJson(json, INT64),
 }
 
 const uint64: ScalarKind<bigint> = {
-  ...int64,
+  wireType: WireType.VARINT,
+  absent: 0n,
+  isAbsent: isZeroLong,
+  write: (writer, value) => writer.varint64(requireUint64(value)),
   read: (reader) => reader.varint64(),
+  toJson: uint64Text,
   fromJson: (json) => longFromJson(json, UINT64),
 }
 
 const fixed64: ScalarKind<bigint> = {
+  ...uint64,
   wireType: WireType.FIXED64,
-  absent: 0n,
-  isAbsent: isZeroLong,
-  write: (writer, value) => writer.fixed64(value),
+  write: (writer, value) => writer.fixed64(requireUint64(value)),
   read: (reader) => reader.fixed64(),
-  toJson: quoted,
-  fromJson: (json) => longFromJson(json, UINT64),
 }
 
 const sfixed64: ScalarKind<bigint> = {
-  ...fixed64,
+  ...int64,
+  wireType: WireType.FIXED64,
+  write: (writer, value) => writer.fixed64(requireInt64(value)),
   read: (reader) => reader.sfixed64(),
-  fromJson: (json) => longFromJson(json, INT64),
 }
 
 const double: ScalarKind<number> = {

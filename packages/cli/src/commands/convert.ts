@@ -1,0 +1,96 @@
+import { type Conversion, convert } from '@penstock/converter'
+import { type Encoding, RequestEncoder, type Signal } from '@penstock/otlp'
+import { type Command, Option, type OptionValues } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, UsageError } from '../environment.ts'
+import { addInputFlags, encodingOption, type InputSettings, inputSettings, signalsOption } from '../input-flags.ts'
+import { RecordRun } from '../record-run.ts'
+import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
+
+const STDOUT = '-'
+
+const examples = `
+Input is pipeline hooks, job hooks or REST bundles ({ project, pipeline, jobs, bridges }): one JSON value, a JSON array,
+or NDJSON; - is standard input, a directory stands for its *.json and *.ndjson.
+
+JSON goes to standard output as one OTLP request per line, per pipeline in the order traces, metrics, logs. Protobuf does
+so for a single signal only. A directory gets <pipeline id>.<signal>.json or .pb; a second pipeline of the same id in
+one run becomes <pipeline id>.2.<signal>.json. Windowed and cumulative metrics are made by penstock export.
+
+Examples:
+  $ penstock convert hook.json
+  $ penstock convert hook.json --signals traces | jq '.resourceSpans[].scopeSpans[].spans[].name'
+  $ zcat hooks.ndjson.gz | penstock convert - --encoding protobuf --output requests
+  $ penstock convert pipelines/ --profile native --service-name svc-ci --bounds 1,5,10
+
+Exit codes: 0 all converted (or skipped: not finished yet), 1 a record was refused, 2 usage.
+`
+
+export const convertCommand: CommandDefinition = {
+  name: 'convert',
+  define: (command: Command) => {
+    command
+      .summary('pipeline records to OTLP requests')
+      .description('Converts finished CI pipelines to OTLP traces, metrics and logs.')
+      .argument('<file...>', 'files, directories, or - for standard input')
+      .addOption(signalsOption())
+      .addOption(encodingOption('json'))
+      .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
+      .addHelpText('after', examples)
+    addInputFlags(command)
+  },
+  run: (inputs, flags, environment) => convertRecords(settingsOf(inputs, flags, environment), environment),
+}
+
+interface ConvertSettings extends InputSettings {
+  readonly inputs: readonly string[]
+  readonly signals: readonly Signal[]
+  readonly encoding: Encoding
+  readonly output: string
+}
+
+function settingsOf(inputs: readonly string[], flags: OptionValues, environment: Environment): ConvertSettings {
+  const { signals, encoding, output } = flags as Pick<ConvertSettings, 'signals' | 'encoding' | 'output'>
+  if (encoding === 'protobuf' && output === STDOUT && signals.length > 1) {
+    throw new UsageError(
+      'protobuf on standard output can hold one signal only: choose with --signals, or --output a directory',
+    )
+  }
+  const settings = inputSettings(flags, environment)
+  if (settings.options.metricsMode !== 'per-run') {
+    throw new UsageError(
+      `--metrics-mode ${settings.options.metricsMode} belongs to penstock export; a conversion is per-run`,
+    )
+  }
+  return { ...settings, inputs, signals, encoding, output }
+}
+
+async function convertRecords(settings: ConvertSettings, environment: Environment): Promise<number> {
+  const { encoding, output, options, signals } = settings
+  const { stdout } = environment
+  const printsToTerminal = output === STDOUT && stdout.isTTY === true
+  const run = await RecordRun.open({ ...settings, activity: 'converting', printsToTerminal }, environment)
+  const requests = output === STDOUT ? streamOutput(stdout, encoding) : await directoryOutput(output, encoding)
+  const encoder = new RequestEncoder(encoding)
+  try {
+    for await (const placed of run.records()) {
+      const conversion = run.refusing(placed.place, () => convert(placed.record, options))
+      if (conversion === undefined) continue
+      await put(requests, placed.record.id, conversion, { signals, encoder })
+      run.exported(placed, conversion.tally)
+    }
+  } finally {
+    run.end('converted')
+  }
+  return run.report.exitCode
+}
+
+function put(
+  output: RequestOutput,
+  pipelineId: bigint,
+  conversion: Conversion,
+  { signals, encoder }: { readonly signals: readonly Signal[]; readonly encoder: RequestEncoder },
+): Promise<void> {
+  const bodies = signals.map((signal) => [signal, encoder.encode(signal, conversion[signal])] as const)
+  return output.put(pipelineId, new Map(bodies))
+}

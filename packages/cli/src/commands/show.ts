@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { convert } from '@penstock/converter'
+import { RequestEncoder, type Signal, type Span, signalNames } from '@penstock/otlp'
+import { type Command, Option, type OptionValues } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, UsageError, write } from '../environment.ts'
+import { addInputFlags, inputSettings } from '../input-flags.ts'
+import { colorful, plain } from '../palette.ts'
+import { RecordRun } from '../record-run.ts'
+import { dataPointsIn, itemsIn } from '../signal-items.ts'
+import { type Column, textTable } from '../text-table.ts'
+import { waterfall } from '../waterfall.ts'
+import { counted, formatBytes } from '../wording.ts'
+
+/** Pipelines whose spans are kept for drawing; the totals count all. */
+export const pipelinesShown = 200
+
+/** Chosen to show, between them, what pipelines do. */
+export const samples = [
+  'push-pipeline-five-jobs-three-stages',
+  'failed-pipeline-with-skipped-deploy',
+  'parent-pipeline-with-bridges',
+  'child-pipeline-of-a-bridge',
+  'rest-bundle-retried-attempts-and-bridges',
+  'canceled-pipeline',
+]
+
+const defaultWidth = 80
+
+const examples = `
+Child pipelines stand below the job that started them, where both are in the input.
+
+Examples:
+  $ penstock show --sample
+  $ penstock show parent.json child.json
+  $ penstock show pipelines/ --stage-spans | less
+`
+
+export const showCommand: CommandDefinition = {
+  name: 'show',
+  define: (command: Command) => {
+    command
+      .summary('pipeline records as a waterfall')
+      .description('Draws the traces of finished CI pipelines in the terminal, and counts what they become.')
+      .argument('[file...]', 'files, directories, or - for standard input')
+      .addOption(new Option('--sample', 'shows pipelines that come with the source'))
+      .addHelpText('after', examples)
+    addInputFlags(command)
+  },
+  run: (files, flags, environment) => showRecords(inputsOf(files, flags, environment), flags, environment),
+}
+
+function inputsOf(
+  files: readonly string[],
+  { sample }: OptionValues,
+  { samplesDirectory }: Environment,
+): readonly string[] {
+  if (!sample) {
+    if (files.length === 0) throw new UsageError('what is to be shown? Name a file, or try --sample')
+    return files
+  }
+  if (files.length > 0) throw new UsageError('--sample takes no files')
+  if (!existsSync(samplesDirectory)) {
+    throw new UsageError(`the samples come with the source and are not there: ${samplesDirectory}`)
+  }
+  return samples.map((name) => join(samplesDirectory, `${name}.json`))
+}
+
+async function showRecords(inputs: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {
+  const { stdout } = environment
+  const settings = inputSettings(flags, environment)
+  const run = await RecordRun.open({ ...settings, inputs, activity: 'reading', printsToTerminal: false }, environment)
+  const spans: Span[] = []
+  const totals = new SignalCounts()
+  try {
+    for await (const placed of run.records()) {
+      const conversion = run.refusing(placed.place, () => convert(placed.record, settings.options))
+      if (conversion === undefined) continue
+      if (totals.pipelines < pipelinesShown) {
+        for (const { scopes } of conversion.traces.resources) for (const { items } of scopes) spans.push(...items)
+      }
+      totals.add(conversion)
+      run.exported(placed, conversion.tally)
+    }
+  } finally {
+    run.end('shown')
+  }
+  const lines = waterfall(spans, {
+    width: stdout.columns ?? defaultWidth,
+    palette: hasColors(environment) ? colorful : plain,
+  })
+  await write(stdout, [...lines, ...totals.lines(), ''].join('\n'))
+  return run.report.exitCode
+}
+
+/** @see https://no-color.org */
+const hasColors = ({ stdout, env }: Environment): boolean => stdout.isTTY === true && !env.NO_COLOR
+
+const countedNouns: Readonly<Record<Signal, string>> = { traces: 'span', metrics: 'data point', logs: 'log record' }
+
+/** What all pipelines come to. */
+class SignalCounts {
+  pipelines = 0
+  readonly #items: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
+  readonly #bytes: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
+  readonly #encoder = new RequestEncoder('protobuf')
+
+  add(conversion: ReturnType<typeof convert>): void {
+    this.pipelines += 1
+    for (const signal of signalNames) {
+      this.#items[signal] += signal === 'metrics' ? dataPointsIn(conversion.metrics) : itemsIn(conversion[signal])
+      this.#bytes[signal] += this.#encoder.encode(signal, conversion[signal]).length
+    }
+  }
+
+  lines(): string[] {
+    const rows = signalNames.map((signal) => [
+      signal,
+      counted(this.#items[signal], countedNouns[signal]),
+      formatBytes(this.#bytes[signal]),
+    ])
+    const beyond =
+      this.pipelines > pipelinesShown ? [`… and ${counted(this.pipelines - pipelinesShown, 'more pipeline')}`] : []
+    const columns: readonly Column[] = [
+      { title: counted(this.pipelines, 'pipeline'), align: 'left' },
+      { title: 'items', align: 'right' },
+      { title: 'protobuf', align: 'right' },
+    ]
+    return [...beyond, '', ...textTable(columns, rows)]
+  }
+}

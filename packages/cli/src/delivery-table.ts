@@ -1,0 +1,80 @@
+import type { DeliveryReport, SignalTotals } from '@penstock/exporter'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { itemNouns } from './signal-items.ts'
+import { type Column, textTable } from './text-table.ts'
+import { counted, formatBytes, formatCount, printable } from './wording.ts'
+
+const columns: readonly Column[] = [
+  { title: 'signal', align: 'left' },
+  { title: 'requests', align: 'right' },
+  { title: 'items', align: 'right' },
+  { title: 'bytes', align: 'right' },
+  { title: 'accepted', align: 'right' },
+  { title: 'rejected', align: 'right' },
+  { title: 'failed', align: 'right' },
+  { title: 'retries', align: 'right' },
+]
+
+type Totals = DeliveryReport['totals']
+
+/** What several deliveries came to together. */
+export function sumOfTotals(all: readonly Totals[]): Totals {
+  const sum = (signal: Signal) => all.map((totals) => totals[signal]).reduce(bothTotals)
+  return Object.fromEntries(signalNames.map((signal) => [signal, sum(signal)])) as Record<Signal, SignalTotals>
+}
+
+/**
+ * One line per signal, then what the receiver had to say.
+ *
+ * Bytes are as sent, compressed, each request once. `rejected` is what the receiver refused out of requests it took, in its
+ * own count (data points where items are metrics); `failed` is what it did not take, or was not sent.
+ */
+export function deliveryTable(
+  totals: Totals,
+  signals: readonly Signal[],
+  retries: Readonly<Record<Signal, number>>,
+): string[] {
+  const rows = signals.map((signal) => rowOf(signal, totals[signal], retries[signal]))
+  const remarks = signals.flatMap((signal) => remarksOn(signal, totals[signal]))
+  return [...textTable(columns, rows), ...(remarks.length === 0 ? [] : ['', ...remarks])]
+}
+
+function rowOf(signal: Signal, totals: SignalTotals, retries: number): string[] {
+  const { chunks, items, wireBytes, deliveredItems, rejectedItems, failedItems, skippedItems } = totals
+  const accepted = signal === 'metrics' ? deliveredItems : Math.max(deliveredItems - rejectedItems, 0)
+  const rejected =
+    signal === 'metrics' && rejectedItems > 0 ? counted(rejectedItems, 'point') : formatCount(rejectedItems)
+  return [
+    signal,
+    formatCount(chunks),
+    counted(items, itemNouns[signal]),
+    formatBytes(wireBytes),
+    formatCount(accepted),
+    rejected,
+    formatCount(failedItems + skippedItems),
+    formatCount(retries),
+  ]
+}
+
+function remarksOn(signal: Signal, { messages }: SignalTotals): string[] {
+  return [...messages].map(([message, count]) => {
+    const times = count === 1 ? '' : ` (${counted(count, 'request')})`
+    return printable(`${signal}: ${message}${times}`)
+  })
+}
+
+function bothTotals(a: SignalTotals, b: SignalTotals): SignalTotals {
+  const messages = new Map(a.messages)
+  for (const [message, count] of b.messages) messages.set(message, (messages.get(message) ?? 0) + count)
+  return {
+    chunks: a.chunks + b.chunks,
+    items: a.items + b.items,
+    deliveredItems: a.deliveredItems + b.deliveredItems,
+    rejectedItems: a.rejectedItems + b.rejectedItems,
+    failedItems: a.failedItems + b.failedItems,
+    skippedItems: a.skippedItems + b.skippedItems,
+    attempts: a.attempts + b.attempts,
+    wireBytes: a.wireBytes + b.wireBytes,
+    messages,
+  }
+}

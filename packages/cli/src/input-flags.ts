@@ -1,0 +1,74 @@
+import { constants } from 'node:buffer'
+import { type ConvertOptions, parseDate } from '@penstock/converter'
+import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
+import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
+import type { Environment } from './environment.ts'
+import { addConversionFlags, conversionOptions } from './option-flags.ts'
+import { defaultMaxDocumentBytes } from './record-stream.ts'
+import { serviceNameOf } from './settings.ts'
+
+export interface InputSettings {
+  readonly options: ConvertOptions
+  readonly receivedAtNs: bigint | undefined
+  readonly maxDocumentBytes: number
+}
+
+/** What all commands that read records have in common. */
+export function addInputFlags(command: Command): Command {
+  command
+    .addOption(
+      new Option(
+        '--received-at <time>',
+        'when the records were received, ISO 8601 (default: the end of each pipeline)',
+      ).argParser(parseTime),
+    )
+    .addOption(
+      new Option('--max-file-bytes <bytes>', 'longest single JSON document that is read; NDJSON is limited by the line')
+        .argParser(integerFrom(1, constants.MAX_STRING_LENGTH))
+        .default(defaultMaxDocumentBytes, String(defaultMaxDocumentBytes)),
+    )
+  return addConversionFlags(command)
+}
+
+/** @throws {UsageError} */
+export function inputSettings(flags: OptionValues, environment: Environment): InputSettings {
+  return {
+    options: conversionOptions(flags, serviceNameOf(environment.env)),
+    receivedAtNs: flags.receivedAt as bigint | undefined,
+    maxDocumentBytes: flags.maxFileBytes as number,
+  }
+}
+
+export function signalsOption(): Option {
+  return new Option('--signals <list>', 'which signals, with commas between')
+    .argParser(parseSignals)
+    .default(signalNames, signalNames.join(','))
+}
+
+export function encodingOption(fallback: Encoding): Option {
+  return new Option('--encoding <encoding>', 'encoding of the requests').choices(['json', 'protobuf']).default(fallback)
+}
+
+/** In our order, whatever the order asked for. */
+function parseSignals(text: string): Signal[] {
+  const words = text.split(',').map((word) => word.trim().toLowerCase())
+  for (const word of words) {
+    if (!(signalNames as string[]).includes(word))
+      throw new InvalidArgumentError(`Signals are ${signalNames.join(', ')}.`)
+  }
+  return signalNames.filter((signal) => words.includes(signal))
+}
+
+function parseTime(text: string): bigint {
+  const timeNs = parseDate(text)
+  if (timeNs === undefined) throw new InvalidArgumentError('It must be a time such as 2026-02-11T09:25:11Z.')
+  return timeNs
+}
+
+export function integerFrom(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value
+    throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`)
+  }
+}

@@ -1,0 +1,72 @@
+import { SCOPE_VERSION } from '@penstock/converter'
+import { EndpointError } from '@penstock/exporter'
+import { Command, CommanderError } from 'commander'
+import type { CommandDefinition } from './command-definition.ts'
+import { convertCommand } from './commands/convert.ts'
+import { exportCommand } from './commands/export.ts'
+import { showCommand } from './commands/show.ts'
+import { type Environment, exitCodes, OutputClosed, UsageError } from './environment.ts'
+import { printable } from './wording.ts'
+
+const commands: readonly CommandDefinition[] = [convertCommand, exportCommand, showCommand]
+
+const examples = `
+Examples:
+  $ penstock convert hook.json                                    OTLP as JSON, a request per line
+  $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318 to a collector
+  $ penstock show hook.json                                       a waterfall in the terminal
+
+penstock <command> --help tells the rest.
+`
+
+/**
+ * Does what the arguments ask for.
+ *
+ * @returns the exit code; only bugs are thrown
+ */
+export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
+  let exitCode: number = exitCodes.ok
+  const program = newProgram(environment)
+  for (const definition of commands) {
+    const command = program.command(definition.name)
+    definition.define(command)
+    command.action(async (...[inputs, flags]) => {
+      exitCode = await definition.run(inputs as string[], flags, environment)
+    })
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return environment.signal.aborted ? exitCodes.interrupted : exitCode
+  } catch (error) {
+    if (environment.signal.aborted) return exitCodes.interrupted
+    if (error instanceof OutputClosed) return exitCodes.ok
+    if (error instanceof CommanderError) return exitCodeOf(error)
+    if (!(error instanceof UsageError || error instanceof EndpointError)) throw error
+    environment.stderr.write(`penstock: ${printable(error.message)}\n`)
+    return exitCodes.usage
+  }
+}
+
+function newProgram({ stdout, stderr }: Environment): Command {
+  return new Command('penstock')
+    .description('CI/CD pipelines as OpenTelemetry traces, metrics and logs.')
+    .version(SCOPE_VERSION)
+    .addHelpText('after', examples)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, print) => print(`penstock: ${onOneLine(text.replace(/^error: /, ''))}\n`),
+      getOutHelpWidth: () => stdout.columns ?? 100,
+      getErrHelpWidth: () => stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+}
+
+/** Asked for, help and version are an answer; help instead of a command is a complaint. */
+function exitCodeOf({ code }: CommanderError): number {
+  return code === 'commander.helpDisplayed' || code === 'commander.version' ? exitCodes.ok : exitCodes.usage
+}
+
+const onOneLine = (text: string): string => printable(text.trim().replaceAll('\n', ' '))

@@ -1,0 +1,124 @@
+import { type ConvertOptions, RecordError, type Tally } from '@penstock/converter'
+import type { Environment } from './environment.ts'
+import { findInputFiles, type InputFile } from './input-files.ts'
+import { type Admission, type Admitted, Intake } from './intake.ts'
+import { Progress } from './progress.ts'
+import { type Place, readBodies } from './record-stream.ts'
+import { Report } from './report.ts'
+import { counted } from './wording.ts'
+
+export interface RecordRunSettings {
+  /** Files, directories, `-`. */
+  readonly inputs: readonly string[]
+  readonly options: ConvertOptions
+  readonly receivedAtNs: bigint | undefined
+  readonly maxDocumentBytes: number
+  /** For people who wait: `converting`. */
+  readonly activity: string
+  /** Whether standard output goes to the same terminal, where a bar would get in its way. */
+  readonly printsToTerminal: boolean
+}
+
+/** A record to export, and where it stands. */
+export interface PlacedRecord extends Admitted {
+  readonly place: Place
+}
+
+/** One pass over all inputs: what every command does with records before and after its own part. */
+export class RecordRun {
+  readonly report: Report
+  readonly progress: Progress
+  readonly #files: readonly InputFile[]
+  readonly #settings: RecordRunSettings
+  readonly #intake: Intake
+
+  /** @throws {UsageError} for inputs that cannot be read */
+  static async open(settings: RecordRunSettings, environment: Environment): Promise<RecordRun> {
+    return new RecordRun(settings, environment, await findInputFiles(settings.inputs, environment))
+  }
+
+  private constructor(settings: RecordRunSettings, environment: Environment, files: readonly InputFile[]) {
+    const { stderr, clock } = environment
+    const terminal = stderr.isTTY === true
+    this.#settings = settings
+    this.#files = files
+    this.#intake = new Intake(settings.options, settings.receivedAtNs)
+    this.progress = new Progress({
+      stderr,
+      clock,
+      activity: settings.activity,
+      totalBytes: totalBytes(files),
+      mode: terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines',
+    })
+    this.report = new Report((line) => this.progress.print(line))
+  }
+
+  /** The records to export, one at a time and in order; the report hears of the others. */
+  async *records(): AsyncGenerator<PlacedRecord> {
+    for (const file of this.#files) {
+      const limits = { maxDocumentBytes: this.#settings.maxDocumentBytes }
+      for await (const reading of readBodies(file, limits, (bytes) => this.progress.addBytes(bytes))) {
+        const { place } = reading
+        if (reading.kind === 'fault') {
+          this.report.refuse(place, reading.error)
+        } else {
+          const admission = this.refusing(place, () => this.#intake.admit(reading.body))
+          if (admission !== undefined && this.#isAdmitted(place, admission)) yield { ...admission, place }
+        }
+        this.progress.addRecord()
+      }
+      this.report.endFile(file.name)
+    }
+  }
+
+  /** `work`, or `undefined` when the record turns out to be unusable, which is reported. */
+  refusing<T>(place: Place, work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      this.report.refuse(place, error)
+      return undefined
+    }
+  }
+
+  /** A record has been converted; `tally` says what that has changed. */
+  exported(record: PlacedRecord, tally: Tally): void {
+    this.#intake.remember(record)
+    this.report.export()
+    const items = changes(tally)
+    this.report.warn(record.place, { items, total: items.length })
+  }
+
+  /** Takes the progress away and prints the summary. */
+  end(verb: string): void {
+    this.progress.end()
+    const summary = this.report.summary(verb)
+    if (summary !== undefined) this.progress.print(summary)
+  }
+
+  /** Warnings matter only where something is made of the record. */
+  #isAdmitted(place: Place, admission: Admission): admission is Admitted {
+    if (admission.kind === 'skip') this.report.skip(place, admission.reason)
+    else this.report.warn(place, admission.warnings)
+    return admission.kind === 'export'
+  }
+}
+
+function changes({ truncatedTexts, droppedElements, adjustedSpans }: Tally) {
+  const reasons = [
+    truncatedTexts > 0 && `${counted(truncatedTexts, 'text')} cut at the size limit`,
+    droppedElements > 0 && `${counted(droppedElements, 'list element')} beyond the limit left out`,
+    adjustedSpans > 0 && `${counted(adjustedSpans, 'span')} with times that had to be adjusted`,
+  ]
+  return reasons.filter((reason) => reason !== false).map((reason) => ({ path: '', reason }))
+}
+
+function totalBytes(files: readonly InputFile[]): number | undefined {
+  let total = 0
+  for (const { bytes } of files) {
+    if (bytes === undefined) return undefined
+    total += bytes
+  }
+  return total
+}

@@ -1,0 +1,76 @@
+import type { RecordError, Warnings } from '@penstock/converter'
+import { exitCodes } from './environment.ts'
+import type { Place } from './record-stream.ts'
+import { counted, formatCount, printable } from './wording.ts'
+
+/** Of each sort and file, so that a flood of remarks does not bury what matters. Refusals are always told. */
+export const remarksPerFile = 20
+
+type Remark = 'skipped' | 'warning'
+
+/** Tells people, line by line, what happened to each record, and keeps count of it. */
+export class Report {
+  readonly #print: (line: string) => void
+  readonly #inFile: Record<Remark, number> = { skipped: 0, warning: 0 }
+  #exported = 0
+  #skipped = 0
+  #refused = 0
+
+  constructor(print: (line: string) => void) {
+    this.#print = print
+  }
+
+  get exitCode(): number {
+    return this.#refused > 0 ? exitCodes.incomplete : exitCodes.ok
+  }
+
+  export(): void {
+    this.#exported += 1
+  }
+
+  refuse(place: Place, { path, reason, line, column }: RecordError): void {
+    this.#refused += 1
+    const at = line === undefined ? place : { ...place, line }
+    this.#say(at, `${path === '' ? '' : `${path}: `}${reason}`, column)
+  }
+
+  skip(place: Place, reason: string): void {
+    this.#skipped += 1
+    this.#remark('skipped', place, reason)
+  }
+
+  warn(place: Place, { items, total }: Warnings): void {
+    for (const { path, reason } of items) this.#remark('warning', place, `${path === '' ? '' : `${path}: `}${reason}`)
+    this.#inFile.warning += total - items.length
+  }
+
+  /** What was not told of the file that has come to its end. */
+  endFile(file: string): void {
+    const untold = (remark: Remark) => this.#inFile[remark] - remarksPerFile
+    if (untold('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(untold('skipped'))} more skipped`))
+    if (untold('warning') > 0) this.#print(printable(`${file}: … and ${counted(untold('warning'), 'more warning')}`))
+    this.#inFile.skipped = 0
+    this.#inFile.warning = 0
+  }
+
+  /** `3 converted, 1 skipped, 2 refused`; `undefined` when that goes without saying. */
+  summary(verb: string): string | undefined {
+    const all = this.#exported + this.#skipped + this.#refused
+    if (all <= 1 || all === this.#exported) return undefined
+    const counts = { [verb]: this.#exported, skipped: this.#skipped, refused: this.#refused }
+    return Object.entries(counts)
+      .map(([word, count]) => `${formatCount(count)} ${word}`)
+      .join(', ')
+  }
+
+  #remark(remark: Remark, place: Place, reason: string): void {
+    this.#inFile[remark] += 1
+    if (this.#inFile[remark] <= remarksPerFile) this.#say(place, `${remark}: ${reason}`)
+  }
+
+  #say({ file, line, index }: Place, message: string, column?: number): void {
+    const lineAndColumn = line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`]
+    const parts = [file, ...lineAndColumn, ...(index === undefined ? [] : [`[${index}]`]), message]
+    this.#print(printable(parts.join(': ')))
+  }
+}

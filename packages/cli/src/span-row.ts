@@ -1,0 +1,104 @@
+import { type KeyValue, type Span, StatusCode } from '@penstock/otlp'
+import type { Style } from './palette.ts'
+import { printable } from './wording.ts'
+
+/** What a waterfall tells of a span beside its times. */
+export interface SpanRow {
+  readonly mark: Mark
+  readonly name: string
+  readonly isPipeline: boolean
+  /** `#31`, `script_failure`. */
+  readonly detail: string
+  readonly detailStyle: Style
+  readonly stage: string
+  /** Of a pipeline: branch or tag. */
+  readonly ref: string
+  /** How long it waited for a runner. */
+  readonly queuedNs: bigint
+  /** False for a job that never ran: it has a place in time, but no length. */
+  readonly executed: boolean
+}
+
+export interface Mark {
+  readonly sign: string
+  readonly style: Style
+  readonly meaning: string
+}
+
+/** Signs without an emoji form, so that every terminal shows them one column wide. */
+export const marks = {
+  success: { sign: '✓', style: 'green', meaning: 'passed' },
+  failed: { sign: '✗', style: 'red', meaning: 'failed' },
+  allowed: { sign: '!', style: 'yellow', meaning: 'failed, allowed' },
+  canceled: { sign: '⊘', style: 'magenta', meaning: 'canceled' },
+  skipped: { sign: '»', style: 'dim', meaning: 'skipped' },
+  manual: { sign: '○', style: 'dim', meaning: 'not played' },
+  other: { sign: '·', style: 'blue', meaning: 'other' },
+} as const satisfies Record<string, Mark>
+
+export function spanRow(span: Span): SpanRow {
+  const attributes = new Map(span.attributes.map((attribute) => [attribute.key, attribute]))
+  return attributes.has('pipeline.id') ? pipelineRow(span, attributes) : jobRow(span, attributes)
+}
+
+type Attributes = ReadonlyMap<string, KeyValue>
+
+function pipelineRow(span: Span, attributes: Attributes): SpanRow {
+  return {
+    mark: markOf(textOf(attributes, 'pipeline.status'), false),
+    name: printable(span.name),
+    isPipeline: true,
+    detail: `#${textOf(attributes, 'pipeline.id')}`,
+    detailStyle: 'dim',
+    stage: '',
+    ref: printable(textOf(attributes, 'pipeline.ref')),
+    queuedNs: 0n,
+    executed: true,
+  }
+}
+
+/** A job, a bridge, or a stage, which has no status of its own. */
+function jobRow(span: Span, attributes: Attributes): SpanRow {
+  const status = textOf(attributes, 'job.status')
+  const allowed = attributes.get('job.allow_failure')?.value === true
+  const neverRan = span.startTimeUnixNano === span.endTimeUnixNano && status !== 'success' && status !== 'failed'
+  return {
+    mark: attributes.has('job.id') ? markOf(status, allowed) : stageMark(span),
+    name: printable(span.name.replace(/^job: /, '')),
+    isPipeline: false,
+    detail: printable(textOf(attributes, 'error.type')),
+    detailStyle: allowed ? 'yellow' : 'red',
+    stage: printable(textOf(attributes, 'job.stage')),
+    ref: '',
+    queuedNs: neverRan ? 0n : secondsOf(attributes, 'job.queued_duration'),
+    executed: !neverRan,
+  }
+}
+
+function markOf(status: string, allowedToFail: boolean): Mark {
+  switch (status) {
+    case 'success':
+    case 'skipped':
+    case 'manual':
+      return marks[status]
+    case 'failed':
+      return allowedToFail ? marks.allowed : marks.failed
+    case 'canceled':
+    case 'canceling':
+      return marks.canceled
+    default:
+      return marks.other
+  }
+}
+
+const stageMark = ({ status }: Span): Mark => (status?.code === StatusCode.ERROR ? marks.failed : marks.other)
+
+function textOf(attributes: Attributes, key: string): string {
+  const value = attributes.get(key)?.value
+  return value === undefined ? '' : String(value)
+}
+
+function secondsOf(attributes: Attributes, key: string): bigint {
+  const value = attributes.get(key)?.value
+  return typeof value === 'number' ? BigInt(Math.round(value * 1e9)) : 0n
+}

@@ -1,0 +1,134 @@
+import type { KeyValue } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
+import { type AttributeTable, appendAttributes, compileTable, vendorKey } from './attribute-table.ts'
+import { newTally } from './text.ts'
+
+interface Tap {
+  readonly name?: string | undefined
+  readonly litres?: number
+  readonly number?: bigint
+  readonly open?: boolean
+  readonly colours?: readonly string[]
+}
+
+const absent = 'unknown'
+const table: AttributeTable<Tap> = [
+  { keys: ['tap.name', 'svc.tap.name'], type: 'string', from: ({ name }) => name, absent },
+  { keys: ['tap.litres'], type: 'double', from: ({ litres }) => litres, absent },
+  { keys: ['tap.number'], type: 'int', from: ({ number }) => number, absent },
+  { keys: ['svc.tap.open'], type: 'bool', from: ({ open }) => open, extension: true, absent },
+  { keys: ['tap.colours'], type: 'string[]', from: ({ colours }) => colours, absent },
+]
+const compiled = compileTable(table, { vendorNamespace: 'svc', extensions: true })
+
+const attributesOf = (tap: Tap, tally = newTally()): KeyValue[] => appendAttributes([], compiled, tap, tally)
+const valuesOf = (tap: Tap) => attributesOf(tap).map(({ value }) => value)
+
+test.each([
+  ['svc.cicd.link.type', 'gitlab', 'gitlab.cicd.link.type'],
+  ['svc.cicd.link.type', 'svc', 'svc.cicd.link.type'],
+  ['cicd.svc.link', 'gitlab', 'cicd.svc.link'],
+  ['svcs.link', 'gitlab', 'svcs.link'],
+  ['svc', 'gitlab', 'svc'],
+])('%s under %s is %s', (key, namespace, expected) => expect(vendorKey(key, namespace)).toBe(expected))
+
+describe('compiling', () => {
+  const keysOf = (options: { vendorNamespace: string; extensions: boolean }) =>
+    compileTable(table, options).flatMap(({ keys }) => keys)
+
+  test('spells out the namespace', () => {
+    expect(keysOf({ vendorNamespace: 'gitlab', extensions: true })).toEqual([
+      'tap.name',
+      'gitlab.tap.name',
+      'tap.litres',
+      'tap.number',
+      'gitlab.tap.open',
+      'tap.colours',
+    ])
+  })
+
+  test('leaves out extensions on request', () => {
+    expect(keysOf({ vendorNamespace: 'svc', extensions: false })).not.toContain('svc.tap.open')
+  })
+
+  test('leaves the table itself as it was', () => {
+    expect(table[0]!.keys).toEqual(['tap.name', 'svc.tap.name'])
+    expect(table).toHaveLength(5)
+  })
+})
+
+test('every row in table order, each key with the declared type', () => {
+  const tap = { colours: ['red', 'blue'], open: false, number: 7n, litres: 3, name: 'north' }
+  expect(attributesOf(tap)).toEqual([
+    { key: 'tap.name', type: 'string', value: 'north' },
+    { key: 'svc.tap.name', type: 'string', value: 'north' },
+    { key: 'tap.litres', type: 'double', value: 3 },
+    { key: 'tap.number', type: 'int', value: 7n },
+    { key: 'svc.tap.open', type: 'bool', value: false },
+    {
+      key: 'tap.colours',
+      type: 'array',
+      value: [
+        { type: 'string', value: 'red' },
+        { type: 'string', value: 'blue' },
+      ],
+    },
+  ])
+})
+
+test('appends to what is there', () => {
+  const into: KeyValue[] = [{ key: 'log.level', type: 'string', value: 'INFO' }]
+  expect(appendAttributes(into, compiled, { number: 1n }, newTally())).toBe(into)
+  expect(into.map(({ key }) => key)).toEqual(['log.level', 'tap.number'])
+})
+
+describe('no value, no attribute', () => {
+  test.each<[string, Tap]>([
+    ['nothing', {}],
+    ['undefined', { name: undefined }],
+    ['an empty text', { name: '' }],
+    ['a text of NUL', { name: '\0' }],
+    ['NaN', { litres: Number.NaN }],
+    ['infinity', { litres: Number.NEGATIVE_INFINITY }],
+    ['an empty list', { colours: [] }],
+    ['a list of empty texts', { colours: ['', '\0'] }],
+  ])('%s', (_what, tap) => expect(attributesOf(tap)).toEqual([]))
+
+  test.each<[string, Tap, unknown]>([
+    ['0', { litres: 0 }, 0],
+    ['0n', { number: 0n }, 0n],
+    ['false', { open: false }, false],
+  ])('%s is a value', (_what, tap, value) => expect(valuesOf(tap)).toEqual([value]))
+})
+
+describe('what has to be changed is counted', () => {
+  test('a text over 4,096 bytes, once however many keys carry it', () => {
+    const tally = newTally()
+    const [first, second] = attributesOf({ name: 'ü'.repeat(2049) }, tally)
+    expect([first!.value, second!.value]).toEqual(['ü'.repeat(2048), 'ü'.repeat(2048)])
+    expect(tally).toEqual({ truncatedTexts: 1, droppedElements: 0, adjustedSpans: 0 })
+  })
+
+  test('a text of 4,096 bytes is whole', () => {
+    const tally = newTally()
+    expect(attributesOf({ name: 'x'.repeat(4096) }, tally)[0]!.value).toBe('x'.repeat(4096))
+    expect(tally.truncatedTexts).toBe(0)
+  })
+
+  test('elements after the 128th', () => {
+    const tally = newTally()
+    const colours = Array.from({ length: 130 }, (_, i) => `colour ${i}`)
+    expect(attributesOf({ colours }, tally)[0]!.value).toHaveLength(128)
+    expect(tally.droppedElements).toBe(2)
+  })
+
+  test('a long element of a list', () => {
+    const tally = newTally()
+    const [{ value }] = attributesOf({ colours: ['red', 'x'.repeat(5000)] }, tally) as [KeyValue]
+    expect(value).toEqual([
+      { type: 'string', value: 'red' },
+      { type: 'string', value: 'x'.repeat(4096) },
+    ])
+    expect(tally.truncatedTexts).toBe(1)
+  })
+})

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { requests } from './arbitraries.case.ts'
+import { OtlpDecodeError } from './decode-error.ts'
+import { decodeRequest } from './decode-request.ts'
+import type { Encoding } from './encoding.ts'
+import { encodeRequest } from './request-encoder.ts'
+import { signalNames } from './signals.ts'
+import type { Signal } from './types.ts'
+
+/** Decoding ends in a request or an OtlpDecodeError. A request that came out can go in again. */
+function expectRequestOrRefusal(signal: Signal, bytes: Uint8Array, encoding: Encoding): void {
+  try {
+    const request = decodeRequest(signal, bytes, encoding)
+    expect(decodeRequest(signal, encodeRequest(signal, request, encoding), encoding)).toEqual(request)
+  } catch (error) {
+    if (!(error instanceof OtlpDecodeError)) throw error
+  }
+}
+
+const signal = fc.constantFrom(...signalNames)
+const encodings: Encoding[] = ['protobuf', 'json']
+
+/** A few bytes of a valid body overwritten, removed or repeated. */
+const edits = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    drop: fc.nat(3),
+    insert: fc.uint8Array({ maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+
+function edited(body: Uint8Array, changes: { at: number; drop: number; insert: Uint8Array }[]): Uint8Array {
+  return changes.reduce((bytes, { at, drop, insert }) => {
+    const from = Math.floor(at * bytes.length)
+    return Buffer.concat([bytes.subarray(0, from), insert, bytes.subarray(from + drop)])
+  }, body)
+}
+
+describe.each(encodings)('%s', (encoding) => {
+  test('random bytes', () => {
+    fc.assert(
+      fc.property(signal, fc.uint8Array({ maxLength: 200 }), (name, bytes) =>
+        expectRequestOrRefusal(name, bytes, encoding),
+      ),
+      {
+        numRuns: 1000,
+      },
+    )
+  })
+
+  test.each(signalNames)('damaged %s', (name) => {
+    fc.assert(
+      fc.property(requests(name), edits, (request, changes) => {
+        expectRequestOrRefusal(name, edited(encodeRequest(name, request, encoding), changes), encoding)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test.each(signalNames)('truncated %s', (name) => {
+    fc.assert(
+      fc.property(requests(name), fc.nat(), (request, cut) => {
+        const body = encodeRequest(name, request, encoding)
+        expectRequestOrRefusal(name, body.subarray(0, cut % (body.length + 1)), encoding)
+      }),
+    )
+  })
+})
+
+const jsonKeys = [
+  'resourceSpans',
+  'scopeSpans',
+  'spans',
+  'attributes',
+  'key',
+  'value',
+  'values',
+  'arrayValue',
+  'kvlistValue',
+]
+const otlpLikeJson = fc.letrec((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 8 },
+    fc.constantFrom(null, true, 1, -1.5, 'x', '', '1', 'NaN'),
+    fc.array(tie('node'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...jsonKeys, '__proto__', 'constructor'), tie('node'), { maxKeys: 4 }),
+  ),
+})).node
+
+test('JSON that knows the keys but not the types', () => {
+  fc.assert(
+    fc.property(otlpLikeJson, (json) => expectRequestOrRefusal('traces', Buffer.from(JSON.stringify(json)), 'json')),
+    { numRuns: 1000 },
+  )
+})
+
+test('a hundred thousand nested brackets, known and unknown', () => {
+  const brackets = '['.repeat(100_000) + ']'.repeat(100_000)
+  expectRequestOrRefusal('traces', Buffer.from(`{"unknown":${brackets},"resourceSpans":${brackets}}`), 'json')
+})
+
+test('a bomb of two-byte elements stops at the limit', () => {
+  const bomb = Buffer.alloc(8 * 1024 * 1024, Uint8Array.of(0x0a, 0x00))
+  expect(() => decodeRequest('traces', bomb, 'protobuf')).toThrow(/too many list elements/)
+})

@@ -1,0 +1,24 @@
+/**
+ * What an encoder must not be given silently: a number that the wire would truncate. The model promises these ranges,
+ * so a RangeError here is a bug of the caller.
+ */
+
+export function requireInt32(value: number): number {
+  return (value | 0) === value ? value : outOfRange('an int32')
+}
+
+export function requireUint32(value: number): number {
+  return value >>> 0 === value ? value : outOfRange('a uint32')
+}
+
+export function requireInt64(value: bigint): bigint {
+  return BigInt.asIntN(64, value) === value ? value : outOfRange('an int64')
+}
+
+export function requireUint64(value: bigint): bigint {
+  return BigInt.asUintN(64, value) === value ? value : outOfRange('a uint64')
+}
+
+function outOfRange(type: string): never {
+  throw new RangeError(`a number does not fit into ${type}`)
+}

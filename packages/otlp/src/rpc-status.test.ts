@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { GrpcCode, grpcCodeName } from './grpc-code.ts'
+import { decodeRpcStatus, encodeRpcStatus } from './rpc-status.ts'
+
+test('a plain status', () => {
+  const status = { code: GrpcCode.UNAUTHENTICATED, message: 'no', retryDelayMs: undefined }
+  expect(Buffer.from(encodeRpcStatus(status, 'protobuf')).toString('hex')).toBe('081012026e6f')
+  expect(Buffer.from(encodeRpcStatus(status, 'json')).toString()).toBe('{"code":16,"message":"no"}')
+})
+
+test('a retry delay travels as google.rpc.RetryInfo', () => {
+  const status = { code: GrpcCode.UNAVAILABLE, message: '', retryDelayMs: 1500 }
+  const type = 'type.googleapis.com/google.rpc.RetryInfo'
+  const any = Buffer.concat([
+    Buffer.from([0x0a, type.length]),
+    Buffer.from(type),
+    Buffer.from('120a0a0808011080cab5ee01', 'hex'),
+  ])
+  const expected = Buffer.concat([Buffer.from([0x08, 14, 0x1a, any.length]), any])
+  expect(Buffer.from(encodeRpcStatus(status, 'protobuf')).toString('hex')).toBe(expected.toString('hex'))
+  expect(Buffer.from(encodeRpcStatus(status, 'json')).toString()).toBe(
+    `{"code":14,"details":[{"@type":"${type}","retryDelay":"1.5s"}]}`,
+  )
+})
+
+test('details that are not ours are skipped', () => {
+  const body = '{"code":3,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"r"}]}'
+  expect(decodeRpcStatus(Buffer.from(body), 'json')).toEqual({ code: 3, message: 'm', retryDelayMs: undefined })
+})
+
+test('every status comes back', () => {
+  const statuses = fc.record({
+    code: fc.integer(),
+    message: fc.string({ unit: 'grapheme' }),
+    retryDelayMs: fc.option(fc.nat(), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(statuses, fc.constantFrom('protobuf', 'json'), (status, encoding) => {
+      expect(decodeRpcStatus(encodeRpcStatus(status, encoding), encoding)).toEqual(status)
+    }),
+  )
+})
+
+test('code names', () => {
+  expect(grpcCodeName(0)).toBe('OK')
+  expect(grpcCodeName(16)).toBe('UNAUTHENTICATED')
+  expect(grpcCodeName(17)).toBeUndefined()
+})

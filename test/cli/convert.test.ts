@@ -1,0 +1,541 @@
+import { readdirSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { decodeRequest, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
+import { ManualClock } from '@penstock/testkit'
+import { describe, expect, test } from 'vitest'
+import type { OutputStream } from '../../packages/cli/src/environment.ts'
+import { fixtures, hookLine, ndjson, penstock, pipeline, pipelines, Sink, temporaryDirectory } from './command-line.ts'
+
+interface JsonSpan {
+  readonly name: string
+  readonly spanId: string
+  readonly traceId: string
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[]
+}
+
+/** The spans of all lines that are traces. */
+function spansOf(stdout: string): JsonSpan[] {
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.startsWith('{"resourceSpans"'))
+  return lines.flatMap((line) => JSON.parse(line).resourceSpans[0].scopeSpans[0].spans)
+}
+
+const attributeOf = (span: JsonSpan, key: string): string | undefined => {
+  const value = span.attributes.find((attribute) => attribute.key === key)?.value
+  return value && Object.values(value)[0]
+}
+
+/** Of every pipeline span, in order. */
+const pipelineIdsIn = (stdout: string): string[] =>
+  spansOf(stdout).flatMap((span) => attributeOf(span, 'pipeline.id') ?? [])
+
+const push = pipeline('push-pipeline-five-jobs-three-stages')
+
+describe('output', () => {
+  test('a request per line: traces, metrics, logs', async () => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', push])
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual([
+      'resourceSpans',
+      'resourceMetrics',
+      'resourceLogs',
+    ])
+    expect(spansOf(stdout)[0]?.traceId).toBe('f09bd275a66f6824d2b176f2a52ef4b6')
+  })
+
+  test('only the signals asked for, in our order', async () => {
+    const { stdout } = await penstock(['convert', push, '--signals', 'Logs, traces,logs'])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['resourceSpans', 'resourceLogs'])
+  })
+
+  test('protobuf of one signal, where requests in a row are one request', async () => {
+    const both = [push, pipeline('tag-pipeline-release')]
+    const { exitCode, stdoutBytes } = await penstock([
+      'convert',
+      ...both,
+      '--signals',
+      'traces',
+      '--encoding',
+      'protobuf',
+    ])
+    expect(exitCode).toBe(0)
+    expect(decodeRequest('traces', stdoutBytes, 'protobuf').resources).toHaveLength(2)
+  })
+
+  test('protobuf of several signals does not fit standard output', async () => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', push, '--encoding', 'protobuf'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^penstock: protobuf on standard output can hold one signal only.*\n$/)
+  })
+
+  test.each([
+    { encoding: 'json' as const, extension: 'json' },
+    { encoding: 'protobuf' as const, extension: 'pb' },
+  ])('$encoding files in a directory say the same as lines', async ({ encoding, extension }) => {
+    await using directory = await temporaryDirectory()
+    const output = join(directory.path, 'made/for/it')
+    const { exitCode, stdout } = await penstock(['convert', push, '--encoding', encoding, '--output', output])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+    const lines = (await penstock(['convert', push])).stdout.split('\n')
+    for (const [at, signal] of signalNames.entries()) {
+      const file = await readFile(join(output, `31.${signal}.${extension}`))
+      expect(asJson(signal, file, encoding)).toBe(lines[at])
+    }
+  })
+
+  test('pipelines of the same id keep a file each', async () => {
+    await using directory = await temporaryDirectory()
+    await penstock([
+      'convert',
+      pipeline('same-ids-on-two-instances'),
+      '--signals',
+      'traces',
+      '--output',
+      directory.path,
+    ])
+    expect((await readdir(directory.path)).sort()).toEqual(['2024.2.traces.json', '2024.traces.json'])
+  })
+
+  test('a place that cannot be written to is said so', async () => {
+    const { exitCode, stderr } = await penstock(['convert', push, '--output', push])
+    expect(exitCode).toBe(2)
+    expect(stderr).toBe(`penstock: cannot write to ${push}: file already exists\n`)
+  })
+
+  test('a reader that has seen enough ends the run quietly', async () => {
+    const closing = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+    })
+    closing.on('error', () => {})
+    const stderr = new Sink()
+    const { exitCode } = await penstock(['convert', push], { stdout: closing as OutputStream, stderr })
+    expect(exitCode).toBe(0)
+    expect(stderr.text).toBe('')
+  })
+})
+
+function asJson(signal: Signal, file: Buffer, encoding: 'json' | 'protobuf'): string {
+  return Buffer.from(encodeRequest(signal, decodeRequest(signal, file, encoding), 'json')).toString()
+}
+
+describe('input', () => {
+  test('one value, an array and NDJSON convert alike', async () => {
+    const lines = [hookLine(1), hookLine(2)]
+    const alike = await Promise.all(
+      [
+        `[${lines.join(',\n')}]`,
+        JSON.stringify(
+          lines.map((line) => JSON.parse(line)),
+          null,
+          2,
+        ),
+        ndjson(lines),
+        lines.join('\n'),
+      ].map((stdin) => penstock(['convert', '-'], { stdin })),
+    )
+    for (const outcome of alike) {
+      expect(outcome.stderr).toBe('')
+      expect(outcome).toEqual(alike[0])
+    }
+    expect(pipelineIdsIn(alike[0]?.stdout ?? '')).toEqual(['1', '2'])
+  })
+
+  test('blank lines, CRLF and a byte order mark are no matter', async () => {
+    const stdin = `\ufeff\r\n${hookLine(1)}\r\n\r\n  \r\n${hookLine(2)}\r\n`
+    const { exitCode, stdout } = await penstock(['convert', '-'], { stdin })
+    expect(exitCode).toBe(0)
+    expect(pipelineIdsIn(stdout)).toEqual(['1', '2'])
+  })
+
+  test('a directory stands for its JSON and NDJSON, sorted', async () => {
+    await using directory = await temporaryDirectory()
+    await directory.file('b.ndjson', ndjson([hookLine(3), hookLine(4)]))
+    await directory.file('a.json', hookLine(2))
+    await directory.file('notes.txt', 'none of ours')
+    const { exitCode, stdout } = await penstock(['convert', directory.path])
+    expect(exitCode).toBe(0)
+    expect(pipelineIdsIn(stdout)).toEqual(['2', '3', '4'])
+  })
+
+  test('all fixtures at once', async () => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', pipelines, '--received-at', '2026-07-01T00:00:00Z'])
+    for (const canary of ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']) {
+      expect(stdout + stderr).not.toContain(canary)
+    }
+    // variants.json is no input; everything else is.
+    const complaints = stderr.split('\n').filter((line) => line !== '' && !/: (?:warning|skipped): /.test(line))
+    expect(complaints.filter((line) => !line.includes('variants.json'))).toEqual([
+      expect.stringMatching(/^\d+ converted, \d+ skipped, \d+ refused$/),
+    ])
+    expect(exitCode).toBe(1)
+  })
+
+  test('what does not exist is said before anything is done', async () => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', push, 'no-such-file.json'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toBe('penstock: no-such-file.json: no such file or directory\n')
+  })
+
+  test('standard input is read once', async () => {
+    const { exitCode, stderr } = await penstock(['convert', '-', '-'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toBe('penstock: standard input (-) can be read once only\n')
+  })
+
+  test('a directory without records is a mistake', async () => {
+    await using directory = await temporaryDirectory()
+    const { exitCode, stderr } = await penstock(['convert', directory.path])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('no *.json and no *.ndjson')
+  })
+
+  test('a hundred levels of nesting are ignored', async () => {
+    const nested = `${'['.repeat(100)}${']'.repeat(100)}`
+    const stdin = hookLine(1).replace('"object_kind"', `"more":${nested},"object_kind"`)
+    const { exitCode, stdout } = await penstock(['convert', '-'], { stdin })
+    expect(exitCode).toBe(0)
+    expect(pipelineIdsIn(stdout)).toEqual(['1'])
+  })
+
+  test('a hundred thousand levels too, with a warning', async () => {
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const stdin = hookLine(1).replace('"object_kind"', `"more":${nested},"object_kind"`)
+    const { exitCode, stderr } = await penstock(['convert', '-'], { stdin })
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/^stdin: line 1: warning: has more than \d+ levels of nesting\n$/)
+  })
+
+  test('a document over the limit is refused, and only as much read as shows that it is over', async () => {
+    let read = 0
+    function* hundredMegabytes() {
+      yield Buffer.from('{\n')
+      for (const part = Buffer.alloc(1024 * 1024, ' '); read < 100 * part.length; read += part.length) yield part
+      yield Buffer.from('}')
+    }
+    const { exitCode, stderr } = await penstock(['convert', '-'], {
+      stdin: Readable.from(hundredMegabytes(), { objectMode: false }),
+    })
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^stdin: is longer than 67,108,864 bytes, the limit for one JSON document/)
+    expect(read).toBeLessThan(70 * 1024 * 1024)
+  })
+
+  test('a file over the limit is not read beyond its first line', async () => {
+    await using directory = await temporaryDirectory()
+    const file = await directory.file('large.json', `{\n${' '.repeat(2_000_000)}}`)
+    const clock = new ManualClock()
+    const { exitCode, stderr } = await penstock(['convert', file, '--max-file-bytes', '1000000'], { clock })
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`${file}: is longer than 1,000,000 bytes`)
+  })
+
+  test('a line over the limit is refused, the others are not', async () => {
+    const stdin = ndjson([hookLine(1), hookLine(2, { sha: 'f'.repeat(5_000) }), hookLine(3)])
+    const { exitCode, stdout, stderr } = await penstock(['convert', '-', '--max-file-bytes', '2000'], { stdin })
+    expect(exitCode).toBe(1)
+    expect(pipelineIdsIn(stdout)).toEqual(['1', '3'])
+    expect(stderr).toContain('stdin: line 2: is longer than 2,000 bytes')
+  })
+
+  test('thousands of lines are in memory one at a time', async () => {
+    const count = 5_000
+    let produced = 0
+    let converted = 0
+    let mostAhead = 0
+    function* lines() {
+      for (; produced < count; produced++) {
+        mostAhead = Math.max(mostAhead, produced - converted)
+        yield Buffer.from(`${hookLine(produced + 1)}\n`)
+      }
+    }
+    const stdout = new Sink().onWrite(() => {
+      converted += 1
+    })
+    const stdin = Readable.from(lines(), { objectMode: false, highWaterMark: 16 * 1024 })
+    const { exitCode } = await penstock(['convert', '-', '--signals', 'metrics'], { stdin, stdout })
+    expect({ exitCode, converted }).toEqual({ exitCode: 0, converted: count })
+    expect(mostAhead).toBeLessThan(200)
+  })
+})
+
+describe('what becomes of records', () => {
+  test('unfinished pipelines are skipped, with a word', async () => {
+    const stdin = ndjson([hookLine(1, { status: 'running' }), hookLine(2)])
+    const { exitCode, stdout, stderr } = await penstock(['convert', '-'], { stdin })
+    expect(exitCode).toBe(0)
+    expect(pipelineIdsIn(stdout)).toEqual(['2'])
+    expect(stderr).toBe('stdin: line 1: skipped: pipeline 1: not final (running)\n1 converted, 1 skipped, 0 refused\n')
+  })
+
+  test('a pipeline is converted once', async () => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', pipeline('e42-identical-redelivery')])
+    expect(exitCode).toBe(0)
+    expect(pipelineIdsIn(stdout)).toHaveLength(1)
+    expect(stderr).toContain('already exported')
+  })
+
+  test('also across files', async () => {
+    const { stdout } = await penstock(['convert', push, push])
+    expect(pipelineIdsIn(stdout)).toEqual(['31'])
+  })
+
+  test('a second completion counts when it is asked for, and has only the new jobs', async () => {
+    const file = pipeline('e41-finishes-again-after-a-retry')
+    expect(pipelineIdsIn((await penstock(['convert', file])).stdout)).toHaveLength(1)
+    const { stdout } = await penstock(['convert', file, '--reexport', 'replace'])
+    const [first, second, ...others] = stdout.split('\n').filter((line) => line.startsWith('{"resourceSpans"'))
+    expect(others).toEqual([])
+    const [before, after] = [spansOf(first ?? ''), spansOf(second ?? '')]
+    expect(after[0]?.spanId).toBe(before[0]?.spanId)
+    const ids = (spans: JsonSpan[]) => spans.slice(1).map((span) => attributeOf(span, 'job.id'))
+    expect(ids(after).filter((id) => ids(before).includes(id))).toEqual([])
+  })
+
+  test('an identical redelivery does not, even then', async () => {
+    const { stdout } = await penstock(['convert', pipeline('e42-identical-redelivery'), '--reexport', 'replace'])
+    expect(pipelineIdsIn(stdout)).toHaveLength(1)
+  })
+
+  test('job hooks enrich the pipeline that comes after them', async () => {
+    const { stdout, stderr } = await penstock(['convert', pipeline('job-hook-then-pipeline-hook')])
+    expect(stderr).toContain('skipped: job hook, kept for pipeline 88416')
+    const attempts = spansOf(stdout).map((span) => attributeOf(span, 'svc.cicd.pipeline.task.run.attempt'))
+    expect(attempts.filter((attempt) => attempt !== undefined)).not.toEqual([])
+  })
+
+  test('an unfinished child teaches its root', async () => {
+    const { stdout } = await penstock(['convert', pipeline('e01-running-child-teaches-its-root')])
+    expect(new Set(spansOf(stdout).map((span) => span.traceId)).size).toBe(1)
+  })
+
+  test('a cycle is broken, with a warning', async () => {
+    const { exitCode, stderr } = await penstock(['convert', pipeline('e47-two-pipelines-each-the-source-of-the-other')])
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('warning: source_pipeline: leads back to the pipeline itself')
+  })
+
+  test('wrong-typed optional fields are warned of', async () => {
+    const file = pipeline('wrong-typed-optional-fields')
+    const { exitCode, stderr } = await penstock(['convert', file])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(new RegExp(`^${file}: warning: [a-z_.0-9[\\]]+: must be `))
+  })
+
+  test('no more than twenty warnings of a file', async () => {
+    const stdin = ndjson(Array.from({ length: 50 }, (_, at) => hookLine(at + 1, { tag: 'yes' })))
+    const { stderr } = await penstock(['convert', '-'], { stdin })
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines).toHaveLength(21)
+    expect(lines.at(-1)).toBe('stdin: … and 30 more warnings')
+  })
+
+  test('a record without any time needs one of receipt', async () => {
+    const file = pipeline('e07-no-time-anywhere')
+    const without = await penstock(['convert', file])
+    expect(without.exitCode).toBe(1)
+    expect(without.stderr).toBe(`${file}: created_at: no time in the record, and no time of receipt\n`)
+    const { exitCode, stdout } = await penstock(['convert', file, '--received-at', '2026-07-01T00:00:00Z'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('"observedTimeUnixNano":"1782864000000000000"')
+  })
+
+  test('control characters of an input do not reach the terminal', async () => {
+    const stdin = `${hookLine(1).replace('"id":1', '"id":"\\u001b[2J\\u202e"')}\n`
+    const { stderr } = await penstock(['convert', '-'], { stdin })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the point
+    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  })
+})
+
+describe('options', () => {
+  const optionsOf = (...flags: string[]) => penstock(['convert', push, '--signals', 'traces', ...flags])
+
+  test('choices, switches and texts', async () => {
+    const native = spansOf((await optionsOf('--id-scheme', 'native')).stdout)
+    expect(native[0]?.traceId).toBe('0000000000000000000000000000001f')
+    const staged = spansOf((await optionsOf('--stage-spans')).stdout)
+    expect(staged.map((span) => span.name)).toContain('deploy')
+    expect((await optionsOf('--service-name', 'svc-ci')).stdout).toContain(
+      '"service.name","value":{"stringValue":"svc-ci"}',
+    )
+  })
+
+  test('a profile, and a flag that wins over it', async () => {
+    expect(spansOf((await optionsOf('--profile', 'native')).stdout)[0]?.name).toBe('pipeline: main')
+    const mixed = await optionsOf('--profile', 'native', '--span-names', 'semconv')
+    expect(spansOf(mixed.stdout)[0]?.name).toBe('RUN tide-tables')
+  })
+
+  test('bounds', async () => {
+    const { stdout } = await penstock(['convert', push, '--signals', 'metrics', '--bounds', '1,5, 10'])
+    expect(stdout).toContain('"explicitBounds":[1,5,10]')
+  })
+
+  test('extensions can be left out', async () => {
+    const file = pipeline('e12-optional-manual-job-never-played')
+    expect((await penstock(['convert', file])).stdout).toContain('svc.cicd.pipeline.task.run.executed')
+    expect((await penstock(['convert', file, '--no-extensions'])).stdout).not.toContain(
+      'svc.cicd.pipeline.task.run.executed',
+    )
+  })
+
+  test('the name of the service is in the names', async () => {
+    const { stdout } = await penstock(['convert', push], { env: { PENSTOCK_SERVICE_NAME: 'gitlab' } })
+    expect(stdout).toContain('gitlab.cicd.pipeline.trigger.type')
+    expect(stdout).not.toContain('"svc.')
+  })
+
+  test.each([
+    { flags: ['--frobnicate'], complaint: "unknown option '--frobnicate'" },
+    { flags: ['--id-sheme', 'native'], complaint: "unknown option '--id-sheme' (Did you mean --id-scheme?)" },
+    {
+      flags: ['--id-scheme', 'random'],
+      complaint: "option '--id-scheme <choice>' argument 'random' is invalid. Allowed choices are hashed, native.",
+    },
+    {
+      flags: ['--signals', 'traces,spans'],
+      complaint: "option '--signals <list>' argument 'traces,spans' is invalid. Signals are traces, metrics, logs.",
+    },
+    {
+      flags: ['--signals', ''],
+      complaint: "option '--signals <list>' argument '' is invalid. Signals are traces, metrics, logs.",
+    },
+    {
+      flags: ['--encoding', 'xml'],
+      complaint: "option '--encoding <encoding>' argument 'xml' is invalid. Allowed choices are json, protobuf.",
+    },
+    {
+      flags: ['--bounds', '5,1'],
+      complaint: "option '--bounds': must be native, fine or up to 200 ascending numbers above 0",
+    },
+    {
+      flags: ['--bounds', '5,,1'],
+      complaint:
+        "option '--bounds <seconds,…>' argument '5,,1' is invalid. It must be native, fine or numbers with commas between.",
+    },
+    { flags: ['--ref-label', '('], complaint: "option '--ref-label': must be all or a regular expression" },
+    { flags: ['--service-name', ' '], complaint: "option '--service-name': must be a text that is not blank" },
+    {
+      flags: ['--received-at', 'yesterday'],
+      complaint:
+        "option '--received-at <time>' argument 'yesterday' is invalid. It must be a time such as 2026-02-11T09:25:11Z.",
+    },
+    {
+      flags: ['--max-file-bytes', '1e6'],
+      complaint:
+        "option '--max-file-bytes <bytes>' argument '1e6' is invalid. It must be an integer from 1 to 536870888.",
+    },
+    {
+      flags: ['--metrics-mode', 'windowed'],
+      complaint: '--metrics-mode windowed belongs to penstock export; a conversion is per-run',
+    },
+  ])('$flags is one line and exit 2', async ({ flags, complaint }) => {
+    const { exitCode, stdout, stderr } = await penstock(['convert', push, ...flags])
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
+  })
+})
+
+describe('the program', () => {
+  test('tells its version', async () => {
+    expect(await penstock(['--version'])).toMatchObject({ exitCode: 0, stdout: '0.1.0\n', stderr: '' })
+  })
+
+  test.each(['convert', 'export', 'show'])('%s --help has examples', async (command) => {
+    const { exitCode, stdout } = await penstock([command, '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain(`$ penstock ${command}`)
+    expect(stdout).toContain('--stage-spans')
+  })
+
+  test('without a command shows help and fails', async () => {
+    const { exitCode, stderr } = await penstock([])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Usage: penstock')
+  })
+
+  test.each([
+    { args: ['frobnicate'], complaint: "unknown command 'frobnicate'" },
+    { args: ['convert'], complaint: "missing required argument 'file'" },
+    { args: ['convert', '--encoding'], complaint: "option '--encoding <encoding>' argument missing" },
+  ])('$args is one line and exit 2', async ({ args, complaint }) => {
+    expect(await penstock(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
+  })
+
+  test('an interruption ends it with 130', async () => {
+    const interruption = new AbortController()
+    const stdin = new Readable({ read() {} })
+    stdin.push(`${hookLine(1)}\n`)
+    const stdout = new Sink().onWrite(() => interruption.abort())
+    expect((await penstock(['convert', '-'], { stdin, stdout, signal: interruption.signal })).exitCode).toBe(130)
+  })
+})
+
+describe('refusals', () => {
+  const directory = join(fixtures, 'refused')
+  const cases = readdirSync(directory).filter((name) => !name.endsWith('.expected.json'))
+
+  test.each(cases)('%s', async (name) => {
+    const file = join(directory, name)
+    const stem = name.replace(/\.[^.]+$/, '')
+    const expected = JSON.parse(await readFile(join(directory, `${stem}.expected.json`), 'utf8'))
+    const { exitCode, stdout, stderr } = await penstock(['convert', file])
+    expect(exitCode).toBe(expected.exitCode)
+    expect(stderr).not.toBe('')
+    expect(stderr).not.toContain('    at ')
+    for (const message of expected.messages) expect(stderr).toContain(message)
+    expect(pipelineIdsIn(stdout)).toEqual(expected.converted ?? [])
+  })
+})
+
+describe('progress', () => {
+  const slowStdin = (clock: ManualClock, count: number, stepMs: number) =>
+    Readable.from(
+      (async function* () {
+        for (let id = 1; id <= count; id++) {
+          await clock.advance(stepMs)
+          yield Buffer.from(`${hookLine(id)}\n`)
+        }
+      })(),
+      { objectMode: false },
+    )
+
+  test('is silent on short runs', async () => {
+    const clock = new ManualClock(1_000_000)
+    const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 5, 1_000) })
+    expect(stderr).toBe('')
+  })
+
+  test('is a line now and then where nobody sits', async () => {
+    const clock = new ManualClock(1_000_000)
+    const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 25, 1_000) })
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/^converting: \d+ records, \d\.\d kB read$/)
+  })
+
+  test('is a bar on a terminal, and gone at the end', async () => {
+    await using directory = await temporaryDirectory()
+    const file = await directory.file('many.ndjson', ndjson(Array.from({ length: 400 }, (_, at) => hookLine(at + 1))))
+    const clock = new ManualClock(1_000_000)
+    const stdout = new Sink().onWrite(() => void clock.advance(50))
+    const stderr = new Sink({ isTTY: true, columns: 100 })
+    await penstock(['convert', file], { clock, stdout, stderr })
+    expect(stderr.text).toMatch(/\[K█+░+ +\d+% {2}converting: \d+ records, \d+ kB of \d+ kB read/)
+    expect(stderr.text.endsWith('\r\u001b[K')).toBe(true)
+  })
+
+  test('stays away from a terminal that shows the output', async () => {
+    const clock = new ManualClock(1_000_000)
+    const stderr = new Sink({ isTTY: true })
+    const stdout = new Sink({ isTTY: true })
+    await penstock(['convert', '-'], { clock, stdout, stderr, stdin: slowStdin(clock, 25, 1_000) })
+    expect(stderr.text).toBe('')
+  })
+})

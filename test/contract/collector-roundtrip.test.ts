@@ -1,0 +1,109 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeRequest, type Encoding, type OtlpRequest, type Signal, signalNames } from '@penstock/otlp'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { describeWithCollector } from '../collector/collector-suite.ts'
+import { type Agent, decoded, itemCount, startAgent } from './agent.ts'
+import { compareModels } from './compare-models.ts'
+import { caseNames, pipelinesDirectory } from './fixture-cases.ts'
+import { itemsByKey } from './items.ts'
+import { collectorChanges, Reckoning } from './known-differences.ts'
+import { penstock, penstockProcess, type Run } from './penstock.ts'
+
+type Requests = Readonly<Record<Signal, OtlpRequest[]>>
+
+const files = caseNames.map((name) => join(pipelinesDirectory, `${name}.json`))
+/** One fixture has no time of its own. */
+const receivedAt = ['--received-at', '2026-07-01T12:00:00.123456789Z']
+
+/** Read but not exported by default. @see fixtures/README.md */
+const notFinal = caseNames.filter(
+  (name) => /^e01-status-|^e02-/.test(name) || ['e04-unknown-status-with-finish', 'job-hook-alone'].includes(name),
+)
+
+const optionSets: readonly (readonly string[])[] = [
+  [],
+  // Hashed ids all the same: native ones do not tell two instances apart, which one of the fixtures wants them to.
+  [
+    ...['--profile', 'native', '--id-scheme', 'hashed', '--stage-spans', '--user', 'hash'],
+    ...['--bounds', 'fine', '--pending-point', '--event-names'],
+  ],
+]
+
+describeWithCollector('penstock export to a collector', () => {
+  let agent: Agent
+  let directory: string
+
+  beforeEach(async () => {
+    agent = await startAgent()
+    directory = await mkdtemp(join(tmpdir(), 'converted-'))
+  })
+  afterEach(async () => {
+    await agent.stop()
+    await rm(directory, { recursive: true })
+  })
+
+  const exportTo = (run: typeof penstockProcess, options: readonly string[], encoding: Encoding) =>
+    run(['export', ...files, '--endpoint', agent.collector.httpEndpoint, '--encoding', encoding, ...receivedAt, ...options])
+
+  const convertToStdout = async (options: readonly string[]): Promise<Requests> => {
+    const run = await penstock(['convert', ...files, ...receivedAt, ...options])
+    expect(run.exitCode).toBe(0)
+    const lines = run.stdout.toString().trimEnd().split('\n')
+    const of = <S extends Signal>(signal: S) => decoded(signal, lines.filter((_, i) => signalNames[i % 3] === signal))
+    return { traces: of('traces'), metrics: of('metrics'), logs: of('logs') }
+  }
+
+  const convertToDirectory = async (options: readonly string[]): Promise<Requests> => {
+    const run = await penstock(['convert', ...files, ...receivedAt, ...options, '--encoding', 'protobuf', '-o', directory])
+    expect(run.exitCode).toBe(0)
+    const requests: Record<Signal, OtlpRequest[]> = { traces: [], metrics: [], logs: [] }
+    for (const file of await readdir(directory)) {
+      const signal = signalNames.find((each) => file.endsWith(`.${each}.pb`))!
+      requests[signal].push(decodeRequest(signal, await readFile(join(directory, file)), 'protobuf'))
+    }
+    return requests
+  }
+
+  /** Every span, metric and log record, once, value by value. */
+  async function expectReceived(converted: Requests): Promise<Reckoning> {
+    const reckoning = new Reckoning(collectorChanges)
+    for (const signal of signalNames) {
+      const expected = itemsByKey(converted[signal])
+      const count = converted[signal].reduce((sum, request) => sum + itemCount(request), 0)
+      const actual = itemsByKey(await agent.received(signal, count))
+      expect([...expected.repeated, ...actual.repeated]).toEqual([])
+      expect([...actual.byKey.keys()].toSorted()).toEqual([...expected.byKey.keys()].toSorted())
+      for (const [key, item] of expected.byKey) reckoning.add(key, compareModels(item, actual.byKey.get(key)))
+    }
+    expect(reckoning.unexplained).toEqual([])
+    expect(reckoning.compared).toBeGreaterThan(90_000)
+    return reckoning
+  }
+
+  function expectAllAccepted({ exitCode, stdout, stderr }: Run, converted: Requests): void {
+    expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
+    for (const name of notFinal) expect(stderr).toContain(`${name}.json: skipped: `)
+    expect(stderr).toMatch(new RegExp(`^${converted.traces.length} exported, \\d+ skipped, 0 refused$`, 'm'))
+  }
+
+  for (const options of optionSets) {
+    test.each<Encoding>(['protobuf', 'json'])(`in %s, options: ${options.join(' ') || 'none'}`, async (encoding) => {
+      const converted = await convertToStdout(options)
+      const run = await exportTo(penstock, options, encoding)
+
+      expectAllAccepted(run, converted)
+      const { compared, met } = await expectReceived(converted)
+      console.info(`${converted.traces.length} pipelines in ${encoding}: ${compared} values, ${JSON.stringify(met)}`)
+    })
+  }
+
+  test('the process that people start', async () => {
+    const converted = await convertToDirectory([])
+    const run = await exportTo(penstockProcess, [], 'protobuf')
+
+    expectAllAccepted(run, converted)
+    await expectReceived(converted)
+  })
+})

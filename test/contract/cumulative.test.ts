@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { describeWithCollector } from '../collector/collector-suite.ts'
+import { type Agent, startAgent } from './agent.ts'
+import { expectedTotals } from './expected-totals.ts'
+import { type GeneratedPipeline, generatePipelines, ndjsonOf } from './generated-pipelines.ts'
+import { penstock } from './penstock.ts'
+import { totalsOfPage } from './prometheus-totals.ts'
+import { allPoints, isAdded, keyOf, type SeriesPoint } from './series.ts'
+
+const pipelines = generatePipelines(90)
+const batches = [pipelines.slice(0, 1), pipelines.slice(1, 30), pipelines.slice(30, 31), pipelines.slice(31)]
+
+describeWithCollector('cumulative metrics, as Prometheus reads them from a collector', () => {
+  let agent: Agent
+  let directory: string
+
+  beforeEach(async () => {
+    agent = await startAgent()
+    directory = await mkdtemp(join(tmpdir(), 'totals-'))
+  })
+  afterEach(async () => {
+    await agent.stop()
+    await rm(directory, { recursive: true })
+  })
+
+  /** One start for the life of a series, and each point later than the one before. */
+  function expectGrowingSeries(points: readonly SeriesPoint[]): void {
+    const times = new Map<string, { startNs: bigint; lastNs: bigint }>()
+    for (const each of points.filter(isAdded)) {
+      const { startTimeUnixNano: startNs, timeUnixNano: lastNs } = each.point
+      const earlier = times.get(keyOf(each)) ?? { startNs, lastNs: startNs - 1n }
+      expect(startNs).toBe(earlier.startNs)
+      expect(lastNs).toBeGreaterThan(earlier.lastNs)
+      times.set(keyOf(each), { startNs, lastNs })
+    }
+  }
+
+  const exportBatch = (batch: readonly GeneratedPipeline[], ...state: string[]) => {
+    const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--signals', 'metrics']
+    return penstock([...args, '--metrics-mode', 'cumulative', ...state], { stdin: ndjsonOf(batch) })
+  }
+
+  test('totals go on from run to run, as the state file remembers them', async () => {
+    const state = join(directory, 'totals.json')
+    let exported: GeneratedPipeline[] = []
+    for (const batch of batches) {
+      expect(await exportBatch(batch, '--state', state)).toMatchObject({ exitCode: 0 })
+      exported = [...exported, ...batch]
+      expect(totalsOfPage(await agent.scrape())).toEqual(expectedTotals(exported))
+    }
+    expectGrowingSeries(allPoints(await agent.received('metrics', 0)))
+    const totals = expectedTotals(exported)
+    expect(totals.size).toBeGreaterThan(100)
+    console.info(`cumulative: ${exported.length} pipelines in ${batches.length} runs, ${totals.size} series as expected`)
+  })
+
+  test('without a state file every run begins at zero', async () => {
+    const [, second, , last] = batches
+    await exportBatch(second!)
+    await exportBatch(last!)
+
+    const totals = totalsOfPage(await agent.scrape())
+    for (const [key, total] of expectedTotals(last!)) expect([key, totals.get(key)]).toEqual([key, total])
+    expect(totals).not.toEqual(expectedTotals([...second!, ...last!]))
+  })
+})

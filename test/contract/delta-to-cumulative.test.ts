@@ -1,0 +1,108 @@
+import { accumulate, convert, newAccumulator, readInput, resolveOptions } from '@penstock/converter'
+import type { Metric, OtlpRequest, ResourceGroup } from '@penstock/otlp'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { describeWithCollector } from '../collector/collector-suite.ts'
+import { type Agent, itemCount, startAgent } from './agent.ts'
+import { expectedTotals } from './expected-totals.ts'
+import { type GeneratedPipeline, generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
+import { type MeteredCollector, startMeteredCollector } from './metered-collector.ts'
+import { penstock } from './penstock.ts'
+import { parsePrometheusText } from './prometheus-text.ts'
+import { allPoints, isAdded, lastTotals } from './series.ts'
+
+const pipelines = generatePipelines(200)
+
+function metricsOf(pipeline: GeneratedPipeline, mode: 'per-run' | 'windowed'): OtlpRequest<'metrics'> {
+  const input = readInput(hookOf(pipeline), { receivedAtNs: undefined })
+  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
+  return convert(input.record, resolveOptions({ metricsMode: mode })).metrics
+}
+
+/** Data points that `delta_to_cumulative` has seen, by the error it dropped them with; '' for those it added. */
+async function processedPoints(collector: MeteredCollector): Promise<Record<string, number>> {
+  const samples = parsePrometheusText(await collector.ownMetrics())
+  const counters = samples.filter(({ name }) => /^otelcol_deltatocumulative_datapoints(_total)?$/.test(name))
+  return Object.fromEntries(counters.map(({ labels, value }) => [labels.error ?? '', value]))
+}
+
+describeWithCollector('delta_to_cumulative of a real collector', () => {
+  let agent: Agent<MeteredCollector>
+
+  beforeEach(async () => {
+    agent = await startAgent(startMeteredCollector)
+  })
+  afterEach(() => agent.stop())
+
+  test('adds up the windows of 200 pipelines that ran at the same time, and drops none', async () => {
+    const startNs = 1_800_000_000_000_000_000n
+    let state = newAccumulator('windowed', startNs)
+    const sent: OtlpRequest<'metrics'>[] = []
+    for (const [i, window] of windowsOf(pipelines).entries()) {
+      const resources = window.flatMap((pipeline) => metricsOf(pipeline, 'windowed').resources)
+      const next = accumulate(state, { resources }, startNs + BigInt(i + 1) * 60_000_000_000n)
+      await agent.send('metrics', next.request)
+      sent.push(next.request)
+      // A process that starts anew half-way knows nothing of the one before.
+      state = i === 5 ? newAccumulator('windowed', next.state.lastNs) : next.state
+    }
+
+    const points = sent.reduce((sum, request) => sum + itemCount(request), 0)
+    const totals = allPoints(await agent.totals(points))
+    const added = allPoints(sent).filter(isAdded).length
+    expect(await processedPoints(agent.collector)).toEqual({ '': added })
+    expect(lastTotals(totals)).toEqual(expectedTotals(pipelines))
+    console.info(`windowed: ${added} delta points on ${lastTotals(totals).size} series, none dropped`)
+  })
+
+  test('adds up what one run of penstock export after the other sends, and drops none', async () => {
+    let exported = 0
+    for (const window of windowsOf(pipelines)) {
+      const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--metrics-mode', 'windowed']
+      const run = await penstock(args, { stdin: ndjsonOf(window) })
+      expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('skipped')])
+      exported += window.length
+    }
+
+    expect(exported).toBe(pipelines.length)
+    const { '': kept, ...dropped } = await processedPoints(agent.collector)
+    expect(dropped).toEqual({})
+    expect(kept).toBeGreaterThan(1_000)
+    expect(lastTotals(allPoints(await agent.totals(kept!)))).toEqual(expectedTotals(pipelines))
+  })
+
+  test('drops points of single runs on shared series, hence windows', async () => {
+    const sent: OtlpRequest<'metrics'>[] = []
+    for (const pipeline of pipelines) {
+      const request = withoutTraceId(metricsOf(pipeline, 'per-run'))
+      await agent.send('metrics', request)
+      sent.push(request)
+    }
+
+    const added = allPoints(sent).filter(isAdded).length
+    const { '': kept = 0, ...dropped } = await processedPoints(agent.collector)
+    const droppedPoints = Object.values(dropped).reduce((a, b) => a + b, 0)
+    expect(kept + droppedPoints).toBe(added)
+    expect(droppedPoints).toBeGreaterThan(added / 4)
+    const gauges = allPoints(sent).length - added
+    const totals = lastTotals(allPoints(await agent.totals(kept + gauges)))
+    expect(totals).not.toEqual(expectedTotals(pipelines))
+    console.info(`per-run on shared series: ${JSON.stringify(dropped)} of ${added} delta points dropped`)
+  })
+})
+
+/** Of very different sizes: one pipeline, then two, and so on. */
+function windowsOf(all: readonly GeneratedPipeline[]): GeneratedPipeline[][] {
+  const windows: GeneratedPipeline[][] = []
+  for (let from = 0, size = 1; from < all.length; from += size, size += 1) windows.push(all.slice(from, from + size))
+  return windows
+}
+
+function withoutTraceId({ resources }: OtlpRequest<'metrics'>): OtlpRequest<'metrics'> {
+  return {
+    resources: resources.map((group): ResourceGroup<Metric> => {
+      const attributes = group.resource.attributes.filter(({ key }) => key !== 'svc.cicd.pipeline.trace_id')
+      expect(attributes).toHaveLength(group.resource.attributes.length - 1)
+      return { ...group, resource: { ...group.resource, attributes } }
+    }),
+  }
+}

@@ -1,0 +1,65 @@
+import type { GeneratedPipeline } from './generated-pipelines.ts'
+
+/** What tells one series from another. */
+export interface SeriesLabels {
+  readonly metric: string
+  readonly project: string
+  readonly status: string
+  readonly ref: string
+  readonly source: string
+  readonly stage?: string | undefined
+  readonly errorType?: string | undefined
+}
+
+/** A counter, or a histogram with its buckets. */
+export interface Total {
+  readonly count: number
+  readonly sum?: number
+  /** Not cumulated: samples of each bucket, the last beyond all bounds. */
+  readonly buckets?: readonly number[]
+}
+
+export type Totals = ReadonlyMap<string, Total>
+
+export function seriesKey({ metric, project, status, ref, source, stage, errorType }: SeriesLabels): string {
+  return [metric, project, status, ref, source, stage ?? '-', errorType ?? '-'].join(' ')
+}
+
+/** Inclusive upper bounds in seconds, as documented. */
+const bounds = [1, 5, 10, 30, 60, 300, 600, 1800, 3600]
+
+/** The totals of counters and histograms over these pipelines, added up from what was generated. */
+export function expectedTotals(pipelines: readonly GeneratedPipeline[]): Totals {
+  const totals = new Map<string, Total>()
+  for (const { project, status, ref, source, durationSeconds, jobs } of pipelines) {
+    const labels = { project, status, ref, source }
+    const failed = jobs.filter((job) => job.status === 'failed').toSorted((a, b) => endOf(a) - endOf(b) || a.id - b.id)
+    const errorType = failed[0]?.failureReason ?? undefined
+    for (const metric of ['pipeline.status_total', 'cicd.pipeline.run.count']) addCount(totals, { ...labels, metric })
+    addSample(totals, { ...labels, metric: 'cicd.pipeline.run.duration', errorType }, durationSeconds)
+    for (const { stage, durationSeconds: sample } of jobs) {
+      for (const metric of ['job.duration_seconds', 'cicd.pipeline.task.duration']) {
+        addSample(totals, { ...labels, metric, stage }, sample)
+      }
+    }
+    for (const { failureReason } of failed) {
+      addCount(totals, { ...labels, metric: 'cicd.pipeline.run.errors', errorType: failureReason ?? undefined })
+    }
+  }
+  return totals
+}
+
+const endOf = (job: { startedAt: number; durationSeconds: number }): number => job.startedAt + job.durationSeconds
+
+function addCount(totals: Map<string, Total>, labels: SeriesLabels): void {
+  const key = seriesKey(labels)
+  totals.set(key, { count: (totals.get(key)?.count ?? 0) + 1 })
+}
+
+function addSample(totals: Map<string, Total>, labels: SeriesLabels, sample: number): void {
+  const key = seriesKey(labels)
+  const { count = 0, sum = 0, buckets = new Array<number>(bounds.length + 1).fill(0) } = totals.get(key) ?? {}
+  const found = bounds.findIndex((bound) => sample <= bound)
+  const bucket = found === -1 ? bounds.length : found
+  totals.set(key, { count: count + 1, sum: sum + sample, buckets: buckets.with(bucket, buckets[bucket]! + 1) })
+}

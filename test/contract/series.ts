@@ -1,0 +1,51 @@
+import type { HistogramDataPoint, KeyValue, Metric, NumberDataPoint, OtlpRequest } from '@penstock/otlp'
+import { pointsOf } from './agent.ts'
+import { seriesKey, type Total } from './expected-totals.ts'
+
+export interface SeriesPoint {
+  readonly metric: Metric
+  readonly resource: readonly KeyValue[]
+  readonly point: NumberDataPoint | HistogramDataPoint
+}
+
+/** Every data point of some requests, in order. */
+export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPoint[] {
+  return requests.flatMap(({ resources }) =>
+    resources.flatMap(({ resource: { attributes }, scopes }) =>
+      scopes.flatMap(({ items }) =>
+        items.flatMap((metric) => pointsOf(metric).map((point) => ({ metric, resource: attributes, point }))),
+      ),
+    ),
+  )
+}
+
+export const isAdded = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
+
+/** The last point of each counter and histogram series. */
+export function lastTotals(points: readonly SeriesPoint[]): Map<string, Total> {
+  return new Map(points.filter(isAdded).map((each) => [keyOf(each), totalOf(each.point)]))
+}
+
+export function keyOf({ metric, resource, point }: SeriesPoint): string {
+  const text = (attributes: readonly KeyValue[], key: string): string | undefined => {
+    const found = attributes.find((attribute) => attribute.key === key)
+    return found === undefined ? undefined : String(found.value)
+  }
+  const label = (key: string) => text(point.attributes, key)
+  return seriesKey({
+    metric: metric.name,
+    project: text(resource, 'vcs.repository.name')!,
+    status: label('pipeline.status')!,
+    ref: label('pipeline.ref')!,
+    source: label('svc.cicd.pipeline.trigger.type')!,
+    stage: label('job.stage'),
+    errorType: label('error.type'),
+  })
+}
+
+function totalOf(point: NumberDataPoint | HistogramDataPoint): Total {
+  if ('bucketCounts' in point) {
+    return { count: Number(point.count), sum: point.sum!, buckets: point.bucketCounts.map(Number) }
+  }
+  return { count: Number(point.value?.value) }
+}

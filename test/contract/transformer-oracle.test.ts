@@ -1,0 +1,101 @@
+import {
+  JsonLogsSerializer,
+  JsonMetricsSerializer,
+  JsonTraceSerializer,
+  ProtobufLogsSerializer,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+} from '@opentelemetry/otlp-transformer'
+import { type Conversion, toReadableLogRecords, toReadableSpans, toResourceMetrics } from '@penstock/converter'
+import { decodeRequest, type Encoding, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
+import { compareModels } from './compare-models.ts'
+import { fixtureCases } from './fixture-cases.ts'
+import { readIndependently, rewrittenLength } from './independent-reader.ts'
+import { Reckoning, sdkLosses } from './known-differences.ts'
+import { exceedsDoubles } from './sdk-limits.ts'
+
+const encodings: readonly Encoding[] = ['protobuf', 'json']
+const readers = { 'our decoder': decodeRequest, protobufjs: readIndependently }
+
+const serializers = {
+  protobuf: { traces: ProtobufTraceSerializer, metrics: ProtobufMetricsSerializer, logs: ProtobufLogsSerializer },
+  json: { traces: JsonTraceSerializer, metrics: JsonMetricsSerializer, logs: JsonLogsSerializer },
+}
+
+/** What otlp-transformer makes of our SDK views. */
+function transformed(conversion: Conversion, signal: Signal, encoding: Encoding): Uint8Array {
+  const { traces, metrics, logs } = serializers[encoding]
+  switch (signal) {
+    case 'traces':
+      return traces.serializeRequest(toReadableSpans(conversion.traces))!
+    case 'metrics':
+      return metrics.serializeRequest(toResourceMetrics(conversion.metrics)[0]!)!
+    case 'logs':
+      return logs.serializeRequest(toReadableLogRecords(conversion.logs))!
+  }
+}
+
+const cases = fixtureCases()
+
+test('the fixtures are there', () => {
+  expect(cases.length).toBeGreaterThan(200)
+})
+
+describe.each(encodings)('%s', (encoding) => {
+  test('two readers that share no code read what we converted', () => {
+    const reckoning = new Reckoning([])
+    for (const { name, conversion } of cases) {
+      for (const signal of signalNames) {
+        const bytes = encodeRequest(signal, conversion[signal], encoding)
+        for (const [reader, read] of Object.entries(readers)) {
+          reckoning.add(`${name}, ${signal}, ${reader}`, compareModels(conversion[signal], read(signal, bytes, encoding)))
+        }
+      }
+    }
+    expect(reckoning.unexplained).toEqual([])
+    expect(reckoning.compared).toBeGreaterThan(250_000)
+    console.info(`ours, ${encoding}: ${reckoning.compared} values of ${cases.length} conversions compared`)
+  })
+
+  test.each(Object.keys(readers) as (keyof typeof readers)[])(
+    'otlp-transformer writes the same, read by %s, but for what the SDK cannot say',
+    (reader) => {
+      const reckoning = new Reckoning(sdkLosses)
+      let left = 0
+      for (const { name, conversion } of cases) {
+        for (const signal of signalNames) {
+          if (encoding === 'json' && exceedsDoubles(conversion[signal])) {
+            left += 1
+            continue
+          }
+          const model = readers[reader](signal, transformed(conversion, signal, encoding), encoding)
+          reckoning.add(`${name}, ${signal}`, compareModels(conversion[signal], model))
+        }
+      }
+      expect(reckoning.unexplained).toEqual([])
+      expect(reckoning.unmet).toEqual([])
+      expect(reckoning.compared).toBeGreaterThan(125_000)
+      const met = JSON.stringify(reckoning.met)
+      console.info(`otlp-transformer, ${encoding}, ${reader}: ${reckoning.compared} values compared; ${met}; ${left} left out`)
+    },
+  )
+})
+
+test('our protobuf holds nothing that the schema has not', () => {
+  for (const { name, conversion } of cases) {
+    for (const signal of signalNames) {
+      const bytes = encodeRequest(signal, conversion[signal], 'protobuf')
+      expect(`${name} ${signal} ${rewrittenLength(signal, bytes)}`).toBe(`${name} ${signal} ${bytes.length}`)
+    }
+  }
+})
+
+/** `toReadableSpans` gives 2^63, the nearest double, for integers next to it; JSON then holds what no int64 can. */
+test.fails('an integer next to 2^63 stays an int64 in the JSON of otlp-transformer', () => {
+  const large = cases.filter(({ conversion }) => exceedsDoubles(conversion.traces))
+  expect(large.length).toBeGreaterThan(0)
+  for (const { conversion } of large) {
+    decodeRequest('traces', transformed(conversion, 'traces', 'json'), 'json')
+  }
+})

@@ -1,0 +1,488 @@
+import { describe, expect, test } from 'vitest'
+import {
+  at,
+  attribute,
+  attributes,
+  convertBody,
+  convertFixture,
+  hookOf,
+  keysOf,
+  type Plain,
+  resourceOf,
+} from './reading.ts'
+
+const sha = '3dffc13c960842b937fc4f5f4c56e3e5aced3fcb'
+const message =
+  'Interpolate missing readings at slack water\n\nThe northern gauge drops out for up to twelve minutes.\n'
+
+test('table 3.3: the resource of a run', () => {
+  const resource = resourceOf(convertFixture('push-pipeline-five-jobs-three-stages'))
+  expect(Object.entries(resource)).toEqual([
+    ['service.name', 'tide-tables'],
+    ['service.version', '1.0.0'],
+    ['deployment.environment', 'production'],
+    ['deployment.environment.name', 'production'],
+    ['vcs.provider.name', 'svc'],
+    ['vcs.repository.name', 'tide-tables'],
+    ['svc.vcs.repository.id', '42'],
+    ['vcs.repository.url.full', 'https://ci.example.com/harbour/tide-tables'],
+    ['vcs.owner.name', 'harbour'],
+  ])
+})
+
+test('table 3.4: every attribute of a pipeline span, in table order', () => {
+  const { pipeline } = convertFixture('push-pipeline-five-jobs-three-stages')
+  expect(Object.entries(attributes(pipeline))).toEqual([
+    ['pipeline.id', 31n],
+    ['cicd.pipeline.run.id', '31'],
+    ['pipeline.iid', 18n],
+    ['cicd.pipeline.name', 'tide-tables'],
+    ['pipeline.ref', 'main'],
+    ['vcs.ref.head.name', 'main'],
+    ['pipeline.tag', false],
+    ['vcs.ref.head.type', 'branch'],
+    ['pipeline.sha', sha],
+    ['vcs.ref.head.revision', sha],
+    ['pipeline.before_sha', '6dcdc15a5c4295290cf7bb8a2cd287aad39f5462'],
+    ['vcs.ref.base.revision', '6dcdc15a5c4295290cf7bb8a2cd287aad39f5462'],
+    ['pipeline.status', 'success'],
+    ['cicd.pipeline.result', 'success'],
+    ['pipeline.detailed_status', 'passed'],
+    ['pipeline.duration', 282],
+    ['svc.cicd.pipeline.run.duration', 282],
+    ['pipeline.queued_duration', 3],
+    ['svc.cicd.pipeline.run.queued_duration', 3],
+    ['pipeline.protected_ref', true],
+    ['svc.vcs.ref.head.protected', true],
+    ['pipeline.url', 'https://ci.example.com/harbour/tide-tables/-/pipelines/31'],
+    ['cicd.pipeline.run.url.full', 'https://ci.example.com/harbour/tide-tables/-/pipelines/31'],
+    ['pipeline.stages', ['build', 'test', 'deploy']],
+    ['svc.cicd.pipeline.stages', ['build', 'test', 'deploy']],
+    ['svc.cicd.pipeline.trigger.type', 'push'],
+    ['pipeline.user.id', 5n],
+    ['svc.cicd.pipeline.user.id', 5n],
+    ['pipeline.user.username', 'iokafor'],
+    ['svc.cicd.pipeline.user.username', 'iokafor'],
+    ['pipeline.commit.id', sha],
+    ['pipeline.commit.message', message],
+    ['svc.vcs.ref.head.revision.message', message],
+  ])
+})
+
+test('table 3.4: what a merge request adds', () => {
+  const { pipeline } = convertFixture('merge-request-pipeline')
+  expect(attributes(pipeline)).toMatchObject({
+    'pipeline.merge_request.id': 40217n,
+    'pipeline.merge_request.iid': 168n,
+    'vcs.change.id': '168',
+    'vcs.change.title': 'Search glazes by cone and atmosphere',
+    'vcs.change.state': 'open',
+    'vcs.ref.base.name': 'main',
+    'vcs.ref.base.type': 'branch',
+    'vcs.ref.head.type': 'branch',
+  })
+})
+
+test('table 3.4: a name of its own is the name', () => {
+  const { pipeline } = convertFixture('pipeline-with-workflow-name')
+  expect(attributes(pipeline)).toMatchObject({
+    'pipeline.name': 'Tables for the winter season',
+    'cicd.pipeline.name': 'Tables for the winter season',
+  })
+  expect(pipeline.name).toBe('RUN Tables for the winter season')
+})
+
+test('table 3.5: every attribute of a job span, in table order', () => {
+  const { jobs } = convertFixture('job-with-every-optional-field')
+  expect(Object.entries(attributes(jobs['wave-1']!))).toEqual([
+    ['job.id', 12_650_331_891n],
+    ['cicd.pipeline.task.run.id', '12650331891'],
+    ['job.name', 'wave-1'],
+    ['cicd.pipeline.task.name', 'wave-1'],
+    ['job.stage', 'deploy'],
+    ['cicd.pipeline.task.type', 'deploy'],
+    ['job.status', 'failed'],
+    ['cicd.pipeline.task.run.result', 'failure'],
+    [
+      'cicd.pipeline.task.run.url.full',
+      'https://gitlab.example.net/stellwerk-labs/delivery/depot-deployer/-/jobs/12650331891',
+    ],
+    ['job.duration', 118.000312],
+    ['svc.cicd.pipeline.task.run.duration', 118.000312],
+    ['job.queued_duration', 2.869],
+    ['svc.cicd.pipeline.task.run.queued_duration', 2.869],
+    ['job.manual', true],
+    ['job.allow_failure', true],
+    ['svc.cicd.pipeline.task.allow_failure', true],
+    ['job.failure_reason', 'api_failure'],
+    ['svc.cicd.pipeline.task.run.failure_reason', 'api_failure'],
+    ['job.created_at', 1_770_801_614_368_000_000n],
+    ['svc.cicd.pipeline.task.run.created_at', 1_770_801_614_368_000_000n],
+    ['job.when', 'manual'],
+    ['svc.cicd.pipeline.task.run.when', 'manual'],
+    ['svc.cicd.pipeline.task.trigger.type', 'push'],
+    ['job.user.id', 208n],
+    ['svc.cicd.pipeline.task.user.id', 208n],
+    ['job.user.username', 'noor_alamin'],
+    ['svc.cicd.pipeline.task.user.username', 'noor_alamin'],
+    ['job.artifacts.filename', 'rollout.zip'],
+    ['svc.cicd.pipeline.task.artifacts.filename', 'rollout.zip'],
+    ['job.artifacts.size', 311n],
+    ['svc.cicd.pipeline.task.artifacts.size', 311n],
+    ['job.runner.id', 33n],
+    ['cicd.worker.id', '33'],
+    ['job.runner.description', 'deploy-dmz'],
+    ['cicd.worker.name', 'deploy-dmz'],
+    ['job.runner.tags', ['deploy', 'protected']],
+    ['svc.cicd.worker.tags', ['deploy', 'protected']],
+    ['job.runner.type', 'group_type'],
+    ['svc.cicd.worker.type', 'group_type'],
+    ['job.runner.active', true],
+    ['cicd.worker.state', 'available'],
+    ['job.runner.is_shared', false],
+    ['svc.cicd.runner.is_shared', false],
+    ['job.environment.name', 'prod/eu-1'],
+    ['svc.cicd.pipeline.task.environment.name', 'prod/eu-1'],
+    ['job.environment.action', 'start'],
+    ['svc.cicd.pipeline.task.environment.action', 'start'],
+    ['job.environment.deployment_tier', 'production'],
+    ['svc.cicd.pipeline.task.environment.deployment_tier', 'production'],
+    ['error.type', 'api_failure'],
+  ])
+})
+
+test('table 3.5: a job of which nothing is known but id, name, stage and status', () => {
+  const { jobs } = convertFixture('job-with-no-optional-field')
+  expect(attributes(jobs.unit!)).toEqual({
+    'job.id': 640253n,
+    'cicd.pipeline.task.run.id': '640253',
+    'job.name': 'unit',
+    'cicd.pipeline.task.name': 'unit',
+    'job.stage': 'test',
+    'cicd.pipeline.task.type': 'test',
+    'job.status': 'success',
+    'cicd.pipeline.task.run.result': 'success',
+    'cicd.pipeline.task.run.url.full': 'https://git.example.com/ceramics/firmware/kiln-controller/-/jobs/640253',
+    'job.allow_failure': false,
+    'svc.cicd.pipeline.task.allow_failure': false,
+    'svc.cicd.pipeline.task.trigger.type': 'push',
+    'svc.cicd.timestamps.adjusted': true,
+  })
+})
+
+test('table 3.5: a bridge says so twice', () => {
+  const { jobs } = convertFixture('parent-pipeline-with-bridges')
+  expect(attributes(jobs['kessel-nord']!)).toMatchObject({
+    'job.type': 'bridge',
+    'svc.cicd.pipeline.task.kind': 'bridge',
+  })
+  expect(keysOf(jobs.image!)).not.toContain('job.type')
+})
+
+test.each([
+  ['pending', 'pending'],
+  ['waiting_for_resource', 'pending'],
+  ['preparing', 'pending'],
+  ['waiting_for_callback', 'pending'],
+  ['running', 'executing'],
+  ['canceling', 'executing'],
+  ['created', undefined],
+  ['manual', undefined],
+  ['scheduled', undefined],
+  ['success', undefined],
+])('table 3.6: run state of a job that is %s: %s', (status, state) => {
+  const hook = hookOf('push-pipeline-five-jobs-three-stages')
+  hook.builds[0]!.status = status
+  expect(attribute(convertBody(hook).jobs.unit!, 'cicd.pipeline.task.run.state')).toBe(state)
+})
+
+describe('durations', () => {
+  test('edge 18: zero is a value, a double', () => {
+    const { pipeline, jobs } = convertFixture('e18-pipeline-duration-zero')
+    expect(attribute(pipeline, 'pipeline.duration')).toBe(0)
+    expect(attribute(pipeline, 'svc.cicd.pipeline.run.duration')).toBe(0)
+    expect(attribute(jobs.unit!, 'job.duration')).toBe(0.21)
+    expect(attribute(convertFixture('e18-job-duration-zero').jobs.unit!, 'job.duration')).toBe(0)
+  })
+
+  test.each([
+    ['e19-negative-durations', 4, []],
+    ['e19-durations-as-words', 4, []],
+    ['e19-duration-beyond-every-double', 2, ['pipeline.queued_duration', 'job.queued_duration']],
+  ])('edge 19: %s are absent and counted', (name, warnings, kept) => {
+    const run = convertFixture(name)
+    const legacy = ['pipeline.duration', 'pipeline.queued_duration', 'job.duration', 'job.queued_duration']
+    const keys = [...keysOf(run.pipeline), ...keysOf(run.jobs.unit!)]
+    expect(legacy.filter((key) => keys.includes(key))).toEqual(kept)
+    expect(run.warnings.total).toBe(warnings)
+  })
+
+  test('edge 20: 173 milliseconds stay 0.173 s', () => {
+    const { jobs } = convertFixture('e20-job-of-173-milliseconds')
+    expect(attribute(jobs.unit!, 'job.duration')).toBe(0.173)
+    expect(attribute(jobs.unit!, 'svc.cicd.pipeline.task.run.duration')).toBe(0.173)
+  })
+
+  test('edge 21: a whole number is a double, written with a point or without', () => {
+    const { pipeline, jobs } = convertFixture('e21-duration-of-a-whole-number')
+    expect(attribute(jobs['written-with-a-point']!, 'job.duration')).toBe(17)
+    expect(attribute(jobs['written-without']!, 'job.duration')).toBe(17)
+    expect(attribute(jobs['written-without']!, 'job.queued_duration')).toBe(3)
+    expect(attribute(pipeline, 'pipeline.duration')).toBe(17)
+    expect(attribute(pipeline, 'pipeline.queued_duration')).toBe(5)
+  })
+
+  test('edge 22: no queue time, no keys', () => {
+    const queued = (keys: string[]) => keys.filter((key) => key.includes('queued'))
+    expect(queued(keysOf(convertFixture('e22-queued-less-than-a-second').pipeline))).toEqual([])
+    expect(queued(keysOf(convertFixture('e22-job-without-queued-duration').jobs.unit!))).toEqual([])
+  })
+})
+
+describe('runner', () => {
+  const runnerKeys = /^(job\.runner\.|cicd\.worker\.|svc\.cicd\.(worker|runner)\.)/
+  const runnerOf = (name: string): Record<string, Plain> => {
+    const { jobs } = convertFixture(name)
+    return Object.fromEntries(Object.entries(attributes(jobs.unit!)).filter(([key]) => runnerKeys.test(key)))
+  }
+  const bench = {
+    'job.runner.id': 61n,
+    'cicd.worker.id': '61',
+    'job.runner.is_shared': false,
+    'svc.cicd.runner.is_shared': false,
+  }
+  const described = { 'job.runner.description': 'kiln bench, arm64', 'cicd.worker.name': 'kiln bench, arm64' }
+  const typed = { 'job.runner.type': 'project_type', 'svc.cicd.worker.type': 'project_type' }
+  const active = { 'job.runner.active': true, 'cicd.worker.state': 'available' }
+  const tags = ['arm64', 'bench']
+
+  test.each([
+    { name: 'e23-runner-null', keys: {} },
+    { name: 'e23-runner-without-tags-type-and-active', keys: { ...bench, ...described } },
+    { name: 'e23-runner-tags-empty', keys: { ...bench, ...described, ...typed, ...active } },
+    {
+      name: 'e23-runner-description-blank',
+      keys: { ...bench, ...typed, ...active, 'job.runner.tags': tags, 'svc.cicd.worker.tags': tags },
+    },
+  ])('edge 23: $name', ({ name, keys }) => {
+    expect(runnerOf(name)).toEqual(keys)
+  })
+
+  test('edge 23: a paused runner is offline', () => {
+    expect(runnerOf('e23-runner-paused')).toMatchObject({ 'job.runner.active': false, 'cicd.worker.state': 'offline' })
+  })
+})
+
+describe('artifacts and environment', () => {
+  const matching = (owner: Parameters<typeof keysOf>[0], pattern: RegExp) => keysOf(owner).filter((key) => pattern.test(key))
+
+  test('edge 24: no artifacts, or only a size', () => {
+    expect(matching(convertFixture('e24-artifacts-file-null').jobs.unit!, /artifacts/)).toEqual([])
+    const { jobs } = convertFixture('e24-artifacts-size-without-filename')
+    expect(matching(jobs.unit!, /artifacts/)).toEqual([
+      'job.artifacts.size',
+      'svc.cicd.pipeline.task.artifacts.size',
+    ])
+    expect(attribute(jobs.unit!, 'job.artifacts.size')).toBe(2048n)
+    expect(matching(convertFixture('push-pipeline-five-jobs-three-stages').jobs.lint!, /artifacts/)).toEqual([])
+  })
+
+  test('edge 24: only the missing key of an environment is missing', () => {
+    const { jobs } = convertFixture('e24-environment-without-tier')
+    expect(matching(jobs['wave-1']!, /^job\.environment/)).toEqual(['job.environment.name', 'job.environment.action'])
+    expect(matching(jobs['wave-2']!, /^job\.environment/)).toEqual(['job.environment.name', 'job.environment.action'])
+    expect(matching(jobs['wave-3']!, /^job\.environment/)).toEqual([
+      'job.environment.action',
+      'job.environment.deployment_tier',
+    ])
+    expect(attribute(jobs['wave-3']!, 'job.environment.action')).toBe('stop')
+  })
+
+  test.each(['e25-artifact-of-the-largest-int64', 'e25-rest-artifact-of-the-largest-int64'])('edge 25: %s', (name) => {
+    const { jobs } = convertFixture(name)
+    expect(attributes(jobs.unit!)).toMatchObject({
+      'job.artifacts.filename': 'soil-scan.zip',
+      'job.artifacts.size': 9_223_372_036_854_775_807n,
+      'svc.cicd.pipeline.task.artifacts.size': 9_223_372_036_854_775_807n,
+    })
+  })
+})
+
+describe('names', () => {
+  test.each([
+    'e26-name-null-ref-present',
+    'e26-name-blank-ref-present',
+  ])('edge 26: %s: the project lends its name, the ref stays out of it', (name) => {
+    const { pipeline } = convertFixture(name)
+    expect(pipeline.name).toBe('RUN tide-tables')
+    expect(keysOf(pipeline)).not.toContain('pipeline.name')
+    expect(attributes(pipeline)).toMatchObject({
+      'cicd.pipeline.name': 'tide-tables',
+      'pipeline.ref': 'feature/slack-water',
+    })
+  })
+
+  test('edge 27: without any name the span is called RUN', () => {
+    const run = convertFixture('e27-name-ref-and-project-name-missing')
+    expect(run.pipeline.name).toBe('RUN')
+    expect(keysOf(run.pipeline).filter((key) => /name|\.ref$/.test(key) && !key.includes('user'))).toEqual([])
+    expect(resourceOf(run)['service.name']).toBe('svc-ci')
+    expect(resourceOf(run)).not.toHaveProperty('vcs.repository.name')
+  })
+})
+
+describe('who and what', () => {
+  const personal = (keys: string[]) => keys.filter((key) => /user|commit|message/.test(key) && key.startsWith('pipeline'))
+
+  test.each([
+    ['e28-commit-null', ['pipeline.user.id', 'pipeline.user.username']],
+    ['e28-user-null', ['pipeline.commit.id', 'pipeline.commit.message']],
+    ['e28-user-without-id', ['pipeline.user.username', 'pipeline.commit.id', 'pipeline.commit.message']],
+    ['e28-merge-request-user-and-commit-absent', []],
+  ])('edge 28: %s leaves %j', (name, keys) => {
+    const run = convertFixture(name)
+    expect(personal(keysOf(run.pipeline))).toEqual(keys)
+    expect(run.warnings.total).toBe(0)
+  })
+
+  test('edge 32: a tag', () => {
+    expect(attributes(convertFixture('e32-tag-with-a-slash').pipeline)).toMatchObject({
+      'pipeline.tag': true,
+      'pipeline.ref': 'release/2026.2',
+      'vcs.ref.head.name': 'release/2026.2',
+      'vcs.ref.head.type': 'tag',
+    })
+  })
+
+  test('edge 32: nobody says whether it is one', () => {
+    const keys = keysOf(convertFixture('e32-tag-flag-absent').pipeline)
+    expect(keys).toContain('pipeline.ref')
+    expect(keys).not.toContain('pipeline.tag')
+    expect(keys).not.toContain('vcs.ref.head.type')
+  })
+
+  test('edge 33: a merge request is known by its iid, its target is the base', () => {
+    expect(attributes(convertFixture('e33-merge-request-with-another-target-branch').pipeline)).toMatchObject({
+      'pipeline.merge_request.id': 51033n,
+      'pipeline.merge_request.iid': 7n,
+      'vcs.change.id': '7',
+      'vcs.ref.base.name': 'stable-4-11',
+      'vcs.ref.base.type': 'branch',
+      'vcs.ref.head.name': 'backport-overshoot',
+    })
+  })
+
+  test('edge 33: in REST the ref names it', () => {
+    const { pipeline } = convertFixture('e33-rest-merge-request-ref')
+    expect(attributes(pipeline)).toMatchObject({ 'pipeline.merge_request.iid': 7n, 'vcs.change.id': '7' })
+    expect(keysOf(pipeline)).not.toContain('pipeline.merge_request.id')
+  })
+
+  test('edge 34: of a merge request with few members the known ones', () => {
+    const { pipeline } = convertFixture('e34-merge-request-with-only-iid-and-branches')
+    const keys = keysOf(pipeline).filter((key) => /merge_request|change|base\.(name|type)/.test(key))
+    expect(keys).toEqual(['pipeline.merge_request.iid', 'vcs.change.id', 'vcs.ref.base.name', 'vcs.ref.base.type'])
+    expect(attribute(pipeline, 'vcs.change.id')).toBe('9')
+    expect(attribute(pipeline, 'vcs.ref.base.name')).toBe('main')
+  })
+
+  test.each([
+    ['e35-merge-request-locked', 'open'],
+    ['e35-merge-request-draft-by-flag', 'wip'],
+    ['e35-merge-request-draft-by-title', 'wip'],
+    ['e35-merge-request-draft-and-locked', 'wip'],
+    ['e35-merge-request-closed-while-draft', 'closed'],
+    ['fork-merge-request-pipeline', 'merged'],
+    ['merge-request-closed', 'closed'],
+  ])('edge 35: %s: %s', (name, state) => {
+    expect(attribute(convertFixture(name).pipeline, 'vcs.change.state')).toBe(state)
+  })
+
+  test('edge 36: all zeros are no commit', () => {
+    const keys = keysOf(convertFixture('e36-before-sha-all-zeros').pipeline)
+    expect(keys).not.toContain('pipeline.before_sha')
+    expect(keys).not.toContain('vcs.ref.base.revision')
+  })
+})
+
+describe('project', () => {
+  const url = 'https://git.example.com/ceramics/firmware/kiln-controller'
+
+  test('edge 50: without an id no repository id', () => {
+    const resource = resourceOf(convertFixture('e50-project-without-id'))
+    expect(resource).not.toHaveProperty('svc.vcs.repository.id')
+    expect(resource['vcs.owner.name']).toBe('ceramics/firmware')
+  })
+
+  test.each(['e50-project-path-missing', 'e50-project-path-of-one-segment'])('edge 50: %s: no owner', (name) => {
+    const resource = resourceOf(convertFixture(name))
+    expect(resource).not.toHaveProperty('vcs.owner.name')
+    expect(resource['svc.vcs.repository.id']).toBe('1187')
+  })
+
+  test('edge 50: no project at all: the pipeline URL still tells the address and the instance', () => {
+    const run = convertFixture('e50-project-null')
+    expect(resourceOf(run)).toEqual({
+      'service.name': 'svc-ci',
+      'service.version': '1.0.0',
+      'deployment.environment': 'production',
+      'deployment.environment.name': 'production',
+      'vcs.provider.name': 'svc',
+      'vcs.repository.url.full': url,
+    })
+    expect(run.pipeline.traceId).toBe('9b48cb0084d2df5bdb7a10edee42bb1e')
+  })
+
+  test.each([
+    ['e51-web-url-ends-with-a-slash', url],
+    ['e51-web-url-ends-with-dot-git', url],
+    ['e51-relative-root-install', 'https://tools.example.net/gitlab/orchard/cider-press'],
+    ['e51-host-with-its-own-port', 'https://forge.example.org:8443/nordlicht/braukessel'],
+  ])('edge 51: %s', (name, repository) => {
+    const run = convertFixture(name)
+    expect(resourceOf(run)['vcs.repository.url.full']).toBe(repository)
+    const [job] = Object.values(run.jobs)
+    expect(attribute(job!, 'cicd.pipeline.task.run.url.full')).toBe(`${repository}/-/jobs/${attribute(job!, 'job.id')}`)
+  })
+
+  test('edge 51: the URL of the pipeline is derived, prefix included', () => {
+    const { pipeline } = convertFixture('e51-pipeline-url-absent')
+    const derived = 'https://tools.example.net/gitlab/orchard/cider-press/-/pipelines/3309'
+    expect(attribute(pipeline, 'pipeline.url')).toBe(derived)
+    expect(attribute(pipeline, 'cicd.pipeline.run.url.full')).toBe(derived)
+  })
+
+  test.each([
+    ['e51-relative-root-install', '5f94e166998d176766b61be75688dc3d'],
+    ['e51-host-with-its-own-port', '91acc9eeaf10033c642d0c9b743cc79f'],
+    ['e51-upper-case-host-with-default-port', 'ccef9717ec1b372b580f7b26b466aa89'],
+  ])('edge 51: %s: the instance is the lower-case host, with a port of its own only', (name, traceId) => {
+    expect(convertFixture(name).pipeline.traceId).toBe(traceId)
+  })
+})
+
+test('a wrong-typed optional field is absent and counted, its neighbours stay', () => {
+  const run = convertFixture('wrong-typed-optional-fields')
+  expect(keysOf(run.pipeline)).not.toContain('pipeline.iid')
+  expect(keysOf(run.pipeline)).not.toContain('pipeline.tag')
+  expect(keysOf(run.pipeline)).not.toContain('pipeline.stages')
+  expect(keysOf(run.pipeline)).not.toContain('svc.cicd.pipeline.trigger.type')
+  expect(attribute(run.pipeline, 'pipeline.ref')).toBe('main')
+  expect(attribute(run.jobs.unit!, 'job.allow_failure')).toBe(false)
+  expect(attribute(run.jobs.unit!, 'job.created_at')).toBe(at('09:20:14'))
+  expect(run.warnings.items.map(({ path }) => path).sort()).toEqual([
+    'builds[0].allow_failure',
+    'builds[0].artifacts_file',
+    'builds[0].environment',
+    'builds[0].runner',
+    'builds[0].when',
+    'commit',
+    'merge_request',
+    'object_attributes.iid',
+    'object_attributes.protected_ref',
+    'object_attributes.source',
+    'object_attributes.stages',
+    'object_attributes.tag',
+    'project.name',
+  ])
+})

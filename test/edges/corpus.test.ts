@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { type Conversion, type ConvertOptionsInput, convert, convertChunks, resolveOptions } from '@penstock/converter'
+import { type Encoding, encodeRequest, decodeRequest, type KeyValue, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
+import { vendorKey } from '../../packages/converter/src/attribute-table.ts'
+import { logAttributes } from '../../packages/converter/src/logs/log-attributes.ts'
+import { pointAttributes } from '../../packages/converter/src/metrics/point-attributes.ts'
+import { resourceAttributes } from '../../packages/converter/src/resource-attributes.ts'
+import { jobAttributes } from '../../packages/converter/src/traces/job-attributes.ts'
+import { linkAttributes } from '../../packages/converter/src/traces/link-attributes.ts'
+import { pipelineAttributes } from '../../packages/converter/src/traces/pipeline-attributes.ts'
+import { stageAttributes } from '../../packages/converter/src/traces/stage-attributes.ts'
+import { arrivalsOf, bodiesOf, caseNames, type ExportedRun, pointsOf, variants } from './reading.ts'
+
+/** Some cases have no time of their own, and no receipt is as good as another. */
+const receivedAtNs = 1_790_000_000_000_000_000n
+const encodings: readonly Encoding[] = ['json', 'protobuf']
+const canaries = ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']
+
+interface Subject {
+  readonly title: string
+  readonly bodies: readonly unknown[]
+  readonly options: ConvertOptionsInput
+}
+
+const subjects: readonly Subject[] = [
+  ...caseNames.map((name) => ({ title: name, bodies: bodiesOf(name), options: {} })),
+  ...caseNames.map((name) => ({
+    title: `${name}, everything on`,
+    bodies: bodiesOf(name),
+    options: {
+      exportBlocked: true,
+      exportUnknown: true,
+      reexport: 'link',
+      stageSpans: true,
+      pendingPoint: true,
+      eventNames: true,
+      refinedResults: true,
+      user: 'hash',
+    } as const,
+  })),
+  ...variants.map((each) => ({
+    title: `${each.case}, ${each.variant}`,
+    bodies: bodiesOf(each.case),
+    options: each.options,
+  })),
+]
+
+const runsOf = ({ bodies, options }: Subject): ExportedRun[] =>
+  arrivalsOf(bodies, options, receivedAtNs).flatMap(({ exported }) => exported ?? [])
+
+const itemsOf = <S extends Signal>(conversion: Conversion, signal: S) =>
+  conversion[signal].resources[0]!.scopes[0]!.items as Conversion[S]['resources'][number]['scopes'][number]['items']
+
+/** Every attribute list of a conversion. */
+function attributeListsOf({ conversion, spans, metrics }: ExportedRun): (readonly KeyValue[])[] {
+  return [
+    ...signalNames.map((signal) => conversion[signal].resources[0]!.resource.attributes),
+    ...spans.flatMap((span) => [span.attributes, ...span.links.map((link) => link.attributes)]),
+    ...itemsOf(conversion, 'logs').map((record) => record.attributes),
+    ...Object.values(metrics).flatMap((metric) => pointsOf(metric).map((point) => point.attributes)),
+  ]
+}
+
+/** The same body with its jobs the other way round. */
+function reversed(body: unknown): unknown {
+  const lists = ['builds', 'jobs', 'bridges'] as const
+  const copy = { ...(body as Record<string, unknown>) }
+  for (const list of lists) {
+    if (Array.isArray(copy[list])) copy[list] = copy[list].toReversed()
+  }
+  return copy
+}
+
+describe.each(subjects)('$title', (subject) => {
+  const runs = runsOf(subject)
+
+  test('converting twice gives the same', () => {
+    const options = resolveOptions(subject.options)
+    for (const { record, conversion } of runs) expect(convert(record, options)).toEqual(conversion)
+  })
+
+  test('the order of the jobs makes no difference', () => {
+    const other = runsOf({ ...subject, bodies: subject.bodies.map(reversed) })
+    expect(other.map(({ conversion }) => conversion)).toEqual(runs.map(({ conversion }) => conversion))
+  })
+
+  test.each(encodings)('%s decodes to what was converted, and holds no canary', (encoding) => {
+    for (const { conversion } of runs) {
+      for (const signal of signalNames) {
+        const bytes = encodeRequest(signal, conversion[signal], encoding)
+        expect(decodeRequest(signal, bytes, encoding)).toEqual(conversion[signal])
+        for (const canary of canaries) expect(Buffer.from(bytes).includes(canary)).toBe(false)
+      }
+    }
+  })
+
+  test('the bodies of small chunks, put together, are the whole', () => {
+    const options = resolveOptions(subject.options)
+    for (const { record, conversion } of runs) {
+      for (const encoding of encodings) {
+        const encoder = new RequestEncoder(encoding)
+        const limits = { maxItems: 2, maxBytes: 1024 * 1024 }
+        const chunks = [...convertChunks(record, options, { signals: signalNames, encoder, limits })]
+        for (const signal of signalNames) {
+          const groups = chunks
+            .filter((chunk) => chunk.signal === signal)
+            .map(({ body }) => decodeRequest(signal, body, encoding).resources[0]!)
+          expect(groups.flatMap((group) => group.scopes[0]!.items as unknown[])).toEqual(itemsOf(conversion, signal))
+          for (const { resource } of groups) expect(resource).toEqual(conversion[signal].resources[0]!.resource)
+        }
+      }
+    }
+  })
+
+  test('no key twice in a list', () => {
+    for (const run of runs) {
+      for (const list of attributeListsOf(run)) {
+        const keys = list.map(({ key }) => key)
+        expect(keys).toEqual([...new Set(keys)])
+      }
+    }
+  })
+})
+
+const allRuns = subjects.flatMap((subject) =>
+  runsOf(subject).map((run) => ({ run, namespace: subject.options.vendorNamespace ?? 'svc' })),
+)
+
+test('a key has one type in the whole corpus', () => {
+  const typesByKey = new Map<string, Set<string>>()
+  for (const { run } of allRuns) {
+    for (const { key, type, value } of attributeListsOf(run).flat()) {
+      const precise = type === 'array' ? `array of ${value.map((element) => element.type).join()}` : type
+      const types = typesByKey.get(key) ?? new Set()
+      typesByKey.set(key, types.add(precise.replace(/(,string)+$/, '')))
+    }
+  }
+  expect([...typesByKey].filter(([, types]) => types.size > 1)).toEqual([])
+  expect(typesByKey.get('pipeline.stages')).toEqual(new Set(['array of string']))
+})
+
+test('every key stands in an attribute table, with the type it is sent with', () => {
+  const rows = [
+    resourceAttributes,
+    pipelineAttributes,
+    jobAttributes,
+    stageAttributes,
+    linkAttributes,
+    logAttributes,
+    pointAttributes,
+  ].flatMap((table) => table.map(({ keys, type }) => ({ keys, type: type === 'string[]' ? 'array' : type })))
+  const strays = new Set<string>()
+  for (const { run, namespace } of allRuns) {
+    const known = new Set(rows.flatMap(({ keys, type }) => keys.map((key) => `${vendorKey(key, namespace)} ${type}`)))
+    known.add(`${namespace}.cicd.pipeline.trace_id string`)
+    for (const { key, type } of attributeListsOf(run).flat()) if (!known.has(`${key} ${type}`)) strays.add(`${key} ${type}`)
+  }
+  expect([...strays]).toEqual([])
+})
+
+test('the corpus shows every key of every table', () => {
+  const seen = new Set(allRuns.flatMap(({ run }) => attributeListsOf(run).flat().map(({ key }) => key)))
+  const tables = [resourceAttributes, pipelineAttributes, jobAttributes, stageAttributes, linkAttributes, logAttributes, pointAttributes]
+  const unseen = tables.flatMap((table) => table.flatMap(({ keys }) => keys)).filter((key) => !seen.has(key))
+  expect(unseen).toEqual([])
+})
