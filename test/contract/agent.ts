@@ -15,8 +15,8 @@ import {
 import { expect } from 'vitest'
 import { type Collector, type CollectorStart, startCollector } from '../collector/collector.ts'
 import { waitForExported } from '../collector/exported-file.ts'
-import { freePort } from '../collector/free-port.ts'
 import { parsePrometheusText, type Sample } from './prometheus-text.ts'
+import { quietPort } from './quiet-port.ts'
 
 const agentConfig = join(import.meta.dirname, '../../collector-config/agent.yaml')
 
@@ -40,7 +40,7 @@ export async function startAgent(start = startCollector): Promise<Agent> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-'))
   const telemetryFile = join(directory, 'telemetry.jsonl')
   const totalsFile = join(directory, 'totals.jsonl')
-  const prometheusAddress = `127.0.0.1:${await freePort()}`
+  const prometheusAddress = `127.0.0.1:${await quietPort()}`
   const collector = await start({
     config: { file: agentConfig },
     env: {

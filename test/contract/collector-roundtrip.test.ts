@@ -45,18 +45,40 @@ describeWithCollector('penstock export to a collector', () => {
   })
 
   const exportTo = (run: typeof penstockProcess, options: readonly string[], encoding: Encoding) =>
-    run(['export', ...files, '--endpoint', agent.collector.httpEndpoint, '--encoding', encoding, ...receivedAt, ...options])
+    run([
+      'export',
+      ...files,
+      '--endpoint',
+      agent.collector.httpEndpoint,
+      '--encoding',
+      encoding,
+      ...receivedAt,
+      ...options,
+    ])
 
   const convertToStdout = async (options: readonly string[]): Promise<Requests> => {
     const run = await penstock(['convert', ...files, ...receivedAt, ...options])
     expect(run.exitCode).toBe(0)
     const lines = run.stdout.toString().trimEnd().split('\n')
-    const of = <S extends Signal>(signal: S) => decoded(signal, lines.filter((_, i) => signalNames[i % 3] === signal))
+    const of = <S extends Signal>(signal: S) =>
+      decoded(
+        signal,
+        lines.filter((_, i) => signalNames[i % 3] === signal),
+      )
     return { traces: of('traces'), metrics: of('metrics'), logs: of('logs') }
   }
 
   const convertToDirectory = async (options: readonly string[]): Promise<Requests> => {
-    const run = await penstock(['convert', ...files, ...receivedAt, ...options, '--encoding', 'protobuf', '-o', directory])
+    const run = await penstock([
+      'convert',
+      ...files,
+      ...receivedAt,
+      ...options,
+      '--encoding',
+      'protobuf',
+      '-o',
+      directory,
+    ])
     expect(run.exitCode).toBe(0)
     const requests: Record<Signal, OtlpRequest[]> = { traces: [], metrics: [], logs: [] }
     for (const file of await readdir(directory)) {

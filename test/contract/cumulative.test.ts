@@ -8,6 +8,7 @@ import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, ndjsonOf } from './generated-pipelines.ts'
 import { penstock } from './penstock.ts'
 import { totalsOfPage } from './prometheus-totals.ts'
+import { quietPort } from './quiet-port.ts'
 import { allPoints, isAdded, keyOf, type SeriesPoint } from './series.ts'
 
 const pipelines = generatePipelines(90)
@@ -38,9 +39,9 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     }
   }
 
-  const exportBatch = (batch: readonly GeneratedPipeline[], ...state: string[]) => {
-    const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--signals', 'metrics']
-    return penstock([...args, '--metrics-mode', 'cumulative', ...state], { stdin: ndjsonOf(batch) })
+  const exportBatch = (batch: readonly GeneratedPipeline[], ...more: string[]) => {
+    const args = ['export', '-', '--signals', 'metrics', '--metrics-mode', 'cumulative']
+    return penstock([...args, '--endpoint', agent.collector.httpEndpoint, ...more], { stdin: [ndjsonOf(batch)] })
   }
 
   test('totals go on from run to run, as the state file remembers them', async () => {
@@ -54,7 +55,22 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     expectGrowingSeries(allPoints(await agent.received('metrics', 0)))
     const totals = expectedTotals(exported)
     expect(totals.size).toBeGreaterThan(100)
-    console.info(`cumulative: ${exported.length} pipelines in ${batches.length} runs, ${totals.size} series as expected`)
+    console.info(
+      `cumulative: ${exported.length} pipelines in ${batches.length} runs, ${totals.size} series as expected`,
+    )
+  })
+
+  test('what no collector has accepted counts nowhere, and can be exported again', async () => {
+    const [, second, , last] = batches
+    const state = ['--state', join(directory, 'totals.json')]
+    expect(await exportBatch(second!, ...state)).toMatchObject({ exitCode: 0 })
+    const nobody = `http://127.0.0.1:${await quietPort()}`
+    expect(await exportBatch(last!, ...state, '--endpoint', nobody, '--retry-for', '0.2')).toMatchObject({
+      exitCode: 1,
+    })
+    expect(await exportBatch(last!, ...state)).toMatchObject({ exitCode: 0 })
+
+    expect(totalsOfPage(await agent.scrape())).toEqual(expectedTotals([...second!, ...last!]))
   })
 
   test('without a state file every run begins at zero', async () => {

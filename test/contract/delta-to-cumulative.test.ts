@@ -58,7 +58,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
     let exported = 0
     for (const window of windowsOf(pipelines)) {
       const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--metrics-mode', 'windowed']
-      const run = await penstock(args, { stdin: ndjsonOf(window) })
+      const run = await penstock(args, { stdin: [ndjsonOf(window)] })
       expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('skipped')])
       exported += window.length
     }
@@ -67,6 +67,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
     const { '': kept, ...dropped } = await processedPoints(agent.collector)
     expect(dropped).toEqual({})
     expect(kept).toBeGreaterThan(1_000)
+    // What it has received it has added up: the file of totals is written in the same request.
     expect(lastTotals(allPoints(await agent.totals(kept!)))).toEqual(expectedTotals(pipelines))
   })
 

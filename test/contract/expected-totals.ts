@@ -11,13 +11,15 @@ export interface SeriesLabels {
   readonly errorType?: string | undefined
 }
 
-/** A counter, or a histogram with its buckets. */
-export interface Total {
-  readonly count: number
-  readonly sum?: number
-  /** Not cumulated: samples of each bucket, the last beyond all bounds. */
-  readonly buckets?: readonly number[]
-}
+/** A counter or gauge, or a histogram. */
+export type Total =
+  | { readonly value: number }
+  | {
+      readonly count: number
+      readonly sum: number
+      /** Not cumulated: samples of each bucket, the last beyond all bounds. */
+      readonly buckets: readonly number[]
+    }
 
 export type Totals = ReadonlyMap<string, Total>
 
@@ -28,14 +30,25 @@ export function seriesKey({ metric, project, status, ref, source, stage, errorTy
 /** Inclusive upper bounds in seconds, as documented. */
 const bounds = [1, 5, 10, 30, 60, 300, 600, 1800, 3600]
 
-/** The totals of counters and histograms over these pipelines, added up from what was generated. */
+/**
+ * What counters and histograms come to over these pipelines, and what gauges hold after the last, worked out from what was
+ * generated.
+ */
 export function expectedTotals(pipelines: readonly GeneratedPipeline[]): Totals {
   const totals = new Map<string, Total>()
-  for (const { project, status, ref, source, durationSeconds, jobs } of pipelines) {
+  for (const { project, status, ref, source, durationSeconds, queuedSeconds, jobs } of pipelines) {
     const labels = { project, status, ref, source }
     const failed = jobs.filter((job) => job.status === 'failed').toSorted((a, b) => endOf(a) - endOf(b) || a.id - b.id)
     const errorType = failed[0]?.failureReason ?? undefined
-    for (const metric of ['pipeline.status_total', 'cicd.pipeline.run.count']) addCount(totals, { ...labels, metric })
+    const gauges = {
+      'pipeline.duration_seconds': durationSeconds,
+      'pipeline.queue_duration_seconds': queuedSeconds,
+      'svc.cicd.pipeline.run.queued_duration': queuedSeconds,
+      'pipeline.jobs_total': jobs.length,
+      'cicd.pipeline.task.total': jobs.length,
+    }
+    for (const [metric, value] of Object.entries(gauges)) totals.set(seriesKey({ ...labels, metric }), { value })
+    for (const metric of ['pipeline.status_total', 'cicd.pipeline.run.count']) addOne(totals, { ...labels, metric })
     addSample(totals, { ...labels, metric: 'cicd.pipeline.run.duration', errorType }, durationSeconds)
     for (const { stage, durationSeconds: sample } of jobs) {
       for (const metric of ['job.duration_seconds', 'cicd.pipeline.task.duration']) {
@@ -43,7 +56,7 @@ export function expectedTotals(pipelines: readonly GeneratedPipeline[]): Totals 
       }
     }
     for (const { failureReason } of failed) {
-      addCount(totals, { ...labels, metric: 'cicd.pipeline.run.errors', errorType: failureReason ?? undefined })
+      addOne(totals, { ...labels, metric: 'cicd.pipeline.run.errors', errorType: failureReason ?? undefined })
     }
   }
   return totals
@@ -51,14 +64,18 @@ export function expectedTotals(pipelines: readonly GeneratedPipeline[]): Totals 
 
 const endOf = (job: { startedAt: number; durationSeconds: number }): number => job.startedAt + job.durationSeconds
 
-function addCount(totals: Map<string, Total>, labels: SeriesLabels): void {
+function addOne(totals: Map<string, Total>, labels: SeriesLabels): void {
   const key = seriesKey(labels)
-  totals.set(key, { count: (totals.get(key)?.count ?? 0) + 1 })
+  const known = totals.get(key)
+  totals.set(key, { value: known !== undefined && 'value' in known ? known.value + 1 : 1 })
 }
+
+const empty = { count: 0, sum: 0, buckets: new Array<number>(bounds.length + 1).fill(0) }
 
 function addSample(totals: Map<string, Total>, labels: SeriesLabels, sample: number): void {
   const key = seriesKey(labels)
-  const { count = 0, sum = 0, buckets = new Array<number>(bounds.length + 1).fill(0) } = totals.get(key) ?? {}
+  const known = totals.get(key)
+  const { count, sum, buckets } = known !== undefined && 'buckets' in known ? known : empty
   const found = bounds.findIndex((bound) => sample <= bound)
   const bucket = found === -1 ? bounds.length : found
   totals.set(key, { count: count + 1, sum: sum + sample, buckets: buckets.with(bucket, buckets[bucket]! + 1) })

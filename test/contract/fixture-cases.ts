@@ -35,8 +35,6 @@ interface Variant {
   readonly options: ConvertOptionsInput
 }
 
-const fileOf = (name: string): string => join(pipelinesDirectory, `${name}.json`)
-
 /** Every case of `fixtures/pipelines`, sorted. */
 export const caseNames: readonly string[] = readdirSync(pipelinesDirectory)
   .map((file) => file.slice(0, -'.json'.length))
@@ -45,7 +43,7 @@ export const caseNames: readonly string[] = readdirSync(pipelinesDirectory)
 
 /** The text of a case as it stands in its file. */
 export function caseText(name: string): string {
-  return readFileSync(fileOf(name), 'utf8')
+  return readFileSync(join(pipelinesDirectory, `${name}.json`), 'utf8')
 }
 
 /** Every pipeline body of every case and variant, converted, whatever its status: nothing here depends on finality. */
@@ -70,7 +68,7 @@ function converted(caseName: string, title: string, options: ConvertOptionsInput
 
 /** The pipelines of a case, each with the root and the job hooks that the bodies before it have told of. */
 function recordsOf(name: string, options: ConvertOptionsInput): PipelineRecord[] {
-  const { value } = { value: parseLossless(caseText(name)) }
+  const value = parseLossless(caseText(name))
   const resolved = resolveOptions(options)
   const roots = new Map<string, bigint>()
   const events: JobEvent[] = []

@@ -10,7 +10,7 @@ import protobuf, { type Message, type Type } from 'protobufjs'
  */
 export function readIndependently<S extends Signal>(signal: S, bytes: Uint8Array, encoding: Encoding): OtlpRequest<S> {
   const { type } = requests[signal]
-  const message = encoding === 'protobuf' ? type.decode(bytes) : type.fromObject(idsAsBytes(JSON.parse(text(bytes))))
+  const message = encoding === 'protobuf' ? type.decode(bytes) : type.fromObject(parseJson(bytes))
   return requestModel(signal, message as unknown as Fields) as OtlpRequest<S>
 }
 
@@ -46,14 +46,12 @@ function typeOf(name: string): Type {
   return root.lookupType(name)
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
-const text = (bytes: Uint8Array): string => decoder.decode(bytes)
-
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 const idFields = new Set(['traceId', 'spanId', 'parentSpanId'])
 
 /** OTLP/JSON writes ids in hex where proto3 JSON has base64. */
-function idsAsBytes(value: unknown): { [key: string]: unknown } {
-  return JSON.parse(JSON.stringify(value), (key, each) => (idFields.has(key) ? Buffer.from(each, 'hex') : each))
+function parseJson(bytes: Uint8Array): { [key: string]: unknown } {
+  return JSON.parse(utf8.decode(bytes), (key, value) => (idFields.has(key) ? Buffer.from(value, 'hex') : value))
 }
 
 function requestModel(signal: Signal, request: Fields) {
@@ -120,8 +118,9 @@ function metric(fields: Fields) {
   }
 }
 
-function metricData({ data, [data as string]: fields }: Fields) {
-  switch (data as string | undefined) {
+function metricData(metric: Fields) {
+  const fields = metric[metric.data]
+  switch (metric.data as string | undefined) {
     case 'gauge':
       return { type: 'gauge', dataPoints: fields.dataPoints.map(numberPoint) }
     case 'sum':
@@ -187,7 +186,7 @@ function attributes(list: readonly Fields[]): KeyValue[] {
 }
 
 function anyValue(fields: Fields): AnyValue {
-  switch (fields.value as unknown as string | undefined) {
+  switch (fields.value as string | undefined) {
     case 'stringValue':
       return { type: 'string', value: fields.stringValue }
     case 'boolValue':
@@ -204,7 +203,7 @@ function anyValue(fields: Fields): AnyValue {
 }
 
 function numberValue(fields: Fields) {
-  switch (fields.value as unknown as string | undefined) {
+  switch (fields.value as string | undefined) {
     case 'asInt':
       return { type: 'int', value: integer(fields.asInt) }
     case 'asDouble':

@@ -14,7 +14,8 @@ export interface Run {
 }
 
 export interface RunOptions {
-  readonly stdin?: string
+  /** In pieces, if need be. */
+  readonly stdin?: Iterable<string> | AsyncIterable<string>
   readonly env?: Readonly<Record<string, string>>
   /** Hears of every piece written to standard error. */
   readonly onStderr?: (text: string) => void
@@ -23,12 +24,12 @@ export interface RunOptions {
 /** The command line, in this process. */
 export async function penstock(
   args: readonly string[],
-  { stdin = '', env = {}, onStderr = () => {} }: RunOptions = {},
+  { stdin = [], env = {}, onStderr = () => {} }: RunOptions = {},
 ): Promise<Run> {
   const stdout = new Collected()
   const stderr = new Collected(onStderr)
   const exitCode = await runProgram(args, {
-    stdin: Readable.from([Buffer.from(stdin)]),
+    stdin: Readable.from(bytesOf(stdin)),
     stdout,
     stderr,
     env,
@@ -38,6 +39,10 @@ export async function penstock(
     samplesDirectory: '',
   })
   return { exitCode, stdout: stdout.bytes, stderr: stderr.bytes.toString() }
+}
+
+async function* bytesOf(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece)
 }
 
 class Collected extends Writable {

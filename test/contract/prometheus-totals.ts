@@ -1,11 +1,16 @@
 import { type SeriesLabels, seriesKey, type Total } from './expected-totals.ts'
 import { numberOf, type Sample } from './prometheus-text.ts'
 
-/** Our names of the counters and histograms, by what the collector's Prometheus exporter makes of them. */
-const counters: Readonly<Record<string, string>> = {
+/** Our names of the metrics, by what the collector's Prometheus exporter makes of them. */
+const numbers: Readonly<Record<string, string>> = {
   pipeline_status_total: 'pipeline.status_total',
   cicd_pipeline_run_count_total: 'cicd.pipeline.run.count',
   cicd_pipeline_run_errors_total: 'cicd.pipeline.run.errors',
+  pipeline_duration_seconds: 'pipeline.duration_seconds',
+  pipeline_queue_duration_seconds: 'pipeline.queue_duration_seconds',
+  svc_cicd_pipeline_run_queued_duration_seconds: 'svc.cicd.pipeline.run.queued_duration',
+  pipeline_jobs_total: 'pipeline.jobs_total',
+  cicd_pipeline_task_total: 'cicd.pipeline.task.total',
 }
 const histograms: Readonly<Record<string, string>> = {
   cicd_pipeline_run_duration_seconds: 'cicd.pipeline.run.duration',
@@ -13,12 +18,12 @@ const histograms: Readonly<Record<string, string>> = {
   cicd_pipeline_task_duration_seconds: 'cicd.pipeline.task.duration',
 }
 
-/** The counters and histograms of a scraped page, as `expectedTotals` has them. */
+/** The metrics of a scraped page, as `expectedTotals` has them. */
 export function totalsOfPage(samples: readonly Sample[]): Map<string, Total> {
   const totals = new Map<string, Total>()
   for (const { name, labels, value } of samples) {
-    const metric = counters[name]
-    if (metric !== undefined) totals.set(seriesKey(labelsOf(metric, labels)), { count: value })
+    const metric = numbers[name]
+    if (metric !== undefined) totals.set(seriesKey(labelsOf(metric, labels)), { value })
   }
   for (const [prefix, metric] of Object.entries(histograms)) {
     const series = new Map<string, Sample[]>()

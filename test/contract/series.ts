@@ -19,11 +19,12 @@ export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPo
   )
 }
 
+/** A point of a counter or histogram. */
 export const isAdded = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
 
-/** The last point of each counter and histogram series. */
+/** The last point of each series. */
 export function lastTotals(points: readonly SeriesPoint[]): Map<string, Total> {
-  return new Map(points.filter(isAdded).map((each) => [keyOf(each), totalOf(each.point)]))
+  return new Map(points.map((each) => [keyOf(each), totalOf(each.point)]))
 }
 
 export function keyOf({ metric, resource, point }: SeriesPoint): string {
@@ -47,5 +48,5 @@ function totalOf(point: NumberDataPoint | HistogramDataPoint): Total {
   if ('bucketCounts' in point) {
     return { count: Number(point.count), sum: point.sum!, buckets: point.bucketCounts.map(Number) }
   }
-  return { count: Number(point.value?.value) }
+  return { value: Number(point.value?.value) }
 }

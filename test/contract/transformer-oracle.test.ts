@@ -49,7 +49,10 @@ describe.each(encodings)('%s', (encoding) => {
       for (const signal of signalNames) {
         const bytes = encodeRequest(signal, conversion[signal], encoding)
         for (const [reader, read] of Object.entries(readers)) {
-          reckoning.add(`${name}, ${signal}, ${reader}`, compareModels(conversion[signal], read(signal, bytes, encoding)))
+          reckoning.add(
+            `${name}, ${signal}, ${reader}`,
+            compareModels(conversion[signal], read(signal, bytes, encoding)),
+          )
         }
       }
     }
@@ -77,7 +80,9 @@ describe.each(encodings)('%s', (encoding) => {
       expect(reckoning.unmet).toEqual([])
       expect(reckoning.compared).toBeGreaterThan(125_000)
       const met = JSON.stringify(reckoning.met)
-      console.info(`otlp-transformer, ${encoding}, ${reader}: ${reckoning.compared} values compared; ${met}; ${left} left out`)
+      console.info(
+        `otlp-transformer, ${encoding}, ${reader}: ${reckoning.compared} values compared; ${met}; ${left} left out`,
+      )
     },
   )
 })

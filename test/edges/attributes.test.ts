@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   at,
@@ -14,6 +16,17 @@ import {
 const sha = '3dffc13c960842b937fc4f5f4c56e3e5aced3fcb'
 const message =
   'Interpolate missing readings at slack water\n\nThe northern gauge drops out for up to twelve minutes.\n'
+
+test('section 3: one resource, one scope; version of the product, schema of the conventions', () => {
+  const { resources } = convertFixture('push-pipeline-five-jobs-three-stages').conversion.traces
+  expect(resources).toHaveLength(1)
+  expect(resources[0]!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.44.0')
+  const [scope, ...others] = resources[0]!.scopes
+  expect(others).toEqual([])
+  expect(scope!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.44.0')
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  expect(scope!.scope).toMatchObject({ name: 'svc-ci-pipeline', version })
+})
 
 test('table 3.3: the resource of a run', () => {
   const resource = resourceOf(convertFixture('push-pipeline-five-jobs-three-stages'))
@@ -170,6 +183,14 @@ test('table 3.5: a job of which nothing is known but id, name, stage and status'
   })
 })
 
+test('table 3.5: REST does not say whether a job is manual, nor when it runs', () => {
+  const { jobs } = convertFixture('rest-bundle-push-pipeline')
+  const keys = keysOf(jobs.compile!)
+  expect(keys).not.toContain('job.manual')
+  expect(keys).not.toContain('job.when')
+  expect(attribute(jobs.compile!, 'job.artifacts.filename')).toBe('compile.zip')
+})
+
 test('table 3.5: a bridge says so twice', () => {
   const { jobs } = convertFixture('parent-pipeline-with-bridges')
   expect(attributes(jobs['kessel-nord']!)).toMatchObject({
@@ -274,15 +295,13 @@ describe('runner', () => {
 })
 
 describe('artifacts and environment', () => {
-  const matching = (owner: Parameters<typeof keysOf>[0], pattern: RegExp) => keysOf(owner).filter((key) => pattern.test(key))
+  const matching = (owner: Parameters<typeof keysOf>[0], pattern: RegExp) =>
+    keysOf(owner).filter((key) => pattern.test(key))
 
   test('edge 24: no artifacts, or only a size', () => {
     expect(matching(convertFixture('e24-artifacts-file-null').jobs.unit!, /artifacts/)).toEqual([])
     const { jobs } = convertFixture('e24-artifacts-size-without-filename')
-    expect(matching(jobs.unit!, /artifacts/)).toEqual([
-      'job.artifacts.size',
-      'svc.cicd.pipeline.task.artifacts.size',
-    ])
+    expect(matching(jobs.unit!, /artifacts/)).toEqual(['job.artifacts.size', 'svc.cicd.pipeline.task.artifacts.size'])
     expect(attribute(jobs.unit!, 'job.artifacts.size')).toBe(2048n)
     expect(matching(convertFixture('push-pipeline-five-jobs-three-stages').jobs.lint!, /artifacts/)).toEqual([])
   })
@@ -309,18 +328,18 @@ describe('artifacts and environment', () => {
 })
 
 describe('names', () => {
-  test.each([
-    'e26-name-null-ref-present',
-    'e26-name-blank-ref-present',
-  ])('edge 26: %s: the project lends its name, the ref stays out of it', (name) => {
-    const { pipeline } = convertFixture(name)
-    expect(pipeline.name).toBe('RUN tide-tables')
-    expect(keysOf(pipeline)).not.toContain('pipeline.name')
-    expect(attributes(pipeline)).toMatchObject({
-      'cicd.pipeline.name': 'tide-tables',
-      'pipeline.ref': 'feature/slack-water',
-    })
-  })
+  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])(
+    'edge 26: %s: the project lends its name, the ref stays out of it',
+    (name) => {
+      const { pipeline } = convertFixture(name)
+      expect(pipeline.name).toBe('RUN tide-tables')
+      expect(keysOf(pipeline)).not.toContain('pipeline.name')
+      expect(attributes(pipeline)).toMatchObject({
+        'cicd.pipeline.name': 'tide-tables',
+        'pipeline.ref': 'feature/slack-water',
+      })
+    },
+  )
 
   test('edge 27: without any name the span is called RUN', () => {
     const run = convertFixture('e27-name-ref-and-project-name-missing')
@@ -332,7 +351,8 @@ describe('names', () => {
 })
 
 describe('who and what', () => {
-  const personal = (keys: string[]) => keys.filter((key) => /user|commit|message/.test(key) && key.startsWith('pipeline'))
+  const personal = (keys: string[]) =>
+    keys.filter((key) => /user|commit|message/.test(key) && key.startsWith('pipeline'))
 
   test.each([
     ['e28-commit-null', ['pipeline.user.id', 'pipeline.user.username']],

@@ -1,6 +1,14 @@
-import { describe, expect, test } from 'vitest'
 import { type Conversion, type ConvertOptionsInput, convert, convertChunks, resolveOptions } from '@penstock/converter'
-import { type Encoding, encodeRequest, decodeRequest, type KeyValue, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
+import {
+  decodeRequest,
+  type Encoding,
+  encodeRequest,
+  type KeyValue,
+  RequestEncoder,
+  type Signal,
+  signalNames,
+} from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
 import { vendorKey } from '../../packages/converter/src/attribute-table.ts'
 import { logAttributes } from '../../packages/converter/src/logs/log-attributes.ts'
 import { pointAttributes } from '../../packages/converter/src/metrics/point-attributes.ts'
@@ -15,6 +23,16 @@ import { arrivalsOf, bodiesOf, caseNames, type ExportedRun, pointsOf, variants }
 const receivedAtNs = 1_790_000_000_000_000_000n
 const encodings: readonly Encoding[] = ['json', 'protobuf']
 const canaries = ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']
+
+const tables = [
+  resourceAttributes,
+  pipelineAttributes,
+  jobAttributes,
+  stageAttributes,
+  linkAttributes,
+  logAttributes,
+  pointAttributes,
+]
 
 interface Subject {
   readonly title: string
@@ -71,21 +89,20 @@ function reversed(body: unknown): unknown {
   return copy
 }
 
-describe.each(subjects)('$title', (subject) => {
-  const runs = runsOf(subject)
+describe.each(subjects.map((subject) => [subject.title, subject] as const))('%s', (_title, subject) => {
+  const options = resolveOptions(subject.options)
 
   test('converting twice gives the same', () => {
-    const options = resolveOptions(subject.options)
-    for (const { record, conversion } of runs) expect(convert(record, options)).toEqual(conversion)
+    for (const { record, conversion } of runsOf(subject)) expect(convert(record, options)).toEqual(conversion)
   })
 
   test('the order of the jobs makes no difference', () => {
     const other = runsOf({ ...subject, bodies: subject.bodies.map(reversed) })
-    expect(other.map(({ conversion }) => conversion)).toEqual(runs.map(({ conversion }) => conversion))
+    expect(other.map(({ conversion }) => conversion)).toEqual(runsOf(subject).map(({ conversion }) => conversion))
   })
 
   test.each(encodings)('%s decodes to what was converted, and holds no canary', (encoding) => {
-    for (const { conversion } of runs) {
+    for (const { conversion } of runsOf(subject)) {
       for (const signal of signalNames) {
         const bytes = encodeRequest(signal, conversion[signal], encoding)
         expect(decodeRequest(signal, bytes, encoding)).toEqual(conversion[signal])
@@ -95,8 +112,7 @@ describe.each(subjects)('$title', (subject) => {
   })
 
   test('the bodies of small chunks, put together, are the whole', () => {
-    const options = resolveOptions(subject.options)
-    for (const { record, conversion } of runs) {
+    for (const { record, conversion } of runsOf(subject)) {
       for (const encoding of encodings) {
         const encoder = new RequestEncoder(encoding)
         const limits = { maxItems: 2, maxBytes: 1024 * 1024 }
@@ -113,7 +129,7 @@ describe.each(subjects)('$title', (subject) => {
   })
 
   test('no key twice in a list', () => {
-    for (const run of runs) {
+    for (const run of runsOf(subject)) {
       for (const list of attributeListsOf(run)) {
         const keys = list.map(({ key }) => key)
         expect(keys).toEqual([...new Set(keys)])
@@ -122,13 +138,14 @@ describe.each(subjects)('$title', (subject) => {
   })
 })
 
-const allRuns = subjects.flatMap((subject) =>
-  runsOf(subject).map((run) => ({ run, namespace: subject.options.vendorNamespace ?? 'svc' })),
-)
+const allRuns = () =>
+  subjects.flatMap((subject) =>
+    runsOf(subject).map((run) => ({ run, namespace: subject.options.vendorNamespace ?? 'svc' })),
+  )
 
 test('a key has one type in the whole corpus', () => {
   const typesByKey = new Map<string, Set<string>>()
-  for (const { run } of allRuns) {
+  for (const { run } of allRuns()) {
     for (const { key, type, value } of attributeListsOf(run).flat()) {
       const precise = type === 'array' ? `array of ${value.map((element) => element.type).join()}` : type
       const types = typesByKey.get(key) ?? new Set()
@@ -140,27 +157,27 @@ test('a key has one type in the whole corpus', () => {
 })
 
 test('every key stands in an attribute table, with the type it is sent with', () => {
-  const rows = [
-    resourceAttributes,
-    pipelineAttributes,
-    jobAttributes,
-    stageAttributes,
-    linkAttributes,
-    logAttributes,
-    pointAttributes,
-  ].flatMap((table) => table.map(({ keys, type }) => ({ keys, type: type === 'string[]' ? 'array' : type })))
+  const rows = tables.flatMap((table) =>
+    table.map(({ keys, type }) => ({ keys, type: type === 'string[]' ? 'array' : type })),
+  )
   const strays = new Set<string>()
-  for (const { run, namespace } of allRuns) {
+  for (const { run, namespace } of allRuns()) {
     const known = new Set(rows.flatMap(({ keys, type }) => keys.map((key) => `${vendorKey(key, namespace)} ${type}`)))
     known.add(`${namespace}.cicd.pipeline.trace_id string`)
-    for (const { key, type } of attributeListsOf(run).flat()) if (!known.has(`${key} ${type}`)) strays.add(`${key} ${type}`)
+    for (const { key, type } of attributeListsOf(run).flat())
+      if (!known.has(`${key} ${type}`)) strays.add(`${key} ${type}`)
   }
   expect([...strays]).toEqual([])
 })
 
 test('the corpus shows every key of every table', () => {
-  const seen = new Set(allRuns.flatMap(({ run }) => attributeListsOf(run).flat().map(({ key }) => key)))
-  const tables = [resourceAttributes, pipelineAttributes, jobAttributes, stageAttributes, linkAttributes, logAttributes, pointAttributes]
+  const seen = new Set(
+    allRuns().flatMap(({ run }) =>
+      attributeListsOf(run)
+        .flat()
+        .map(({ key }) => key),
+    ),
+  )
   const unseen = tables.flatMap((table) => table.flatMap(({ keys }) => keys)).filter((key) => !seen.has(key))
   expect(unseen).toEqual([])
 })

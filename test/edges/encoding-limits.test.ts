@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest'
 import { convertChunks, parseLossless, RecordError, readInput, resolveOptions } from '@penstock/converter'
 import {
   decodeRequest,
@@ -7,10 +6,12 @@ import {
   type Encoding,
   encodeRequest,
   type ItemOf,
+  type OtlpRequest,
   RequestEncoder,
   type Signal,
   signalNames,
 } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
 import {
   attribute,
   attributes,
@@ -26,8 +27,10 @@ import {
 const encodings: readonly Encoding[] = ['json', 'protobuf']
 
 /** The run as each receiver reads it. */
-const received = <S extends Signal>(run: ExportedRun, signal: S, encoding: Encoding) =>
-  decodeRequest(signal, encodeRequest(signal, run.conversion[signal], encoding), encoding)
+function received<S extends Signal>(run: ExportedRun, signal: S, encoding: Encoding): OtlpRequest<S> {
+  const request: OtlpRequest = run.conversion[signal]
+  return decodeRequest(signal, encodeRequest(signal, request as OtlpRequest<S>, encoding), encoding)
+}
 
 const json = (run: ExportedRun, signal: Signal): string =>
   Buffer.from(encodeRequest(signal, run.conversion[signal], 'json')).toString()
@@ -251,32 +254,35 @@ describe('edge 52: 10,000 jobs', () => {
 describe('secrets', () => {
   const canaries = ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']
 
-  test.each([
-    'e58-canary-secret-in-variables',
-    'e58-canary-in-e-mail-and-avatar',
-  ])('edge 58: %s: no canary leaves, whatever the options', (name) => {
-    for (const options of [{}, { profile: 'native' }, { user: 'hash', stageSpans: true }] as const) {
-      const run = convertFixture(name, options)
-      for (const signal of signalNames) {
-        for (const encoding of encodings) {
-          const bytes = Buffer.from(encodeRequest(signal, run.conversion[signal], encoding))
-          for (const canary of canaries) expect(bytes.includes(canary)).toBe(false)
+  test.each(['e58-canary-secret-in-variables', 'e58-canary-in-e-mail-and-avatar'])(
+    'edge 58: %s: no canary leaves, whatever the options',
+    (name) => {
+      for (const options of [{}, { profile: 'native' }, { user: 'hash', stageSpans: true }] as const) {
+        const run = convertFixture(name, options)
+        for (const signal of signalNames) {
+          for (const encoding of encodings) {
+            const bytes = Buffer.from(encodeRequest(signal, run.conversion[signal], encoding))
+            for (const canary of canaries) expect(bytes.includes(canary)).toBe(false)
+          }
         }
       }
-    }
-  })
+    },
+  )
 })
 
 describe('more than anyone asked for', () => {
-  test.each(['e59-unknown-extra-fields', 'e59-nested-100-levels', 'e59-proto-key'])('edge 59: %s is ignored', (name) => {
-    const run = convertFixture(name)
-    expect(run.warnings.total).toBe(0)
-    expect(run.pipeline.name).toBe('RUN tide-tables')
-    expect(attribute(run.pipeline, 'pipeline.status')).toBe('success')
-    expect(Object.keys(run.jobs)).toEqual(['compile', 'unit'])
-    expect(attribute(run.jobs.unit!, 'job.duration')).toBe(73.480112)
-    expect({}).not.toHaveProperty('polluted')
-  })
+  test.each(['e59-unknown-extra-fields', 'e59-nested-100-levels', 'e59-proto-key'])(
+    'edge 59: %s is ignored',
+    (name) => {
+      const run = convertFixture(name)
+      expect(run.warnings.total).toBe(0)
+      expect(run.pipeline.name).toBe('RUN tide-tables')
+      expect(attribute(run.pipeline, 'pipeline.status')).toBe('success')
+      expect(Object.keys(run.jobs)).toEqual(['compile', 'unit'])
+      expect(attribute(run.jobs.unit!, 'job.duration')).toBe(73.480112)
+      expect({}).not.toHaveProperty('polluted')
+    },
+  )
 
   test('edge 59: generated: 100 levels cost nothing, 100,000 are read with a warning', () => {
     const nested = (levels: number): unknown => {

@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest'
 import { parseLossless, RecordError, readInput } from '@penstock/converter'
+import { describe, expect, test } from 'vitest'
 import {
+  arrivalsOf,
   arrivalsOfFixture,
   attribute,
+  bodiesOf,
   convertFixture,
   keysOf,
+  type PipelineHook,
   refusedText,
   resourceOf,
   valuesOf,
@@ -151,16 +154,16 @@ describe('child pipelines (2.5)', () => {
     expect(child!.exported!.pipeline.traceId).toBe('ae0477d5f43f2bd3419548a4f78a4441')
   })
 
-  test.each([
-    'e47-source-pipeline-is-itself',
-    'e47-two-pipelines-each-the-source-of-the-other',
-  ])('edge 47: %s: the cycle is cut, the run that closes it is a root', (name) => {
-    const { pipeline } = arrivalsOfFixture(name).at(-1)!.exported!
-    expect(pipeline.parentSpanId).toBe('')
-    expect(pipeline.flags).toBe(0x103)
-    expect(pipeline.links).toEqual([])
-    expect(attribute(pipeline, ROOT_RESOLVED)).toBeUndefined()
-  })
+  test.each(['e47-source-pipeline-is-itself', 'e47-two-pipelines-each-the-source-of-the-other'])(
+    'edge 47: %s: the cycle is cut, the run that closes it is a root',
+    (name) => {
+      const { pipeline } = arrivalsOfFixture(name).at(-1)!.exported!
+      expect(pipeline.parentSpanId).toBe('')
+      expect(pipeline.flags).toBe(0x103)
+      expect(pipeline.links).toEqual([])
+      expect(attribute(pipeline, ROOT_RESOLVED)).toBeUndefined()
+    },
+  )
 
   test('edge 47: a pipeline that names itself has its own trace, and that is counted', () => {
     const run = convertFixture('e47-source-pipeline-is-itself')
@@ -198,6 +201,15 @@ describe('edge 46: multi-project pipelines', () => {
     expect(downstream!.exported!.pipeline.traceId).toBe('d3f074ef2605c8e9e021f9160ffcba39')
     expect(downstream!.exported!.pipeline.links).toMatchObject([{ traceId, spanId }])
   })
+})
+
+test('edge 46: the link follows an upstream pipeline that is itself a child into the trace of its root', () => {
+  const bodies = structuredClone(bodiesOf('e46-upstream-then-downstream-of-another-project')) as PipelineHook[]
+  bodies[0]!.object_attributes.root_pipeline_id = 2_291_480_300
+  const [upstream, downstream] = arrivalsOf(bodies)
+  const { traceId, spanId } = upstream!.exported!.jobs.depot!
+  expect(traceId).toBe('324ea16fc699ac2b2dc9a44af556d052')
+  expect(downstream!.exported!.pipeline.links).toMatchObject([{ traceId, spanId }])
 })
 
 describe('one span per id', () => {

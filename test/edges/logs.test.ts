@@ -83,12 +83,12 @@ test.each([
 describe('bodies', () => {
   const bodyOf = (name: string) => convertFixture(name).log.body?.value
 
-  test('a name', () => expect(bodyOf('pipeline-with-workflow-name')).toBe('Pipeline success: Tables for the winter season'))
+  test('a name', () =>
+    expect(bodyOf('pipeline-with-workflow-name')).toBe('Pipeline success: Tables for the winter season'))
 
-  test.each([
-    'e26-name-null-ref-present',
-    'e26-name-blank-ref-present',
-  ])('edge 26: %s: the ref', (name) => expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'))
+  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])('edge 26: %s: the ref', (name) =>
+    expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'),
+  )
 
   test('edge 27: neither: the id', () => {
     expect(bodyOf('e27-name-and-ref-blank')).toBe('Pipeline success: #31')

@@ -44,7 +44,9 @@ describe('table 4', () => {
   })
 
   test('the eleventh: errors of a failure', () => {
-    const { name, unit, data } = convertFixture('failed-pipeline-with-skipped-deploy').metrics['cicd.pipeline.run.errors']!
+    const { name, unit, data } = convertFixture('failed-pipeline-with-skipped-deploy').metrics[
+      'cicd.pipeline.run.errors'
+    ]!
     expect([name, unit, data]).toMatchObject([
       'cicd.pipeline.run.errors',
       '{error}',
@@ -177,21 +179,21 @@ describe('what has no value has no point', () => {
     expect(bucketsOf(points[1]!)).toEqual({ 1: 1n })
   })
 
-  test.each([
-    'e19-negative-durations',
-    'e19-durations-as-words',
-  ])('edge 19: %s: no gauges; a job that ran is measured by its times', (name) => {
-    const { metrics } = convertFixture(name)
-    expect(Object.keys(metrics)).toEqual([
-      'pipeline.status_total',
-      'cicd.pipeline.run.count',
-      'pipeline.jobs_total',
-      'cicd.pipeline.task.total',
-      'job.duration_seconds',
-      'cicd.pipeline.task.duration',
-    ])
-    expect(histogramsOf(metrics['job.duration_seconds']).map(({ sum }) => sum)).toEqual([48.213907, 73])
-  })
+  test.each(['e19-negative-durations', 'e19-durations-as-words'])(
+    'edge 19: %s: no gauges; a job that ran is measured by its times',
+    (name) => {
+      const { metrics } = convertFixture(name)
+      expect(Object.keys(metrics)).toEqual([
+        'pipeline.status_total',
+        'cicd.pipeline.run.count',
+        'pipeline.jobs_total',
+        'cicd.pipeline.task.total',
+        'job.duration_seconds',
+        'cicd.pipeline.task.duration',
+      ])
+      expect(histogramsOf(metrics['job.duration_seconds']).map(({ sum }) => sum)).toEqual([48.213907, 73])
+    },
+  )
 
   test('edge 20: 173 milliseconds are in the first bucket', () => {
     const [point] = histogramsOf(convertFixture('e20-job-of-173-milliseconds').metrics['job.duration_seconds'])
@@ -212,18 +214,17 @@ describe('what has no value has no point', () => {
     expect(metrics['svc.cicd.pipeline.run.queued_duration']).toBeUndefined()
   })
 
-  test.each([
-    'e37-builds-empty',
-    'e37-builds-absent',
-    'e05-e37-skipped-by-commit-message',
-  ])('edge 37: %s: one span, no job histograms, a total of 0', (name) => {
-    const run = convertFixture(name)
-    expect(run.spans).toHaveLength(1)
-    expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([0n])
-    expect(valuesOf(run.metrics['cicd.pipeline.task.total'])).toEqual([0n])
-    expect(run.metrics['job.duration_seconds']).toBeUndefined()
-    expect(run.metrics['cicd.pipeline.task.duration']).toBeUndefined()
-  })
+  test.each(['e37-builds-empty', 'e37-builds-absent', 'e05-e37-skipped-by-commit-message'])(
+    'edge 37: %s: one span, no job histograms, a total of 0',
+    (name) => {
+      const run = convertFixture(name)
+      expect(run.spans).toHaveLength(1)
+      expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([0n])
+      expect(valuesOf(run.metrics['cicd.pipeline.task.total'])).toEqual([0n])
+      expect(run.metrics['job.duration_seconds']).toBeUndefined()
+      expect(run.metrics['cicd.pipeline.task.duration']).toBeUndefined()
+    },
+  )
 })
 
 describe('bridges count', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   arrivalsOfFixture,
+  at,
   attribute,
   attributes,
   bucketsOf,
@@ -10,7 +11,6 @@ import {
   pointsOf,
   resourceOf,
   timesOf,
-  at,
   valuesOf,
 } from './reading.ts'
 
@@ -162,18 +162,26 @@ describe('spans', () => {
 })
 
 describe('relations', () => {
-  test.each([
-    'multi-project-downstream-pipeline',
-    'e46-downstream-of-another-project',
-  ])('multiProject: same-trace: %s joins the trace of the other project', (name) => {
-    const ids = {
-      'multi-project-downstream-pipeline': ['25413cbcb96d1b3a3b302ebc94a7c580', 'b7599a543b869b41', '469169b5b3a5c34b'],
-      'e46-downstream-of-another-project': ['983682147c1862ebf436330d10cf0568', '15df71fc41c5fef0', '9eabc84aeffc47d3'],
-    }[name]!
-    const { pipeline } = convertFixture(name, { multiProject: 'same-trace' })
-    expect([pipeline.traceId, pipeline.parentSpanId]).toEqual(ids.slice(0, 2))
-    expect(pipeline.links).toMatchObject([{ traceId: ids[0], spanId: ids[2] }])
-  })
+  test.each(['multi-project-downstream-pipeline', 'e46-downstream-of-another-project'])(
+    'multiProject: same-trace: %s joins the trace of the other project',
+    (name) => {
+      const ids = {
+        'multi-project-downstream-pipeline': [
+          '25413cbcb96d1b3a3b302ebc94a7c580',
+          'b7599a543b869b41',
+          '469169b5b3a5c34b',
+        ],
+        'e46-downstream-of-another-project': [
+          '983682147c1862ebf436330d10cf0568',
+          '15df71fc41c5fef0',
+          '9eabc84aeffc47d3',
+        ],
+      }[name]!
+      const { pipeline } = convertFixture(name, { multiProject: 'same-trace' })
+      expect([pipeline.traceId, pipeline.parentSpanId]).toEqual(ids.slice(0, 2))
+      expect(pipeline.links).toMatchObject([{ traceId: ids[0], spanId: ids[2] }])
+    },
+  )
 
   test('multiProject: same-trace: also where the source says that the pipeline is its own root', () => {
     const [, downstream] = arrivalsOfFixture('e46-upstream-then-downstream-of-another-project', {
@@ -240,7 +248,10 @@ describe('metrics', () => {
     const refs = (name: string) => {
       const run = convertFixture(name, { refLabel: '^(main|stable-.+)$' })
       const points = Object.values(run.metrics).flatMap((metric) => pointsOf(metric))
-      return [...new Set(points.map((point) => attribute(point, 'pipeline.ref'))), attribute(run.pipeline, 'pipeline.ref')]
+      return [
+        ...new Set(points.map((point) => attribute(point, 'pipeline.ref'))),
+        attribute(run.pipeline, 'pipeline.ref'),
+      ]
     }
     expect(refs('failed-pipeline-with-skipped-deploy')).toEqual(['#other#', 'fix/overshoot'])
     expect(refs(push)).toEqual(['main', 'main'])

@@ -93,7 +93,11 @@ export interface ExportedRun {
  * Bodies in order of arrival, as an intake would treat them: job hooks enrich later pipelines, every body teaches its
  * root, a pipeline that was exported before is a later completion.
  */
-export function arrivalsOf(bodies: readonly unknown[], input: ConvertOptionsInput = {}, receivedAtNs?: bigint): Arrival[] {
+export function arrivalsOf(
+  bodies: readonly unknown[],
+  input: ConvertOptionsInput = {},
+  receivedAtNs?: bigint,
+): Arrival[] {
   const options = resolveOptions(input)
   const roots = new Map<string, bigint>()
   const events: JobEvent[] = []

@@ -1,15 +1,18 @@
-import { describe, expect, test } from 'vitest'
 import { StatusCode } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
 import {
+  arrivalsOf,
   arrivalsOfFixture,
   at,
   attribute,
   attributes,
+  bodiesOf,
   convertBody,
   convertFixture,
   type ExportedRun,
   hookOf,
   keysOf,
+  type PipelineHook,
   timesOf,
   utc,
   valuesOf,
@@ -152,6 +155,13 @@ describe('one export per pipeline', () => {
     expect(jobs.simulate!.parentSpanId).toBe('81db3bfa304d22f6')
   })
 
+  test('edge 41: link: a later completion that does not say when it finished is no link to itself', () => {
+    const bodies = structuredClone(bodiesOf('e41-finishes-again-after-a-retry')) as PipelineHook[]
+    bodies[2]!.object_attributes.finished_at = null
+    const { pipeline } = arrivalsOf(bodies, { reexport: 'link' })[2]!.exported!
+    expect(pipeline.links.map(({ spanId }) => spanId)).not.toContain(pipeline.spanId)
+  })
+
   test('edge 41: a later completion counts no second run', () => {
     const [, , second] = arrivalsOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
     const { metrics } = second!.exported!
@@ -166,11 +176,14 @@ describe('one export per pipeline', () => {
     expect(second!.record).toEqual({ ...first!.record, previousExport: { jobIds: new Set([640317n]) } })
   })
 
-  test.each(['none', 'replace', 'link'] as const)('edge 43: a late running hook is ignored (reexport %s)', (reexport) => {
-    const decisions = decisionsOf('e43-running-hook-arrives-after-the-final-one', { reexport })
-    expect(decisions[0]).toEqual(EXPORT)
-    expect(decisions[1]!.kind).toBe('skip')
-  })
+  test.each(['none', 'replace', 'link'] as const)(
+    'edge 43: a late running hook is ignored (reexport %s)',
+    (reexport) => {
+      const decisions = decisionsOf('e43-running-hook-arrives-after-the-final-one', { reexport })
+      expect(decisions[0]).toEqual(EXPORT)
+      expect(decisions[1]!.kind).toBe('skip')
+    },
+  )
 
   test('one hook per status change gives one export', () => {
     const kinds = decisionsOf('one-hook-per-status-change').map(({ kind }) => kind)
@@ -245,4 +258,3 @@ describe('table 3.2: span status', () => {
     expect(attribute(run.jobs.unit!, 'svc.cicd.pipeline.task.run.attempt')).toBe(1n)
   })
 })
-

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
 import { RecordError } from '@penstock/converter'
+import { describe, expect, test } from 'vitest'
 import {
   arrivalsOfFixture,
   at,

@@ -36,7 +36,7 @@ export interface Skipped {
   readonly reason: string
 }
 
-/** Pipelines whose root, or whose export, is remembered; some 30 MB when full. */
+/** Pipelines whose root, or whose export, is remembered. Beyond them a redelivery is exported again, under the same ids. */
 export const rememberedPipelines = 100_000
 /** Jobs of which a hook is kept until their pipeline comes. */
 export const rememberedJobs = 100_000
@@ -62,10 +62,8 @@ export class Intake {
 
   /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
   remember({ record, digest }: Admitted): void {
-    const sent = record.jobs.map((job) => job.id)
-    const jobIds = this.#options.reexport === 'none' ? [] : new Set([...(record.previousExport?.jobIds ?? []), ...sent])
     const key = rootKey(recordInstance(record, this.#options), record.id)
-    this.#exports.set(key, { digest, jobIds: BigInt64Array.from(jobIds) })
+    this.#exports.set(key, { digest, jobIds: this.#options.reexport === 'none' ? noJobs : sentJobs(record) })
   }
 
   #admitJob({ event }: Extract<Input, { kind: 'job' }>): Admission {
@@ -78,11 +76,7 @@ export class Intake {
   #admitPipeline({ record, warnings }: Extract<Input, { kind: 'pipeline' }>): Admission {
     const instance = recordInstance(record, this.#options)
     const root = this.#learnRoot(instance, record.id, record)
-    const skip = (reason: string): Skipped => ({
-      kind: 'skip',
-      reason: `pipeline ${record.id}: ${reason}`,
-      warnings: all,
-    })
+    const skip = (reason: string): Skipped => ({ kind: 'skip', reason: `pipeline ${record.id}: ${reason}` })
     const digest = this.#options.reexport === 'none' ? '' : digestOf(record)
     const earlier = this.#exports.get(rootKey(instance, record.id))
     if (earlier?.digest === digest) return skip('already exported')
@@ -115,6 +109,12 @@ function withWarning(warnings: Warnings, warning: Warning): Warnings {
 interface EarlierExport {
   readonly digest: string
   readonly jobIds: BigInt64Array
+}
+
+const noJobs = new BigInt64Array()
+
+function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
+  return BigInt64Array.from(new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)]))
 }
 
 const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })

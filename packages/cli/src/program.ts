@@ -12,9 +12,9 @@ const commands: readonly CommandDefinition[] = [convertCommand, exportCommand, s
 
 const examples = `
 Examples:
-  $ penstock convert hook.json                                    OTLP as JSON, a request per line
-  $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318 to a collector
-  $ penstock show hook.json                                       a waterfall in the terminal
+  $ penstock show hook.json
+  $ penstock convert hook.json | jq .
+  $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318
 
 penstock <command> --help tells the rest.
 `

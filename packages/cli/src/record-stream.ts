@@ -99,7 +99,7 @@ async function* readDocument(
     yield fault(placeOf(file), tooLong(limits))
     return
   }
-  const document = Buffer.concat([bytes, Buffer.from('\n'), rest])
+  const document = rest.length === 0 ? bytes : Buffer.concat([bytes, Buffer.from('\n'), rest])
   const reading = parsed(placeOf(file), document, first.number)
   if (reading.kind === 'fault' && isDamagedNdjson(bytes, rest)) {
     for (const line of linesIn(document, first.number)) yield* itemsOf(readLine(file, line, limits))

@@ -66,7 +66,8 @@ export function tickLabels(axis: Axis): string {
   const lengthSeconds = Number(axis.endNs - axis.startNs) / Number(SECOND_NS)
   const mostTicks = Math.max(Math.floor(axis.cells / cellsPerTick), 1)
   const step =
-    tickSeconds.find((seconds) => lengthSeconds / seconds <= mostTicks) ?? Math.ceil(lengthSeconds / mostTicks)
+    tickSeconds.find((seconds) => lengthSeconds / seconds <= mostTicks) ??
+    Math.ceil(lengthSeconds / mostTicks / day) * day
   let labels = '0s'
   for (let tick = step; tick <= lengthSeconds; tick += step) {
     const label = tickLabel(tick)

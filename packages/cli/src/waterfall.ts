@@ -37,7 +37,7 @@ export function waterfall(spans: readonly Span[], options: WaterfallOptions): st
     for (const { row } of rows.slice(0, rowsPerTrace)) signs.set(row.mark.sign, row.mark)
     lines.push(...traceLines(trace, rows, options), '')
   }
-  return lines.length === 0 ? [] : [...lines, legend([...signs.values()], options.palette)]
+  return lines.length === 0 ? [] : [...lines, ...legend([...signs.values()], options)]
 }
 
 interface TreeRow {
@@ -133,7 +133,23 @@ function bar({ span, row }: TreeRow, axis: Axis, palette: Palette): string {
   return ' '.repeat(offset - queued) + palette('dim', '░'.repeat(queued)) + palette(row.mark.style, blocks)
 }
 
-function legend(signs: readonly Mark[], palette: Palette): string {
-  const meanings = signs.map(({ sign, style, meaning }) => `${palette(style, sign)} ${palette('dim', meaning)}`)
-  return [...meanings, palette('dim', '░ waiting for a runner')].join(palette('dim', '   '))
+/** What the signs in use mean, on as many lines as it takes. */
+function legend(signs: readonly Mark[], { width, palette }: WaterfallOptions): string[] {
+  const entries = [...signs, { sign: '░', style: 'dim', meaning: 'waiting for a runner' } as const]
+  const lines: string[] = []
+  let line = ''
+  let used = 0
+  for (const { sign, style, meaning } of entries) {
+    const entryWidth = '✓ '.length + meaning.length
+    if (used > 0 && used + legendGap.length + entryWidth > width) {
+      lines.push(line)
+      line = ''
+      used = 0
+    }
+    line += `${used === 0 ? '' : legendGap}${palette(style, sign)} ${palette('dim', meaning)}`
+    used += entryWidth + (used === 0 ? 0 : legendGap.length)
+  }
+  return [...lines, line]
 }
+
+const legendGap = '   '

@@ -92,14 +92,7 @@ describe('profiles', () => {
 })
 
 describe('refusals', () => {
-  test.each([
-    'spanname',
-    'encoding',
-    '',
-    'constructor',
-    'toString',
-    '__proto__',
-  ])('no option is called %j', (name) => {
+  test.each(['spanname', 'encoding', '', 'constructor', 'toString', '__proto__'])('no option is called %j', (name) => {
     const given = Object.fromEntries([[name, true]])
     expect(() => resolve(given)).toThrow(OptionError)
     expect(() => resolve(given)).toThrow(`option ${name}: no such option`)

@@ -42,4 +42,20 @@ describe.each(cases)('$signal in $encoding', ({ signal, encoding }) => {
       ),
     )
   })
+
+  test('a chunk may be exactly as long as the limit', () => {
+    const [first, second] = fc.sample(items(signal), { seed: 4, numRuns: 2 })
+    const [header] = fc.sample(chunkHeaders, { seed: 4, numRuns: 1 })
+    const encoder = new RequestEncoder(encoding)
+    const chunkCount = (maxBytes: number) => {
+      const writer = encoder.chunks(signal, header!, { maxItems: 9, maxBytes })
+      return [writer.add(first!), writer.add(second!), writer.end()].filter((chunk) => chunk !== undefined).length
+    }
+    const writer = encoder.chunks(signal, header!, { maxItems: 9, maxBytes: Number.POSITIVE_INFINITY })
+    writer.add(first!)
+    writer.add(second!)
+    const { length } = writer.end()!.body
+    expect(chunkCount(length)).toBe(1)
+    expect(chunkCount(length - 1)).toBe(2)
+  })
 })

@@ -1,30 +1,13 @@
-import { convert, convertChunks, newAccumulator, RecordError, SCOPE_VERSION } from '@penstock/converter'
+import { SCOPE_VERSION } from '@penstock/converter'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import {
-  DEFAULT_ATTEMPT_TIMEOUT_MS,
-  type DeliverAllOptions,
-  type DeliveryReport,
-  defaultExportRetry,
-  deliverAll,
-  OtlpEndpoint,
-} from '@penstock/exporter'
-import { defaultChunkLimits, type EncodedChunk, type Encoding, RequestEncoder, type Signal } from '@penstock/otlp'
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry, OtlpEndpoint } from '@penstock/exporter'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { deliveryTable, sumOfTotals } from '../delivery-table.ts'
-import { type Environment, exitCodes, UsageError, write } from '../environment.ts'
-import {
-  addInputFlags,
-  encodingOption,
-  type InputSettings,
-  inputSettings,
-  integerFrom,
-  signalsOption,
-} from '../input-flags.ts'
-import { MetricWindows } from '../metric-windows.ts'
-import { type PlacedRecord, RecordRun } from '../record-run.ts'
+import { type Environment, exitCodes, OutputClosed, UsageError, write } from '../environment.ts'
+import { ExportRun, type ExportSettings } from '../export-run.ts'
+import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOption } from '../input-flags.ts'
+import { RecordRun } from '../record-run.ts'
 import { exportToken } from '../settings.ts'
-import { loadState, saveState } from '../state-file.ts'
 import { formatCount } from '../wording.ts'
 
 const examples = `
@@ -83,18 +66,6 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError(`It must be a number of seconds above 0 and at most ${formatCount(MAX_SECONDS)}.`)
 }
 
-interface ExportSettings extends InputSettings {
-  readonly inputs: readonly string[]
-  readonly endpoint: string
-  readonly token: string | undefined
-  readonly signals: readonly Signal[]
-  readonly encoding: Encoding
-  readonly concurrency: number
-  readonly timeoutMs: number
-  readonly retryForMs: number
-  readonly stateFile: string | undefined
-}
-
 function settingsOf(inputs: readonly string[], flags: OptionValues, environment: Environment): ExportSettings {
   const { env } = environment
   const settings = inputSettings(flags, environment)
@@ -133,12 +104,20 @@ async function exportRecords(settings: ExportSettings, environment: Environment)
     })
     const run = await RecordRun.open({ ...settings, activity: 'exporting', printsToTerminal: false }, environment)
     const delivery = new ExportRun(settings, environment, endpoint, run)
-    await delivery.open()
     await delivery.perform()
-    await write(stdout, `${delivery.result().join('\n')}\n`)
+    await writeIfWanted(stdout, `${delivery.result().join('\n')}\n`)
     return delivery.complete ? run.report.exitCode : exitCodes.incomplete
   } finally {
     await client.close()
+  }
+}
+
+/** Whether everything was accepted does not depend on who reads the table. */
+async function writeIfWanted(stdout: Environment['stdout'], text: string): Promise<void> {
+  try {
+    await write(stdout, text)
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error
   }
 }
 
@@ -149,120 +128,3 @@ function newClient({ concurrency, timeoutMs }: ExportSettings): HttpClient {
     headersTimeoutMs: Math.max(timeoutMs, defaultHttpClientLimits.headersTimeoutMs),
   })
 }
-
-/** Notices of retries beyond these are left to the table. */
-const RETRY_NOTICES = 20
-
-class ExportRun {
-  readonly #settings: ExportSettings
-  readonly #environment: Environment
-  readonly #endpoint: OtlpEndpoint
-  readonly #run: RecordRun
-  readonly #encoder: RequestEncoder
-  readonly #retries: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
-  readonly #reports: DeliveryReport[] = []
-  #windows: MetricWindows | undefined
-  #notices = 0
-
-  constructor(settings: ExportSettings, environment: Environment, endpoint: OtlpEndpoint, run: RecordRun) {
-    this.#settings = settings
-    this.#environment = environment
-    this.#endpoint = endpoint
-    this.#run = run
-    this.#encoder = new RequestEncoder(settings.encoding)
-  }
-
-  get complete(): boolean {
-    return this.#reports.every((report) => report.complete)
-  }
-
-  /** Makes ready for metrics that are merged over several pipelines. */
-  async open(): Promise<void> {
-    const { options, signals, stateFile } = this.#settings
-    const { clock } = this.#environment
-    const mode = options.metricsMode
-    if (mode === 'per-run' || !signals.includes('metrics')) return
-    this.#windows = new MetricWindows({
-      state: stateFile === undefined ? newAccumulator(mode, clock.nowNs()) : await loadState(stateFile, clock.nowNs()),
-      nowNs: () => clock.nowNs(),
-      encoder: this.#encoder,
-      deliver: (chunks) => this.#deliver(chunks),
-      save: async (state) => {
-        if (stateFile !== undefined) await saveState(stateFile, state)
-      },
-    })
-  }
-
-  async perform(): Promise<void> {
-    try {
-      await this.#deliver(this.#chunks())
-      if (this.#stopped === undefined) await this.#windows?.flush()
-    } finally {
-      this.#run.end('exported')
-    }
-  }
-
-  /** The table, and a last line that says how it went. */
-  result(): string[] {
-    const totals = sumOfTotals(this.#reports.map((report) => report.totals))
-    const verdict = this.complete ? 'everything accepted' : 'not everything was accepted'
-    const ending = this.#stopped === undefined ? verdict : `${verdict}; stopped: ${this.#stopped}`
-    return [...deliveryTable(totals, this.#settings.signals, this.#retries), '', ending]
-  }
-
-  get #stopped(): string | undefined {
-    return this.#reports.find((report) => report.stopped !== undefined)?.stopped
-  }
-
-  async #deliver(chunks: AsyncIterable<EncodedChunk> | Iterable<EncodedChunk>): Promise<DeliveryReport> {
-    const report = await deliverAll(this.#endpoint, chunks, {
-      concurrency: this.#settings.concurrency,
-      signal: this.#environment.signal,
-      onSettled: (chunk, { attempts }) => {
-        this.#retries[chunk.signal] += Math.max(attempts - 1, 0)
-      },
-      onRetry: (notice) => this.#tellRetry(notice),
-    })
-    this.#reports.push(report)
-    return report
-  }
-
-  /** An interruption is an end like any other, so that the table still tells what has been done. */
-  async *#chunks(): AsyncGenerator<EncodedChunk> {
-    try {
-      for await (const record of this.#run.records()) {
-        yield* this.#chunksOf(record)
-        if (!this.#windows?.full) continue
-        await this.#windows.flush()
-        if (this.#stopped !== undefined) return
-      }
-    } catch (error) {
-      if (!this.#environment.signal.aborted) throw error
-    }
-  }
-
-  /** Only the first step can fail, so a record that is refused has sent nothing. */
-  *#chunksOf(placed: PlacedRecord): Generator<EncodedChunk> {
-    const { options } = this.#settings
-    const signals = this.#windows === undefined ? this.#settings.signals : withoutMetrics(this.#settings.signals)
-    try {
-      const chunking = { signals, encoder: this.#encoder, limits: defaultChunkLimits }
-      const tally = yield* convertChunks(placed.record, options, chunking)
-      this.#windows?.add(convert(placed.record, options).metrics)
-      this.#run.exported(placed, tally)
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      this.#run.report.refuse(placed.place, error)
-    }
-  }
-
-  #tellRetry({ attemptsMade, waitMs, reason }: Parameters<NonNullable<DeliverAllOptions['onRetry']>>[0]): void {
-    this.#notices += 1
-    if (this.#notices > RETRY_NOTICES) return
-    const wait = `${(waitMs / 1_000).toFixed(1)} s`
-    this.#run.progress.print(`attempt ${attemptsMade} failed, next in ${wait}: ${reason}`)
-  }
-}
-
-const withoutMetrics = (signals: readonly Signal[]): readonly Signal[] =>
-  signals.filter((signal) => signal !== 'metrics')

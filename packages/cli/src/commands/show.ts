@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { convert } from '@penstock/converter'
+import { type Conversion, convert } from '@penstock/converter'
 import { RequestEncoder, type Signal, type Span, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
@@ -71,28 +71,29 @@ async function showRecords(inputs: readonly string[], flags: OptionValues, envir
   const { stdout } = environment
   const settings = inputSettings(flags, environment)
   const run = await RecordRun.open({ ...settings, inputs, activity: 'reading', printsToTerminal: false }, environment)
-  const spans: Span[] = []
+  const spans: (readonly Span[])[] = []
   const totals = new SignalCounts()
   try {
     for await (const placed of run.records()) {
       const conversion = run.refusing(placed.place, () => convert(placed.record, settings.options))
       if (conversion === undefined) continue
-      if (totals.pipelines < pipelinesShown) {
-        for (const { scopes } of conversion.traces.resources) for (const { items } of scopes) spans.push(...items)
-      }
+      if (totals.pipelines < pipelinesShown) spans.push(spansOf(conversion))
       totals.add(conversion)
       run.exported(placed, conversion.tally)
     }
   } finally {
     run.end('shown')
   }
-  const lines = waterfall(spans, {
+  const lines = waterfall(spans.flat(), {
     width: stdout.columns ?? defaultWidth,
     palette: hasColors(environment) ? colorful : plain,
   })
   await write(stdout, [...lines, ...totals.lines(), ''].join('\n'))
   return run.report.exitCode
 }
+
+const spansOf = ({ traces }: Conversion): Span[] =>
+  traces.resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))
 
 /** @see https://no-color.org */
 const hasColors = ({ stdout, env }: Environment): boolean => stdout.isTTY === true && !env.NO_COLOR
@@ -106,7 +107,7 @@ class SignalCounts {
   readonly #bytes: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
   readonly #encoder = new RequestEncoder('protobuf')
 
-  add(conversion: ReturnType<typeof convert>): void {
+  add(conversion: Conversion): void {
     this.pipelines += 1
     for (const signal of signalNames) {
       this.#items[signal] += signal === 'metrics' ? dataPointsIn(conversion.metrics) : itemsIn(conversion[signal])

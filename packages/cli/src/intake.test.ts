@@ -1,0 +1,123 @@
+import { type ConvertOptionsInput, resolveOptions } from '@penstock/converter'
+import { describe, expect, test } from 'vitest'
+import { type Admission, type Admitted, Intake } from './intake.ts'
+
+const project = (host: string) => ({ web_url: `https://${host}/harbour/tide-tables` })
+
+interface Hook {
+  readonly id: number
+  readonly status?: string
+  readonly finishedAt?: string
+  readonly source?: number
+  readonly host?: string
+  readonly jobs?: readonly number[]
+}
+
+function hook({
+  id,
+  status = 'success',
+  finishedAt = '2026-02-11 09:25:11 UTC',
+  source,
+  host = 'ci.example.com',
+  jobs = [],
+}: Hook) {
+  return {
+    object_kind: 'pipeline',
+    object_attributes: { id, status, finished_at: finishedAt },
+    project: project(host),
+    builds: jobs.map((job) => ({ id: job, name: `job ${job}`, status: 'success' })),
+    ...(source !== undefined && { source_pipeline: { pipeline_id: source, project: project(host) } }),
+  }
+}
+
+const jobHook = (more: Readonly<Record<string, unknown>>) => ({
+  object_kind: 'build',
+  build_id: 7,
+  build_status: 'success',
+  pipeline_id: 1,
+  project: project('ci.example.com'),
+  ...more,
+})
+
+function intake(options: ConvertOptionsInput = {}) {
+  const under = new Intake(resolveOptions(options), undefined)
+  return {
+    admit: (body: unknown) => under.admit(body),
+    /** Admits and exports. */
+    export(body: unknown): Admission {
+      const admission = under.admit(body)
+      if (admission.kind === 'export') under.remember(admission)
+      return admission
+    },
+  }
+}
+
+const recordOf = (admission: Admission) => (admission as Admitted).record
+const reasonOf = (admission: Admission) => (admission.kind === 'skip' ? admission.reason : undefined)
+
+describe('exported once', () => {
+  test('a redelivery and a second completion are skipped', () => {
+    const run = intake()
+    expect(run.export(hook({ id: 1 })).kind).toBe('export')
+    expect(reasonOf(run.export(hook({ id: 1 })))).toBe('pipeline 1: already exported')
+    expect(reasonOf(run.export(hook({ id: 1, finishedAt: '2026-02-11 10:00:00 UTC' })))).toBe(
+      'pipeline 1: already exported',
+    )
+  })
+
+  test('ids are of an instance', () => {
+    const run = intake()
+    run.export(hook({ id: 1 }))
+    expect(run.export(hook({ id: 1, host: 'ci.example.org' })).kind).toBe('export')
+  })
+
+  test('what was admitted but not exported may come again', () => {
+    const run = intake()
+    run.admit(hook({ id: 1 }))
+    expect(run.admit(hook({ id: 1 })).kind).toBe('export')
+  })
+})
+
+describe('reexport', () => {
+  test('a redelivery is skipped, a second completion knows all jobs sent before', () => {
+    const run = intake({ reexport: 'replace' })
+    run.export(hook({ id: 1, jobs: [10, 11] }))
+    expect(reasonOf(run.export(hook({ id: 1, jobs: [10, 11] })))).toBe('pipeline 1: already exported')
+    const second = run.export(hook({ id: 1, finishedAt: '2026-02-11 10:00:00 UTC', jobs: [10, 12] }))
+    expect(recordOf(second).previousExport).toEqual({ jobIds: new Set([10n, 11n]) })
+    const third = run.export(hook({ id: 1, finishedAt: '2026-02-11 11:00:00 UTC', jobs: [13] }))
+    expect(recordOf(third).previousExport).toEqual({ jobIds: new Set([10n, 11n, 12n]) })
+  })
+
+  test('a late state of before is no completion', () => {
+    const run = intake({ reexport: 'replace' })
+    run.export(hook({ id: 1 }))
+    expect(reasonOf(run.admit(hook({ id: 1, status: 'running' })))).toBe('pipeline 1: not final (running)')
+  })
+})
+
+describe('roots', () => {
+  test('are learnt from unfinished pipelines and from job hooks', () => {
+    const run = intake()
+    run.admit(hook({ id: 2, status: 'running', source: 1 }))
+    expect(recordOf(run.admit(hook({ id: 3, source: 2 }))).rootPipelineId).toBe(1n)
+    run.admit(jobHook({ pipeline_id: 12, source_pipeline: { pipeline_id: 11, project: project('ci.example.com') } }))
+    expect(recordOf(run.admit(hook({ id: 13, source: 12 }))).rootPipelineId).toBe(11n)
+  })
+
+  test('a cycle is broken, with a warning', () => {
+    const run = intake()
+    run.admit(hook({ id: 1, source: 2 }))
+    const second = run.admit(hook({ id: 2, source: 1 }))
+    expect(recordOf(second)).toMatchObject({ rootPipelineId: 2n, upstream: undefined })
+    expect((second as Admitted).warnings.items.at(-1)).toMatchObject({ path: 'source_pipeline' })
+  })
+})
+
+test('a job has all that its hooks have told', () => {
+  const run = intake()
+  run.admit(jobHook({ retries_count: 2, runner: { id: 4, description: 'shed' } }))
+  expect(reasonOf(run.admit(jobHook({ build_status: 'success' })))).toBe('job hook, kept for pipeline 1')
+  const [job] = recordOf(run.admit(hook({ id: 1, jobs: [7] }))).jobs
+  expect(job).toMatchObject({ attempt: 3, runner: { description: 'shed' } })
+})

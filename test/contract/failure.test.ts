@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { convert, readInput, resolveOptions } from '@penstock/converter'
+import { contentTypes, encodeRequest, type OtlpRequest, type Signal, signalNames } from '@penstock/otlp'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Collector, startCollector } from '../collector/collector.ts'
+import { describeWithCollector } from '../collector/collector-suite.ts'
+import { readExported, waitForExported } from '../collector/exported-file.ts'
+import { pipelineHook } from '../load/payloads.ts'
+import { decoded } from './agent.ts'
+import { compareModels } from './compare-models.ts'
+import { generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
+import { itemsByKey } from './items.ts'
+import { collectorChanges, Reckoning } from './known-differences.ts'
+import { penstock } from './penstock.ts'
+import { quietPort } from './quiet-port.ts'
+
+/** OTLP/HTTP into a file, each request at once, on a port that can be taken again after a stop. */
+const config = (http: string) => `
+extensions:
+  bearertokenauth:
+    token: \${env:COLLECTOR_TOKEN}
+receivers:
+  otlp:
+    protocols:
+      http:
+        endpoint: \${env:COLLECTOR_HTTP_ENDPOINT}
+        ${http}
+exporters:
+  file:
+    path: \${env:COLLECTOR_FILE}
+    rotation:
+      max_megabytes: 10000
+service:
+  extensions: [bearertokenauth]
+  pipelines:
+    traces: { receivers: [otlp], exporters: [file] }
+    metrics: { receivers: [otlp], exporters: [file] }
+    logs: { receivers: [otlp], exporters: [file] }
+`
+const open = config('')
+const guarded = config('auth: { authenticator: bearertokenauth }')
+
+const TOKEN = 'the-right-token-4711'
+
+function conversionOf(hook: object) {
+  const input = readInput(hook, { receivedAtNs: undefined })
+  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
+  return convert(input.record, resolveOptions())
+}
+
+describeWithCollector('penstock export, when a collector makes difficulties', () => {
+  let directory: string
+  let file: string
+  let address: string
+  let collector: Collector
+
+  const start = (yaml: string) =>
+    startCollector({
+      config: { yaml },
+      env: { COLLECTOR_HTTP_ENDPOINT: address, COLLECTOR_FILE: file, COLLECTOR_TOKEN: TOKEN },
+    })
+  const exportArgs = (...more: string[]) => ['export', '-', '--endpoint', `http://${address}`, ...more]
+  const received = <S extends Signal>(signal: S) => decoded(signal, readExported(file, signal))
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'failure-'))
+    file = join(directory, 'telemetry.jsonl')
+    address = `127.0.0.1:${await quietPort()}`
+  })
+  afterEach(async () => {
+    await collector.stop()
+    await rm(directory, { recursive: true })
+  })
+
+  /** @returns items that came more than once */
+  function expectAllReceived(hooks: readonly object[]): number {
+    const conversions = hooks.map(conversionOf)
+    const reckoning = new Reckoning(collectorChanges)
+    let repeated = 0
+    for (const signal of signalNames) {
+      const expected = itemsByKey(conversions.map((conversion): OtlpRequest => conversion[signal]))
+      const actual = itemsByKey(received(signal))
+      repeated += actual.repeated.length
+      expect([...actual.byKey.keys()].toSorted()).toEqual([...expected.byKey.keys()].toSorted())
+      for (const [key, item] of expected.byKey) reckoning.add(key, compareModels(item, actual.byKey.get(key)))
+    }
+    expect(reckoning.unexplained).toEqual([])
+    return repeated
+  }
+
+  test('goes away and comes back: retries deliver everything', async () => {
+    const pipelines = generatePipelines(120)
+    collector = await start(open)
+    let comeback: Promise<void> | undefined
+    async function* input() {
+      yield ndjsonOf(pipelines.slice(0, 60))
+      // Requests are under way when it stops.
+      await waitForExported(file, 'logs', 30)
+      await collector.stop()
+      yield ndjsonOf(pipelines.slice(60))
+    }
+    async function comeBack() {
+      collector = await start(open)
+    }
+
+    const run = await penstock(exportArgs(), {
+      stdin: input(),
+      onStderr: (text) => {
+        if (/attempt 1 failed.*connection refused/.test(text)) comeback ??= comeBack()
+      },
+    })
+
+    await comeback
+    expect(comeback).toBeDefined()
+    expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
+    const repeated = expectAllReceived(pipelines.map(hookOf))
+    console.info(`away and back: nothing lost, ${repeated} items delivered twice`)
+  })
+
+  test('does not know the token: exit 1, and the token is told nobody', async () => {
+    const wrong = 'a-wrong-token-0815'
+    collector = await start(guarded)
+    const stdin = [ndjsonOf(generatePipelines(50))]
+
+    const refused = await penstock(exportArgs('--token', wrong), { stdin })
+
+    const told = `${refused.stdout}${refused.stderr}`
+    expect([refused.exitCode, told]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
+    expect(told).not.toContain(wrong)
+    expect(refused.stdout.toString()).toMatch(/\nnot everything was accepted; stopped: HTTP 401/)
+    expect(signalNames.flatMap((signal) => received(signal))).toEqual([])
+
+    const none = await penstock(exportArgs(), { stdin })
+    expect([none.exitCode, none.stdout.toString()]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
+
+    const accepted = await penstock(exportArgs(), { stdin, env: { SVC_OBSERVABILITY_TOKEN: TOKEN } })
+    expect(accepted.exitCode).toBe(0)
+    expect(received('traces')).toHaveLength(50)
+  })
+
+  test('takes 20 MiB at most: 10,000 jobs come through in chunks, which one request does not', async () => {
+    const hook = pipelineHook(7, 10_000)
+    collector = await start(open)
+
+    const whole = encodeRequest('traces', conversionOf(hook).traces, 'json')
+    expect(whole.length).toBeGreaterThan(20 * 1024 * 1024)
+    const headers = { 'content-type': contentTypes.json }
+    const answer = await fetch(`http://${address}/v1/traces`, { method: 'POST', headers, body: Buffer.from(whole) })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('too large')])
+    expect(received('traces')).toEqual([])
+
+    const run = await penstock(exportArgs('--encoding', 'json'), { stdin: [JSON.stringify(hook)] })
+
+    expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
+    expect(expectAllReceived([hook])).toBe(0)
+    const requests = received('traces').length
+    expect(requests).toBeGreaterThan(19)
+    console.info(`10,000 jobs: ${whole.length} bytes of spans in ${requests} requests`)
+  })
+})

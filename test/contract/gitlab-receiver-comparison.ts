@@ -1,0 +1,174 @@
+import { convert, exportDecision, parseLossless, RecordError, readInput, resolveOptions } from '@penstock/converter'
+import { type AnyValue, decodeRequest, type KeyValue, type OtlpRequest, type Span } from '@penstock/otlp'
+import { type GitlabReceiver, startGitlabReceiver } from '../collector/gitlab-receiver.ts'
+import { receivedAtNs } from './fixture-cases.ts'
+import { type HookBody, pipelineHookBodies } from './hook-bodies.ts'
+import { equivalents } from './receiver-equivalents.ts'
+
+export type Outcome =
+  | { readonly kind: 'exported'; readonly trace: TraceView }
+  /** With a status and a reason that the sender sees. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Neither exported nor refused; `reason` is for the log. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+export interface Case extends HookBody {
+  readonly theirs: Outcome
+  readonly ours: Outcome
+}
+
+/**
+ * A trace taken apart, so that two ways to build it can be laid side by side: the first span is the pipeline's, those
+ * with a task run id are jobs, the others stages.
+ */
+export interface TraceView {
+  readonly spans: readonly Span[]
+  readonly scopes: number
+  readonly pipeline: SpanView
+  readonly stages: readonly SpanView[]
+  /** By job id. */
+  readonly jobs: ReadonlyMap<string, SpanView>
+  readonly resource: Attributes
+}
+
+export interface SpanView {
+  readonly span: Span
+  readonly attributes: Attributes
+}
+
+export type Attributes = ReadonlyMap<string, AnyValue>
+
+const options = resolveOptions()
+
+/** Both get every pipeline hook of the fixtures, one by one: what each makes of it. */
+export async function compareWithGitlabReceiver(): Promise<Case[]> {
+  // With user attributes, so that every key it knows shows.
+  const receiver = await startGitlabReceiver({ includeUserAttributes: true })
+  try {
+    const cases: Case[] = []
+    for (const body of pipelineHookBodies()) {
+      cases.push({ ...body, theirs: await theirsOf(receiver, body), ours: oursOf(body) })
+    }
+    return cases
+  } finally {
+    await receiver.stop()
+  }
+}
+
+async function theirsOf(receiver: GitlabReceiver, { text }: HookBody): Promise<Outcome> {
+  const { status, message, traces } = await receiver.postPipelineWebhook(text)
+  if (status === 204) return { kind: 'skipped', reason: '204' }
+  if (status !== 200) return { kind: 'refused', reason: `${status} ${message}` }
+  const [line, ...more] = traces
+  if (line === undefined || more.length > 0) throw new Error(`${traces.length} requests for one hook`)
+  return { kind: 'exported', trace: traceView(decodeRequest('traces', Buffer.from(line), 'json')) }
+}
+
+function oursOf({ text }: HookBody): Outcome {
+  try {
+    const input = readInput(parseLossless(text), { receivedAtNs })
+    if (input.kind !== 'pipeline') throw new Error('not a pipeline hook')
+    const decision = exportDecision(input.record, options)
+    if (decision.kind === 'skip') return { kind: 'skipped', reason: decision.reason }
+    return { kind: 'exported', trace: traceView(convert(input.record, options).traces) }
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error
+    return { kind: 'refused', reason: error.message }
+  }
+}
+
+const JOB_ID = 'cicd.pipeline.task.run.id'
+const isJob = (attributes: Attributes): boolean => attributes.has(JOB_ID)
+
+function traceView({ resources }: OtlpRequest<'traces'>): TraceView {
+  const [group, ...more] = resources
+  if (group === undefined || more.length > 0) throw new Error(`${resources.length} resources for one hook`)
+  const views = group.scopes
+    .flatMap(({ items }) => items)
+    .map((span) => ({ span, attributes: attributeMap(span.attributes) }))
+  const jobs = views.filter(({ attributes }) => isJob(attributes))
+  const [pipeline] = views
+  return {
+    spans: views.map(({ span }) => span),
+    scopes: group.scopes.length,
+    pipeline: pipeline!,
+    stages: views.filter((view) => view !== pipeline && !isJob(view.attributes)),
+    jobs: new Map(jobs.map((view) => [String(view.attributes.get(JOB_ID)?.value), view])),
+    resource: attributeMap(group.resource.attributes),
+  }
+}
+
+const attributeMap = (attributes: readonly KeyValue[]): Attributes =>
+  new Map(attributes.map(({ key, ...value }) => [key, value as AnyValue]))
+
+export type Place = 'resource' | 'pipeline' | 'stage' | 'job'
+
+/** How one side uses a key. */
+export interface KeyUse {
+  readonly places: Set<Place>
+  readonly types: Set<string>
+  values: number
+  /** Empty strings. */
+  blank: number
+}
+
+export function keyUses(traces: readonly TraceView[]): Map<string, KeyUse> {
+  const uses = new Map<string, KeyUse>()
+  const add = (place: Place, attributes: Attributes) => {
+    for (const [key, { type, value }] of attributes) {
+      const use = uses.get(key) ?? { places: new Set(), types: new Set(), values: 0, blank: 0 }
+      uses.set(key, use)
+      use.places.add(place)
+      use.types.add(type === 'array' ? 'string[]' : type)
+      use.values += 1
+      if (value === '') use.blank += 1
+    }
+  }
+  for (const { resource, pipeline, stages, jobs } of traces) {
+    add('resource', resource)
+    add('pipeline', pipeline.attributes)
+    for (const { attributes } of stages) add('stage', attributes)
+    for (const { attributes } of jobs.values()) add('job', attributes)
+  }
+  return uses
+}
+
+/** Of the values that are not blank: how many are the same, as text, under our key for it. */
+export interface Agreement {
+  readonly compared: number
+  readonly same: number
+  /** Where we have no value. */
+  readonly absent: number
+}
+
+export function agreementOn(key: string, pairs: readonly Pair[]): Agreement {
+  const ourKey = equivalents[key] ?? key
+  let [compared, same, absent] = [0, 0, 0]
+  const compare = (theirs: AnyValue | undefined, ours: AnyValue | undefined) => {
+    if (theirs === undefined || theirs.value === '') return
+    compared += 1
+    if (ours === undefined) absent += 1
+    else if (textOf(theirs) === textOf(ours)) same += 1
+  }
+  for (const { theirs, ours } of pairs) {
+    const runOf = (trace: TraceView, name: string) => trace.resource.get(name) ?? trace.pipeline.attributes.get(name)
+    compare(runOf(theirs, key), runOf(ours, ourKey))
+    for (const [id, job] of theirs.jobs) compare(job.attributes.get(key), ours.jobs.get(id)?.attributes.get(ourKey))
+  }
+  return { compared, same, absent }
+}
+
+const textOf = ({ type, value }: AnyValue): string =>
+  type === 'array' ? value.map((each) => String(each.value)).join() : String(value)
+
+/** A hook that both have exported. */
+export interface Pair extends HookBody {
+  readonly theirs: TraceView
+  readonly ours: TraceView
+}
+
+export function pairsOf(cases: readonly Case[]): Pair[] {
+  return cases.flatMap(({ theirs, ours, ...body }) =>
+    theirs.kind === 'exported' && ours.kind === 'exported' ? [{ ...body, theirs: theirs.trace, ours: ours.trace }] : [],
+  )
+}

@@ -1,0 +1,328 @@
+import { type AnyValue, StatusCode } from '@penstock/otlp'
+import {
+  agreementOn,
+  type Case,
+  type KeyUse,
+  keyUses,
+  type Outcome,
+  type Pair,
+  pairsOf,
+  type SpanView,
+  type TraceView,
+} from './gitlab-receiver-comparison.ts'
+import { equivalents, remarks } from './receiver-equivalents.ts'
+
+interface Omission {
+  readonly status: string
+  readonly why: string
+  covers(answer: string, hook: { object_attributes: { finished_at?: unknown } }): boolean
+}
+
+/** Why the receiver leaves a pipeline out that we export, by what it answers. */
+const omissionReasons: readonly Omission[] = [
+  {
+    status: '400',
+    why: 'no `created_at`, ref, commit, project id or project path',
+    covers: (answer) => answer.startsWith('400 missing required field: '),
+  },
+  {
+    status: '400',
+    why: 'an optional field of a wrong type',
+    covers: (answer) => /^400 (json: cannot unmarshal|strconv)/.test(answer),
+  },
+  {
+    status: '500',
+    why: 'a date in another form than `… UTC` or RFC 3339, or one that does not exist',
+    covers: (answer) => /^500 .*(cannot parse|out of range)/.test(answer),
+  },
+  {
+    status: '500',
+    why: 'a job that has no start or no finish',
+    covers: (answer) => /^500 .*time is empty$/.test(answer),
+  },
+  {
+    status: '500',
+    why: 'a job without a stage',
+    covers: (answer) => /^500 .*stageName is empty$/.test(answer),
+  },
+  {
+    status: '204',
+    why: 'no `finished_at`',
+    covers: (answer, hook) => answer === '204' && !hook.object_attributes.finished_at,
+  },
+  {
+    status: '204',
+    why: 'the status in another spelling (`failure`, `cancelled`)',
+    covers: (answer, hook) => answer === '204' && Boolean(hook.object_attributes.finished_at),
+  },
+]
+
+/** `docs/compared-with-gitlabreceiver.md`. Every figure in it is measured. */
+export function comparisonPage(cases: readonly Case[]): string {
+  const pairs = pairsOf(cases)
+  const theirs = pairs.map((pair) => pair.theirs)
+  const ours = pairs.map((pair) => pair.ours)
+  return `<!-- Generated from a run of the real receiver by npm run docs; test/contract checks it. Do not edit. -->
+
+# Compared with the Collector's gitlabreceiver
+
+The OpenTelemetry Collector can turn GitLab pipeline hooks into traces by itself, with its \`gitlabreceiver\` (alpha). This
+page lays its output beside ours: both got the ${cases.length} pipeline hooks in \`fixtures/pipelines\`, one by one, each by itself. The
+receiver is that of contrib 0.158 in a running collector, with \`include_user_attributes: true\` so that every key shows;
+Penstock ran with its defaults.
+
+The fixtures are odd on purpose, one oddity each. So the counts say which oddities matter, not how often a busy instance
+would meet them.
+
+${outcomes(cases)}
+
+## Differences that matter
+
+${omissions(cases)}
+
+**Times.** ${times(pairs)}
+
+**Ids and trees.** ${trees(cases, pairs)}
+
+**Names.** ${names(pairs)}
+
+**Values.** ${values(pairs)}
+
+**Shape.** ${shape(pairs)}
+
+**What the receiver has and Penstock has not by default:** stage spans (ours with \`stageSpans: true\`), names and e-mail
+addresses of commit authors, commit timestamps, default branch and namespace of the project, and URL and path of an upstream
+project. Without \`include_user_attributes\` it leaves out users and commit messages, which Penstock sends unless told
+otherwise (options \`user\` and \`commitMessage\`).
+
+**What Penstock has and the receiver has not:** metrics, logs, bridges, links between attempts and between pipelines of
+different projects, and ${onlyOurs(theirs, ours).length} keys that are listed below.
+
+## Attributes of the receiver
+
+On the ${pairs.length} hooks that both export. *Same* counts the receiver's values, blank ones left aside, that are equal as text to
+our value under the key beside it, on the same run or job.
+
+${theirAttributes(pairs)}
+
+## Attributes that only Penstock sends
+
+${ourAttributes(theirs, ours)}
+
+## Case by case
+
+${caseTable(cases)}
+`
+}
+
+function outcomes(cases: readonly Case[]): string {
+  const count = (side: 'theirs' | 'ours', is: (outcome: Outcome) => boolean) =>
+    cases.filter((each) => is(each[side])).length
+  const refusedWith = (status: string) => (outcome: Outcome) =>
+    outcome.kind === 'refused' && outcome.reason.startsWith(status)
+  const row = (what: string, is: (outcome: Outcome) => boolean) => [what, count('theirs', is), count('ours', is)]
+  return table(
+    ['What became of a hook', 'gitlabreceiver', 'Penstock'],
+    [
+      row('exported', ({ kind }) => kind === 'exported'),
+      row('refused with 400', refusedWith('400')),
+      row('refused with 500', refusedWith('500')),
+      row('skipped: not finished, or so it seemed', ({ kind }) => kind === 'skipped'),
+      ['spans', spansOf(cases, 'theirs'), spansOf(cases, 'ours')],
+    ],
+  )
+}
+
+function spansOf(cases: readonly Case[], side: 'theirs' | 'ours'): number {
+  return sum(cases.map((each) => spanCount(each[side]) ?? 0))
+}
+
+function omissions(cases: readonly Case[]): string {
+  const left = cases.filter(({ theirs, ours }) => ours.kind === 'exported' && theirs.kind !== 'exported')
+  const counts = new Map(omissionReasons.map((reason) => [reason, 0]))
+  for (const { name, text, theirs } of left) {
+    const answer = theirs.kind === 'exported' ? '' : theirs.reason
+    const reason = omissionReasons.find(({ covers }) => covers(answer, JSON.parse(text)))
+    if (reason === undefined) throw new Error(`${name}: nobody knows why ${answer}`)
+    counts.set(reason, counts.get(reason)! + 1)
+  }
+  const rows = [...counts].map(([{ status, why }, count]) => [code(status), why, count])
+  const exported = left.length + pairsOf(cases).length
+  return `**Finished pipelines left out.** Of the ${exported} pipelines that Penstock exports, ${left.length} are missing from the receiver's output, each
+as a whole:
+
+${table(['Answer', 'Because of', 'Hooks'], rows)}`
+}
+
+function times(pairs: readonly Pair[]): string {
+  const matched = matchedSpans(pairs)
+  const same = matched.filter(({ theirs: { span: a }, ours: { span: b } }) => {
+    return a.startTimeUnixNano === b.startTimeUnixNano && a.endTimeUnixNano === b.endTimeUnixNano
+  })
+  const backwards = allSpans(pairs, 'theirs').filter((span) => span.endTimeUnixNano < span.startTimeUnixNano)
+  const ours = allSpans(pairs, 'ours').filter((span) => span.endTimeUnixNano < span.startTimeUnixNano)
+  const beyond = allSpans(pairs, 'theirs').filter((span) => span.endTimeUnixNano > 2n ** 63n)
+  return `Of ${matched.length} pipeline and job spans in both, ${same.length} have the same start and end to the nanosecond. The receiver
+emits ${backwards.length} spans that end before they start (Penstock ${ours.length}) and ${beyond.length} of the year 2339: the year 1, which some relays write for
+"none", does not fit into 64 bits of nanoseconds.`
+}
+
+function trees(cases: readonly Case[], pairs: readonly Pair[]): string {
+  const children = pairs.filter(({ ours }) => ours.pipeline.span.parentSpanId !== '')
+  const joined = children.filter(({ theirs }) => theirs.pipeline.span.parentSpanId !== '')
+  const repeated = sum(
+    pairs.map(({ theirs }) => theirs.spans.length - new Set(theirs.spans.map((span) => span.spanId)).size),
+  )
+  const [first, , again] = ['[0]', '[1]', '[2]'].map((index) =>
+    cases.find(({ name }) => name === `e41-finishes-again-after-a-retry${index}`),
+  )
+  const traceIds = (side: 'theirs' | 'ours') => new Set([first, again].map((each) => traceIdOf(each?.[side]))).size
+  return `The receiver hashes the time of finishing into its ids: a job that still runs cannot know its trace, and a pipeline
+that finishes again after a retry becomes another trace (\`e41-…\`: ${traceIds('theirs')} traces, ours ${traceIds('ours')}). Of ${children.length} child pipelines that Penstock hangs
+into their parent's trace, the receiver joins ${joined.length}. A job that comes twice in one hook becomes spans that share an id
+(${repeated} here).`
+}
+
+function traceIdOf(outcome: Outcome | undefined): string {
+  if (outcome?.kind !== 'exported') throw new Error('not exported')
+  return outcome.trace.pipeline.span.traceId
+}
+
+function names(pairs: readonly Pair[]): string {
+  const byCommit = pairs.filter(({ theirs, text }) => {
+    const { name } = theirs.pipeline.span
+    return name !== '' && name === JSON.parse(text).commit?.title
+  })
+  return `Most pipelines have no name. The receiver then calls the span by the title of the commit (${byCommit.length} of ${pairs.length}), which is
+different for every commit; Penstock calls it \`RUN <project>\`. Stages and jobs bear their bare names and are of kind SERVER
+there, \`job: <name>\` and INTERNAL here.`
+}
+
+function values(pairs: readonly Pair[]): string {
+  const resultsOf = (side: 'theirs' | 'ours') =>
+    [...new Set(pairs.map((pair) => runValue(pair[side], 'cicd.pipeline.result')?.value))]
+      .map((value) => code(String(value)))
+      .toSorted()
+      .join(', ')
+  const uses = [...keyUses(pairs.map(({ theirs }) => theirs)).values()]
+  const blank = sum(uses.map((use) => use.blank))
+  const ourBlank = sum([...keyUses(pairs.map(({ ours }) => ours)).values()].map((use) => use.blank))
+  const noWorker = pairs
+    .flatMap(({ theirs }) => [...theirs.jobs.values()])
+    .filter(({ attributes }) => attributes.get('cicd.worker.id')?.value === 0n)
+  const canceled = matchedSpans(pairs).filter(({ ours }) => isCanceled(ours))
+  const codes = (side: 'theirs' | 'ours') => new Set(canceled.map((each) => each[side].span.status?.code ?? 0))
+  const named = { 0: 'UNSET', 1: 'OK', 2: 'ERROR' } as Record<number, string>
+  const namesOf = (side: 'theirs' | 'ours') => [...codes(side)].map((code) => named[code]).join(' and ')
+  return `\`cicd.pipeline.result\` takes a few values in the conventions; the receiver sends the raw status (${resultsOf('theirs')}; ours
+${resultsOf('ours')}). Run and worker ids are integers there and the conventions' strings here. What a hook does not say is an
+empty string (${blank} of ${sum(uses.map((use) => use.values))} values; Penstock ${ourBlank}), a 0 or a false: ${noWorker.length} jobs without a runner have worker 0. Canceled runs and
+jobs are ${namesOf('theirs')} there and ${namesOf('ours')} here (option \`canceledAsError\`).`
+}
+
+const isCanceled = ({ attributes }: SpanView): boolean =>
+  ['pipeline.status', 'job.status'].some((key) => attributes.get(key)?.value === 'canceled')
+
+function shape(pairs: readonly Pair[]): string {
+  const scopes = (side: 'theirs' | 'ours') => sum(pairs.map((pair) => pair[side].scopes))
+  const jobs = (side: 'theirs' | 'ours') => sum(pairs.map((pair) => pair[side].jobs.size))
+  const stages = pairs.flatMap(({ theirs }) =>
+    theirs.stages.map(({ span }) => ({ span, jobs: [...theirs.jobs.values()] })),
+  )
+  const fine = stages.filter(
+    ({ span, jobs }) =>
+      span.status?.code === StatusCode.OK &&
+      jobs.some((job) => job.span.parentSpanId === span.spanId && job.span.status?.code === StatusCode.ERROR),
+  )
+  return `The receiver puts every span into a scope of its own, without a name (${scopes('theirs')} scopes; Penstock ${scopes('ours')}, one per trace),
+and what belongs to the run on the resource, so that every run is a resource of its own. Jobs that never finished, and all
+bridges, get no span: ${jobs('theirs')} jobs there, ${jobs('ours')} here. A stage has the status of its first job: ${fine.length} of ${stages.length} stage spans are OK with a failed job
+in them.`
+}
+
+function theirAttributes(pairs: readonly Pair[]): string {
+  const ours = keyUses(pairs.map((pair) => pair.ours))
+  const rows = [...keyUses(pairs.map((pair) => pair.theirs))].toSorted(byKey).map(([key, use]) => {
+    const ourKey = equivalents[key] ?? key
+    const ourUse = ours.get(ourKey)
+    const { compared, same } = agreementOn(key, pairs)
+    return [
+      code(key),
+      kindOf(use),
+      use.blank === 0 ? '' : `${use.blank} of ${use.values}`,
+      ourUse === undefined ? '–' : ourKey === key ? 'same key' : code(ourKey),
+      ourUse === undefined ? '' : typeRemark(use, ourUse),
+      ourUse === undefined ? '' : `${same} of ${compared}`,
+      remarks[key] ?? '',
+    ]
+  })
+  return table(['Key', 'On, type', 'Blank', 'Ours', 'On, type', 'Same', 'Why'], rows)
+}
+
+const kindOf = ({ places, types }: KeyUse): string => `${[...places].join(', ')}: ${[...types].join(', ')}`
+
+/** Bold where the type is another. */
+function typeRemark(theirs: KeyUse, ours: KeyUse): string {
+  const same = [...theirs.types].join() === [...ours.types].join()
+  return same ? kindOf(ours) : `${[...ours.places].join(', ')}: **${[...ours.types].join(', ')}**`
+}
+
+function onlyOurs(theirs: readonly TraceView[], ours: readonly TraceView[]): [string, KeyUse][] {
+  const theirUses = keyUses(theirs)
+  const told = new Set([...theirUses.keys()].map((key) => equivalents[key] ?? key))
+  return [...keyUses(ours)].filter(([key]) => !told.has(key)).toSorted(byKey)
+}
+
+function ourAttributes(theirs: readonly TraceView[], ours: readonly TraceView[]): string {
+  const rows = onlyOurs(theirs, ours).map(([key, use]) => [code(key), kindOf(use)])
+  return `Many say under its older key what another key says too; \`docs/telemetry.md\` has the pairs.
+
+${table(['Key', 'On, type'], rows)}`
+}
+
+function caseTable(cases: readonly Case[]): string {
+  const rows = cases.map(({ name, theirs, ours }) => [
+    code(name),
+    outcomeText(theirs),
+    spanCount(theirs) ?? '',
+    outcomeText(ours),
+    spanCount(ours) ?? '',
+  ])
+  return `Spans of the receiver include one per stage that ran. 204 is its answer to a hook it does nothing with.
+
+${table(['Hook', 'gitlabreceiver', 'Spans', 'Penstock', 'Spans'], rows)}`
+}
+
+function outcomeText(outcome: Outcome): string {
+  return outcome.kind === 'exported' ? 'exported' : `${outcome.kind}: ${outcome.reason}`
+}
+
+const spanCount = (outcome: Outcome): number | undefined =>
+  outcome.kind === 'exported' ? outcome.trace.spans.length : undefined
+
+function allSpans(pairs: readonly Pair[], side: 'theirs' | 'ours') {
+  return pairs.flatMap((pair) => pair[side].spans)
+}
+
+/** Pipeline spans, and job spans with the same job id. */
+function matchedSpans(pairs: readonly Pair[]): { theirs: SpanView; ours: SpanView }[] {
+  return pairs.flatMap(({ theirs, ours }) => {
+    const jobs = [...theirs.jobs].flatMap(([id, job]) => {
+      const ourJob = ours.jobs.get(id)
+      return ourJob === undefined ? [] : [{ theirs: job, ours: ourJob }]
+    })
+    return [{ theirs: theirs.pipeline, ours: ours.pipeline }, ...jobs]
+  })
+}
+
+const runValue = ({ resource, pipeline }: TraceView, key: string): AnyValue | undefined =>
+  resource.get(key) ?? pipeline.attributes.get(key)
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
+const code = (text: string): string => `\`${text}\``
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const cell = (text: string | number) => String(text).replaceAll('|', '\\|')
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ConvertOptionsInput } from '@penstock/converter'
+import { signalNames, signals } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
+import { penstock } from '../contract/penstock.ts'
+import { readableJson } from './readable-json.ts'
+
+/**
+ * What `penstock convert` prints for every fixture, pinned: three requests per pipeline and what was said on the way.
+ * `npm run golden` rewrites the files.
+ */
+const fixtures = join(import.meta.dirname, '../../fixtures')
+const pipelines = join(fixtures, 'pipelines')
+
+const RECEIVED_AT = '2026-09-01T00:00:00Z'
+
+interface Variant {
+  readonly case: string
+  readonly variant: string
+  readonly options: ConvertOptionsInput
+}
+
+const variants = JSON.parse(readFileSync(join(pipelines, 'variants.json'), 'utf8')) as Variant[]
+const cases = readdirSync(pipelines)
+  .filter((file) => file.endsWith('.json') && file !== 'variants.json')
+  .map((file) => file.slice(0, -'.json'.length))
+
+const flagNames = { resourceServiceName: 'service-name' } as Record<string, string>
+
+function flagsOf(options: ConvertOptionsInput): string[] {
+  return Object.entries(options).flatMap(([option, value]) => {
+    const name = flagNames[option] ?? option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
+    return [`--${name}`, String(value)]
+  })
+}
+
+async function expectGolden(caseName: string, goldenName: string, flags: readonly string[]): Promise<void> {
+  const run = await penstock(['convert', join(pipelines, `${caseName}.json`), '--received-at', RECEIVED_AT, ...flags])
+  expect(run.exitCode).toBe(0)
+  const requests = run.stdout.toString().split('\n').slice(0, -1).map((line) => JSON.parse(line) as object)
+  const golden = (suffix: string) => join(fixtures, 'golden', `${goldenName}.${suffix}`)
+  const messages = run.stderr.replaceAll(`${pipelines}/`, '')
+  if (messages !== '') await expect(messages).toMatchFileSnapshot(golden('messages.txt'))
+  for (const signal of signalNames) {
+    const ofSignal = requests.filter((request) => signals[signal].json.resources in request)
+    if (ofSignal.length === 0) continue
+    await expect(`${ofSignal.map((request) => readableJson(request)).join('\n')}\n`).toMatchFileSnapshot(golden(`${signal}.json`))
+  }
+}
+
+describe('with the default options', () => {
+  test.each(cases)('%s', (name) => expectGolden(name, name, []))
+})
+
+describe('with other options', () => {
+  test.each(variants)('$case: $variant', ({ case: name, variant, options }) =>
+    expectGolden(name, `${name}.${variant}`, flagsOf(options)))
+})
+
+test('no golden file is left over', () => {
+  const names = new Set([...cases, ...variants.map((row) => `${row.case}.${row.variant}`)])
+  const strays = readdirSync(join(fixtures, 'golden')).filter(
+    (file) => !names.has(file.replace(/\.(traces\.json|metrics\.json|logs\.json|messages\.txt)$/, '')),
+  )
+  expect(strays).toEqual([])
+})
