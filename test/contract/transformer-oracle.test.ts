@@ -6,11 +6,20 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer'
-import { type Conversion, toReadableLogRecords, toReadableSpans, toResourceMetrics } from '@penstock/converter'
+import {
+  type Conversion,
+  convert,
+  readInput,
+  toReadableLogRecords,
+  toReadableSpans,
+  toResourceMetrics,
+} from '@penstock/converter'
 import { decodeRequest, type Encoding, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
+import { pipelineHooks } from '@penstock/testkit'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareModels } from './compare-models.ts'
-import { fixtureCases } from './fixture-cases.ts'
+import { fixtureCases, receivedAtNs } from './fixture-cases.ts'
 import { readIndependently, rewrittenLength } from './independent-reader.ts'
 import { Reckoning, sdkLosses } from './known-differences.ts'
 import { exceedsDoubles } from './sdk-limits.ts'
@@ -86,6 +95,30 @@ describe.each(encodings)('%s', (encoding) => {
     },
   )
 })
+
+test('whatever a forge sends: the other reader reads the same, otlp-transformer writes the same', () => {
+  fc.assert(
+    fc.property(pipelineHooks(), fc.constantFrom(...encodings), (hook, encoding) => {
+      const conversion = conversionOf(hook)
+      const ours = new Reckoning([])
+      const theirs = new Reckoning(sdkLosses)
+      for (const signal of signalNames) {
+        const bytes = encodeRequest(signal, conversion[signal], encoding)
+        ours.add(signal, compareModels(conversion[signal], readIndependently(signal, bytes, encoding)))
+        if (encoding === 'json' && exceedsDoubles(conversion[signal])) continue
+        const model = readIndependently(signal, transformed(conversion, signal, encoding), encoding)
+        theirs.add(signal, compareModels(conversion[signal], model))
+      }
+      expect([...ours.unexplained, ...theirs.unexplained]).toEqual([])
+    }),
+  )
+})
+
+function conversionOf(hook: object): Conversion {
+  const input = readInput(hook, { receivedAtNs })
+  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
+  return convert(input.record)
+}
 
 test('our protobuf holds nothing that the schema has not', () => {
   for (const { name, conversion } of cases) {

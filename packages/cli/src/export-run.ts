@@ -1,4 +1,4 @@
-import { convert, convertChunks, newAccumulator, RecordError } from '@penstock/converter'
+import { convertChunks, convertMetrics, newAccumulator, RecordError } from '@penstock/converter'
 import { type DeliverAllOptions, type DeliveryReport, deliverAll, type OtlpEndpoint } from '@penstock/exporter'
 import { defaultChunkLimits, type EncodedChunk, type Encoding, RequestEncoder, type Signal } from '@penstock/otlp'
 import { deliveryTable, sumOfTotals } from './delivery-table.ts'
@@ -129,7 +129,7 @@ export class ExportRun {
     try {
       const chunking = { signals, encoder: this.#encoder, limits: defaultChunkLimits }
       const tally = yield* convertChunks(placed.record, options, chunking)
-      this.#windows?.add(convert(placed.record, options).metrics)
+      this.#windows?.add(convertMetrics(placed.record, options))
       this.#run.exported(placed, tally)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error

@@ -61,6 +61,15 @@ export function convert(record: PipelineRecord, options: ConvertOptions = defaul
   }
 }
 
+/** The metrics of `convert` alone, for callers that accumulate them. */
+export function convertMetrics(
+  record: PipelineRecord,
+  options: ConvertOptions = defaultOptions,
+): OtlpRequest<'metrics'> {
+  const run = pipelineRun(record, planOf(options))
+  return request(headersOf(run).metrics, metricsOf(run))
+}
+
 export interface ChunkOptions {
   readonly signals: readonly Signal[]
   readonly encoder: RequestEncoder

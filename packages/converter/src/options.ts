@@ -161,8 +161,8 @@ export function resolveOptions(input: ConvertOptionsInput = {}): ConvertOptions 
   const resolved: Record<string, unknown> = Object.fromEntries(
     Object.entries(optionTable).map(([name, row]) => [name, row.default]),
   )
-  for (const [name, value] of Object.entries({ ...profiles[profile], ...given })) {
-    const row = (optionTable as Record<string, OptionRow>)[name]
+  for (const [name, value] of [...Object.entries(profiles[profile]), ...Object.entries(given)]) {
+    const row = Object.hasOwn(optionTable, name) ? (optionTable as Record<string, OptionRow>)[name] : undefined
     if (row === undefined) throw new OptionError(name, 'no such option')
     if (value === undefined) continue
     const problem = problemWith(row.shape, value)

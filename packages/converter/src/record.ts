@@ -69,6 +69,8 @@ export interface ProjectRecord {
 /** The pipeline that started this one through a bridge job. */
 export interface UpstreamPipeline {
   readonly pipelineId: bigint
+  /** The root of its tree, when the caller's root map knows it. */
+  readonly rootPipelineId?: bigint
   /** `bridge_id ?? job_id`: the bridge whose span is the parent or link target. */
   readonly bridgeId: bigint | undefined
   /** True when it lives in another project: linked, never parented. */

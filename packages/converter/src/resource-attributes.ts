@@ -34,7 +34,12 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   },
   { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', from: ({ options }) => options.providerName, absent: 'never' },
   { keys: [ATTR_VCS_REPOSITORY_NAME], type: 'string', from: ({ record }) => record.project.name, absent: 'unknown' },
-  { keys: [ATTR_SVC_REPOSITORY_ID], type: 'int', from: ({ record }) => record.project.id, absent: 'unknown' },
+  {
+    keys: [ATTR_SVC_REPOSITORY_ID],
+    type: 'string',
+    from: ({ record }) => record.project.id?.toString(),
+    absent: 'unknown',
+  },
   {
     keys: [ATTR_VCS_REPOSITORY_URL_FULL],
     type: 'string',

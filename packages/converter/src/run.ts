@@ -1,9 +1,9 @@
 import { type IdScheme, instanceOf, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
 import type { ConversionPlan } from './plan.ts'
-import type { JobRecord, PipelineRecord, UserRecord } from './record.ts'
+import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
 import { RecordError } from './sources/record-error.ts'
-import { OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
+import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
 import { newTally, type Tally } from './text.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
 
@@ -52,7 +52,10 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const instance = recordInstance(record, options)
   const root = rootOf(record, options)
   const errorType = pipelineErrorType(record)
-  const later = record.previousExport !== undefined && options.reexport === 'link' ? record.finishedAtNs : undefined
+  const later =
+    record.previousExport !== undefined && options.reexport === 'link'
+      ? (record.finishedAtNs ?? times.endNs)
+      : undefined
   const tally = newTally()
   if (times.adjusted) tally.adjustedSpans++
   return {
@@ -104,10 +107,18 @@ export function failedJobs(record: PipelineRecord): JobRecord[] {
 
 /** @see spec/pipeline-telemetry.md 2.5 */
 function rootOf(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
+  const upstream = joinedUpstream(record, options)
+  if (upstream?.otherProject) {
+    // Its own root, which the source may name, is that of a trace it does not have.
+    return { id: upstreamRootId(upstream), resolved: upstream.rootPipelineId !== undefined }
+  }
   if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
-  const parentId = joinedUpstream(record, options)?.pipelineId
+  const parentId = upstream?.pipelineId
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
 }
+
+/** The root of the upstream pipeline's tree; the pipeline itself where nobody knows better. */
+export const upstreamRootId = (upstream: UpstreamPipeline): bigint => upstream.rootPipelineId ?? upstream.pipelineId
 
 /** The upstream pipeline whose trace this one joins, if it joins one. */
 export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {
@@ -129,8 +140,9 @@ function pipelineErrorType(record: PipelineRecord): string | undefined {
 const finishOf = (job: JobRecord): bigint => job.finishedAtNs ?? 2n ** 64n
 
 function resultOf(status: string, errorType: string | undefined, options: ConvertOptions): string | undefined {
-  const refined = options.refinedResults && errorType !== undefined ? refinedResultByReason[errorType] : undefined
-  return refined ?? resultByStatus[status]
+  const refined =
+    options.refinedResults && errorType !== undefined ? entryOf(refinedResultByReason, errorType) : undefined
+  return refined ?? entryOf(resultByStatus, status)
 }
 
 function refTypeOf(record: PipelineRecord): 'tag' | 'branch' | undefined {

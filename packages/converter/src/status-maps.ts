@@ -43,6 +43,11 @@ export const changeStateByState: Readonly<Record<string, string>> = {
   closed: 'closed',
 }
 
+/** The entry for a word from outside, where `constructor` and its kin are words like any other. */
+export function entryOf<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined
+}
+
 /** Jobs that have not run, whatever their times claim. */
 const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'skipped',
@@ -51,6 +56,7 @@ const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'pending',
   'preparing',
   'waiting_for_resource',
+  'waiting_for_callback',
 ])
 export const isNeverRun = (status: string): boolean => neverRunStatuses.has(status)
 

@@ -8,42 +8,30 @@ export interface AttributeRun<Encoded> {
 
 /** A shorter list is encoded again sooner than it is looked up. */
 const MIN_ATTRIBUTES = 16
-/**
- * Attributes remembered at most, in all lists together: those of some 100 job spans. What is remembered outlives the
- * garbage collector's young generation, so more costs more than it saves.
- */
-const CAPACITY = 4 * 1024
 
 /**
- * Remembers encoded attribute lists by identity. A log record carries the attributes of its span, the very same
+ * Remembers the attribute list encoded last, by identity. A log record carries the attributes of its span, the very same
  * objects, behind two of its own:
  *
- *     span:                  [ a b c … z ]     encoded and remembered under z
- *     log record:  [ level source a b c … z ]  ends with z, and with the rest of that list: copied
+ *     span:                  [ a b c … z ]     encoded and remembered
+ *     log record:  [ level source a b c … z ]  ends with that list: copied
  *
- * Values of the model never change, so the same objects mean the same bytes. When full, everything is forgotten.
+ * Values of the model never change, so the same objects mean the same bytes. One list is enough for a caller that sends
+ * span and log record of a job one after the other; remembering more keeps young objects alive and costs the garbage
+ * collector more than the copies save.
  */
 export class AttributeRuns<Encoded> {
-  readonly #byLast = new Map<KeyValue, AttributeRun<Encoded>>()
-  #size = 0
+  #last: AttributeRun<Encoded> | undefined
 
-  /** The remembered list that `attributes` ends with. */
+  /** The remembered list, when `attributes` ends with it. */
   findSuffix(attributes: readonly KeyValue[]): AttributeRun<Encoded> | undefined {
-    if (attributes.length < MIN_ATTRIBUTES) return undefined
-    const run = this.#byLast.get(attributes[attributes.length - 1] as KeyValue)
+    const run = this.#last
     return run !== undefined && endsWith(attributes, run.attributes) ? run : undefined
   }
 
   /** `encode` is called if the list is worth remembering. */
   remember(attributes: readonly KeyValue[], encode: () => Encoded): void {
-    const { length } = attributes
-    if (length < MIN_ATTRIBUTES || length > CAPACITY) return
-    if (this.#size + length > CAPACITY) {
-      this.#byLast.clear()
-      this.#size = 0
-    }
-    this.#byLast.set(attributes[length - 1] as KeyValue, { attributes, encoded: encode() })
-    this.#size += length
+    if (attributes.length >= MIN_ATTRIBUTES) this.#last = { attributes, encoded: encode() }
   }
 }
 

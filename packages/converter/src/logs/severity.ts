@@ -1,3 +1,5 @@
+import { entryOf } from '../status-maps.ts'
+
 export interface Severity {
   /** logs.v1.SeverityNumber */
   readonly number: number
@@ -18,6 +20,6 @@ export const severityByStatus: Readonly<Record<string, Severity>> = {
 }
 
 export function severityOf(status: string, forgiven = false): Severity {
-  const severity = severityByStatus[status] ?? DEBUG
+  const severity = entryOf(severityByStatus, status) ?? DEBUG
   return severity === ERROR && forgiven ? WARN : severity
 }

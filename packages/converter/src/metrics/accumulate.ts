@@ -65,7 +65,7 @@ export function accumulate(
   const advanced: Stream[] = []
   for (const [key, stream] of streamsOf(request, mergedStreams)) {
     const known = streams.get(key)
-    const next = state.mode === 'windowed' ? windowed(state, known) : cumulative(known, stream, nowNs)
+    const next = state.mode === 'windowed' ? windowed(state, known) : cumulative(state, known, stream)
     const startTimeUnixNano = stream.metric.data?.type === 'gauge' ? 0n : next.startNs
     const point = { ...(next.total ?? stream.point), startTimeUnixNano, timeUnixNano: timeNs }
     advanced.push({ ...stream, point })
@@ -86,8 +86,9 @@ function windowed(state: AccumulatorState, known: StreamState | undefined): Next
   return { startNs: known?.lastNs ?? state.startNs, total: undefined }
 }
 
-function cumulative(known: StreamState | undefined, { metric, point }: Stream, nowNs: bigint): NextTotal {
-  if (known?.total === undefined) return { startNs: nowNs, total: point }
+function cumulative(state: AccumulatorState, known: StreamState | undefined, { metric, point }: Stream): NextTotal {
+  // A start that equals the time would mean "unknown"; the last export is later than any point of a forgotten total.
+  if (known?.total === undefined) return { startNs: state.lastNs, total: point }
   // The total's exemplars have been exported; only the new ones go out.
   const total = mergedPoints(metric, { ...known.total, exemplars: [] }, point)
   return { startNs: known.startNs, total }

@@ -175,7 +175,7 @@ function shortened(value: string): string {
 
 function isBlank(value: string): boolean {
   const first = value.charCodeAt(0)
-  return !(first > 32 && first < 127) && !/\S/.test(value) // the first comparison decides nearly always, and is cheap
+  return !(first > 32 && first < 127) && !/[^\s\0]/.test(value) // the first comparison decides nearly always, and is cheap
 }
 
 function toInteger(value: unknown): bigint | undefined {

@@ -23,7 +23,7 @@ const rootsOf = (...pairs: [number, number][]) =>
 describe('the root of a run', () => {
   test.each([
     ['a run without upstream is its own root', run(1), rootsOf(), 1n, 'self'],
-    ['edge 46: so is one that another project started', run(3, 2, { otherProject: true }), rootsOf([2, 1]), 3n, 'self'],
+    ['edge 46: so is one that another project started', run(3, 2, { otherProject: true }), rootsOf(), 3n, 'self'],
     ['an explicit root wins', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
     ['the parent is a known root', run(2, 1), rootsOf([1, 1]), 1n, 'map'],
     ['edge 44: the root of the parent is known', run(3, 2), rootsOf([2, 1]), 1n, 'map'],
@@ -36,6 +36,11 @@ describe('the root of a run', () => {
     ['edge 47: a cycle further up', run(4, 3), rootsOf([3, 2], [2, 1], [1, 3]), 4n, 'cycle'],
   ])('%s', (_, record, roots, id, from) => {
     expect(rootOf(record, roots, instance)).toEqual({ id, from })
+  })
+
+  test('edge 46: the root of an upstream in another project is kept beside its own', () => {
+    const record = run(3, 2, { otherProject: true })
+    expect(rootOf(record, rootsOf([2, 1]), instance)).toEqual({ id: 3n, from: 'self', upstreamId: 1n })
   })
 
   test('ids of another instance do not count', () => {

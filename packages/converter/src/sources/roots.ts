@@ -10,6 +10,8 @@ import type { JobEvent } from './job-webhook.ts'
 export interface Root {
   readonly id: bigint
   readonly from: 'source' | 'map' | 'self' | 'parent' | 'cycle'
+  /** The root of an upstream pipeline of another project, when the map knows it. */
+  readonly upstreamId?: bigint
 }
 
 /** Ids are unique within an instance only. `instance` is the one that trace ids are hashed with. */
@@ -27,8 +29,12 @@ export function rootKey(instance: string, pipelineId: bigint): string {
  */
 export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string, bigint>, instance: string): Root {
   const ownId = 'pipelineId' in run ? run.pipelineId : run.id
+  if (run.upstream?.otherProject) {
+    const upstreamId = roots.get(rootKey(instance, run.upstream.pipelineId))
+    const own = { id: run.rootPipelineId ?? ownId, from: run.rootPipelineId === undefined ? 'self' : 'source' } as const
+    return upstreamId === undefined ? own : { ...own, upstreamId }
+  }
   if (run.rootPipelineId !== undefined) return { id: run.rootPipelineId, from: 'source' }
-  if (run.upstream?.otherProject) return { id: ownId, from: 'self' }
 
   const parentId = run.upstream?.pipelineId
   const learnt = roots.get(rootKey(instance, ownId))
@@ -56,6 +62,12 @@ export function withRoot(record: PipelineRecord, root: Root): PipelineRecord {
     case 'cycle':
       return { ...record, rootPipelineId: root.id, upstream: undefined }
     default:
-      return { ...record, rootPipelineId: root.id }
+      return { ...withUpstreamRoot(record, root.upstreamId), rootPipelineId: root.id }
   }
+}
+
+function withUpstreamRoot(record: PipelineRecord, rootPipelineId: bigint | undefined): PipelineRecord {
+  const { upstream } = record
+  if (upstream === undefined || rootPipelineId === undefined) return record
+  return { ...record, upstream: { ...upstream, rootPipelineId } }
 }

@@ -15,7 +15,7 @@ import {
   ATTR_SVC_TASK_RUN_EXECUTED,
   ATTR_SVC_TIMESTAMPS_ADJUSTED,
 } from '../semconv.ts'
-import { stateByStatus } from '../status-maps.ts'
+import { entryOf, stateByStatus } from '../status-maps.ts'
 
 const BRIDGE = 'bridge'
 
@@ -35,7 +35,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_STATE],
     type: 'string',
-    from: ({ job }) => stateByStatus[job.status],
+    from: ({ job }) => entryOf(stateByStatus, job.status),
     absent: 'the status is final or has no state',
   },
   {

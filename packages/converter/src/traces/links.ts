@@ -2,7 +2,7 @@ import type { SpanLink } from '@penstock/otlp'
 import { appendAttributes } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { type JobRun, joinedUpstream, type PipelineRun } from '../run.ts'
+import { type JobRun, joinedUpstream, type PipelineRun, upstreamRootId } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -45,7 +45,7 @@ function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
   const { upstream } = run.record
   if (upstream === undefined || upstream.pipelineId === run.record.id) return []
   const instance = run.options.instanceId ?? (instanceOf(upstream.projectWebUrl) || run.instance)
-  const rootId = upstream.pipelineId
+  const rootId = upstreamRootId(upstream)
   const target: Target = {
     traceId: run.ids.traceId(instance, rootId),
     spanId:

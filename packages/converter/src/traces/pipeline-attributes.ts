@@ -21,7 +21,7 @@ import {
   ATTR_VCS_REF_HEAD_REVISION,
   ATTR_VCS_REF_HEAD_TYPE,
 } from '../semconv.ts'
-import { changeStateByState, stateByStatus } from '../status-maps.ts'
+import { changeStateByState, entryOf, stateByStatus } from '../status-maps.ts'
 
 /** Attributes of the pipeline span and of the pipeline's log record. @see spec/pipeline-telemetry.md 3.4 */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [
@@ -60,7 +60,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_RUN_STATE],
     type: 'string',
-    from: ({ record }) => stateByStatus[record.status],
+    from: ({ record }) => entryOf(stateByStatus, record.status),
     absent: 'the status is final or has no state',
   },
   { keys: ['pipeline.detailed_status'], type: 'string', from: ({ record }) => record.detailedStatus, absent: 'blank' },
@@ -181,6 +181,6 @@ function commitMessage({ record, options }: PipelineRun): string | undefined {
 }
 
 function changeStateOf({ state, draft }: MergeRequestRecord): string | undefined {
-  const changeState = state === undefined ? undefined : changeStateByState[state]
+  const changeState = state === undefined ? undefined : entryOf(changeStateByState, state)
   return draft && changeState === 'open' ? 'wip' : changeState
 }

@@ -29,12 +29,11 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   const { finishedAtNs, durationSeconds } = record
   const startNs =
     record.createdAtNs ??
-    earliest(record.jobs, 'createdAtNs') ??
+    earliest(record.jobs, (job) => job.createdAtNs) ??
     record.startedAtNs ??
     minus(finishedAtNs, durationSeconds) ??
-    earliest(record.jobs, 'startedAtNs') ??
+    earliestStart(record.jobs) ??
     finishedAtNs ??
-    earliest(record.jobs, 'finishedAtNs') ??
     record.updatedAtNs
   if (startNs === undefined) {
     const { receivedAtNs } = record
@@ -51,14 +50,14 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
 
 /** @see spec/pipeline-telemetry.md 3.1, edge cases 12 to 17 */
 export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
-  const { startedAtNs, finishedAtNs, durationSeconds } = job
-  const startNs = startedAtNs ?? (isNeverRun(job.status) ? undefined : minus(finishedAtNs, durationSeconds))
+  const { finishedAtNs, durationSeconds } = job
+  const startNs = startOf(job)
   if (startNs !== undefined) {
-    const endNs = finishedAtNs ?? plus(startNs, durationSeconds) ?? later(startNs, pipeline.endNs)
+    const endNs = finishedAtNs ?? plus(startNs, durationSeconds) ?? pipeline.endNs
     return { ...ordered(startNs, endNs), executed: true }
   }
   const atNs = finishedAtNs ?? within(job.createdAtNs, pipeline)
-  const executed = job.status === 'success' || job.status === 'running'
+  const executed = job.status === 'success' || job.status === 'running' || ranSeconds(job) !== undefined
   return atNs === undefined
     ? { startNs: pipeline.startNs, endNs: pipeline.startNs, adjusted: true, executed }
     : { startNs: atNs, endNs: atNs, adjusted: false, executed }
@@ -79,8 +78,6 @@ export function ranSeconds(job: JobRecord): number | undefined {
 const ordered = (startNs: bigint, endNs: bigint): SpanTimes =>
   endNs < startNs ? { startNs, endNs: startNs, adjusted: true } : { startNs, endNs, adjusted: false }
 
-const later = (a: bigint, b: bigint): bigint => (a > b ? a : b)
-
 function within(atNs: bigint | undefined, range: SpanTimes): bigint | undefined {
   if (atNs === undefined) return undefined
   if (atNs < range.startNs) return range.startNs
@@ -98,13 +95,19 @@ function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | 
   return atNs === undefined || seconds === undefined ? undefined : plus(atNs, -seconds)
 }
 
-function earliest(
-  jobs: readonly JobRecord[],
-  time: 'createdAtNs' | 'startedAtNs' | 'finishedAtNs',
-): bigint | undefined {
+/** When a job started, or must have; `undefined` for one that never ran. */
+function startOf({ status, startedAtNs, finishedAtNs, durationSeconds }: JobRecord): bigint | undefined {
+  return startedAtNs ?? (isNeverRun(status) ? undefined : minus(finishedAtNs, durationSeconds))
+}
+
+/** Where the envelope of the jobs' spans begins. */
+const earliestStart = (jobs: readonly JobRecord[]): bigint | undefined =>
+  earliest(jobs, (job) => startOf(job) ?? job.finishedAtNs)
+
+function earliest(jobs: readonly JobRecord[], timeOf: (job: JobRecord) => bigint | undefined): bigint | undefined {
   let found: bigint | undefined
   for (const job of jobs) {
-    const atNs = job[time]
+    const atNs = timeOf(job)
     if (atNs !== undefined && (found === undefined || atNs < found)) found = atNs
   }
   return found
