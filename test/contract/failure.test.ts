@@ -93,22 +93,25 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
   test('goes away and comes back: retries deliver everything', async () => {
     const pipelines = generatePipelines(120)
     collector = await start(open)
+    let stopped: Promise<void> | undefined
     let comeback: Promise<void> | undefined
     async function* input() {
       yield ndjsonOf(pipelines.slice(0, 60))
       // Requests are under way when it stops.
       await waitForExported(file, 'logs', 30)
-      await collector.stop()
+      stopped = collector.stop()
+      await stopped
       yield ndjsonOf(pipelines.slice(60))
     }
     async function comeBack() {
+      await stopped
       collector = await start(open)
     }
 
     const run = await penstock(exportArgs(), {
       stdin: input(),
       onStderr: (text) => {
-        if (/attempt 1 failed.*connection refused/.test(text)) comeback ??= comeBack()
+        if (/attempt \d+ failed.*connection refused/.test(text)) comeback ??= comeBack()
       },
     })
 

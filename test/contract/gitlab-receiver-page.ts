@@ -80,7 +80,9 @@ ${outcomes(cases)}
 
 ${omissions(cases)}
 
-**Times.** ${times(pairs)}
+**Times.** ${times(pairs)} These ways to write a time occur in hooks:
+
+${dates(cases)}
 
 **Ids and trees.** ${trees(cases, pairs)}
 
@@ -165,6 +167,18 @@ function times(pairs: readonly Pair[]): string {
   return `Of ${matched.length} pipeline and job spans in both, ${same.length} have the same start and end to the nanosecond. The receiver
 emits ${backwards.length} spans that end before they start (Penstock ${ours.length}) and ${beyond.length} of the year 2339: the year 1, which some relays write for
 "none", does not fit into 64 bits of nanoseconds.`
+}
+
+/** The cases that are about nothing but the way a time is written. */
+function dates(cases: readonly Case[]): string {
+  const rows = cases
+    .filter(({ name }) => /^e(08|09|10)-/.test(name))
+    .map(({ text, theirs, ours }) => [
+      code(JSON.parse(text).object_attributes.finished_at),
+      theirs.kind === 'refused' ? `refused: ${theirs.reason.slice(0, 3)}` : theirs.kind,
+      ours.kind,
+    ])
+  return table(['`finished_at`', 'gitlabreceiver', 'Penstock'], rows)
 }
 
 function trees(cases: readonly Case[], pairs: readonly Pair[]): string {

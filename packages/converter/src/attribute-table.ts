@@ -40,32 +40,61 @@ export function vendorKey(key: string, vendorNamespace: string): string {
   return key.startsWith('svc.') ? vendorNamespace + key.slice('svc'.length) : key
 }
 
-/** The table with its keys spelled out for one configuration. */
-export function compileTable<Context>(table: AttributeTable<Context>, options: TableOptions): AttributeTable<Context> {
+/** A table with its keys spelled out for one configuration. */
+export type CompiledTable<Context> = readonly CompiledRow<Context>[]
+
+type CompiledRow<Context> = AttributeRow<Context> & {
+  /**
+   * The last value and its attributes. Most values of a job are those of the job before, and the same objects save
+   * cleaning here and encoding later. A value that had to be cut is not kept, so that every cut is counted.
+   */
+  last: { readonly raw: unknown; readonly attributes: readonly KeyValue[] } | undefined
+}
+
+export function compileTable<Context>(table: AttributeTable<Context>, options: TableOptions): CompiledTable<Context> {
   return table
     .filter((row) => options.extensions || !row.extension)
     .map((row) => ({
       ...row,
       keys: row.keys.map((key) => vendorKey(key, options.vendorNamespace)) as [string, ...string[]],
+      last: undefined,
     }))
 }
 
 /** Appends to `into` what the rows of a compiled table find in `context`, in table order. */
 export function appendAttributes<Context>(
   into: KeyValue[],
-  table: AttributeTable<Context>,
+  table: CompiledTable<Context>,
   context: Context,
   tally: Tally,
 ): KeyValue[] {
-  for (const { keys, type, from } of table) {
-    const raw = from(context)
+  for (const row of table) {
+    const raw = row.from(context)
     if (raw === undefined) continue
-    const value = anyValueOf(type, raw, tally)
-    if (value === undefined) continue
-    for (const key of keys) into.push({ key, type: value.type, value: value.value } as KeyValue)
+    if (row.last === undefined || !isSame(row.last.raw, raw)) {
+      const changes = changesIn(tally)
+      const value = anyValueOf(row.type, raw, tally)
+      if (value === undefined) continue
+      const attributes = row.keys.map((key) => ({ key, type: value.type, value: value.value }) as KeyValue)
+      if (changesIn(tally) !== changes) {
+        into.push(...attributes)
+        continue
+      }
+      row.last = { raw, attributes }
+    }
+    for (const attribute of row.last.attributes) into.push(attribute)
   }
   return into
 }
+
+/** Equal texts and numbers, or lists of equal texts. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+  return a.every((element, i) => element === b[i])
+}
+
+const changesIn = (tally: Tally): number => tally.truncatedTexts + tally.droppedElements
 
 const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
 

@@ -1,4 +1,4 @@
-import { type AttributeTable, compileTable } from './attribute-table.ts'
+import { type CompiledTable, compileTable } from './attribute-table.ts'
 import { type IdScheme, idSchemes } from './identity.ts'
 import { type LogContext, logAttributes } from './logs/log-attributes.ts'
 import { boundsOf } from './metrics/bounds.ts'
@@ -17,13 +17,13 @@ export interface ConversionPlan {
   readonly ids: IdScheme
   readonly bounds: readonly number[]
   readonly keepsRef: (ref: string) => boolean
-  readonly resourceAttributes: AttributeTable<PipelineRun>
-  readonly pipelineAttributes: AttributeTable<PipelineRun>
-  readonly jobAttributes: AttributeTable<JobRun>
-  readonly stageAttributes: AttributeTable<StageContext>
-  readonly linkAttributes: AttributeTable<LinkContext>
-  readonly pointAttributes: AttributeTable<PointContext>
-  readonly logAttributes: AttributeTable<LogContext>
+  readonly resourceAttributes: CompiledTable<PipelineRun>
+  readonly pipelineAttributes: CompiledTable<PipelineRun>
+  readonly jobAttributes: CompiledTable<JobRun>
+  readonly stageAttributes: CompiledTable<StageContext>
+  readonly linkAttributes: CompiledTable<LinkContext>
+  readonly pointAttributes: CompiledTable<PointContext>
+  readonly logAttributes: CompiledTable<LogContext>
 }
 
 const plans = new WeakMap<ConvertOptions, ConversionPlan>()

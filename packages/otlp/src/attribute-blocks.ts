@@ -6,12 +6,15 @@ export interface Block {
 
 /** What one attribute key was encoded to. */
 export interface KeyBlocks {
+  readonly name: string
   /** The field `key` of a KeyValue, tag and length included. */
   readonly key: Block
-  /** The string that this key stood beside last. */
-  text: string | undefined
-  /** The whole KeyValue with that string, its length in front; made when the string comes a second time. */
+  /** The value that this key stood beside last: a text, or a list by identity, for values never change. */
+  value: unknown
+  /** The whole KeyValue with that value, its length in front; made when the value comes a second time. */
   pair: Block | undefined
+  /** What was looked up after it the last time. */
+  next: KeyBlocks | undefined
 }
 
 const INITIAL_BYTES = 4 * 1024
@@ -22,7 +25,7 @@ export const MAX_BLOCK_BYTES = 256
 const WORD_BYTES = 4
 
 /**
- * Encoded keys, and encoded pairs of a key and the string it had last.
+ * Encoded keys, and encoded pairs of a key and the value it had last.
  *
  * Keys come from a small vocabulary, and a key that does not describe one job alone keeps its value for a whole
  * pipeline, often for the next one too; copying takes a quarter of the time of encoding. When the pool is full,
@@ -33,15 +36,25 @@ export class AttributeBlocks {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   #view = new DataView(this.#bytes.buffer)
   #used = WORD_BYTES
+  #found: KeyBlocks | undefined
 
+  /** Lists of one kind have the same keys in the same order, so the key after the last one is nearly always known. */
   find(key: string): KeyBlocks | undefined {
-    return this.#byKey.get(key)
+    const expected = this.#found?.next
+    if (expected?.name === key) {
+      this.#found = expected
+      return expected
+    }
+    const found = this.#byKey.get(key)
+    if (this.#found !== undefined) this.#found.next = found
+    this.#found = found
+    return found
   }
 
   /** `encoded` is at most `MAX_BLOCK_BYTES` long, here and below. */
   learnKey(key: string, encoded: Uint8Array): void {
     const block = this.#store(encoded)
-    this.#byKey.set(key, { key: block, text: undefined, pair: undefined })
+    this.#byKey.set(key, { name: key, key: block, value: undefined, pair: undefined, next: undefined })
   }
 
   learnPair(blocks: KeyBlocks, encoded: Uint8Array): void {
@@ -70,6 +83,7 @@ export class AttributeBlocks {
   #makeRoom(): void {
     if (this.#bytes.length === MAX_BYTES) {
       this.#byKey.clear()
+      this.#found = undefined
       this.#used = WORD_BYTES
       return
     }

@@ -12,7 +12,7 @@ export function requireUint32(value: number): number {
 }
 
 export function requireInt64(value: bigint): bigint {
-  return BigInt.asIntN(64, value) === value ? value : outOfRange('an int64')
+  return Number.isSafeInteger(Number(value)) || BigInt.asIntN(64, value) === value ? value : outOfRange('an int64')
 }
 
 export function requireUint64(value: bigint): bigint {

@@ -1,4 +1,4 @@
-import { type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
+import { type Block, type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
 import { requireInt64 } from './integer-ranges.ts'
 import {
   type EncodedRun,
@@ -102,36 +102,53 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
 
 function writeText(writer: ProtobufWriter, tag: number, key: string, text: string): void {
   writer.reserve((key.length + text.length) * 3 + PAIR_OVERHEAD)
-  const { buffer, blocks, start: end } = writer
-  const known = blocks.find(key)
-  const repeated = known !== undefined && known.text === text
-  let at = end
-  if (repeated && known.pair !== undefined) {
-    at = blocks.copyBefore(writer.view, end, known.pair)
-  } else {
-    at = utf8Before(buffer, end, text)
-    at = varintBefore(buffer, at, end - at)
-    buffer[--at] = STRING
-    at = pairBefore(writer, at, end, key, known)
-    if (repeated) {
-      if (end - at <= MAX_BLOCK_BYTES) blocks.learnPair(known, writer.bytesBetween(at, end))
-    } else if (known !== undefined) {
-      known.text = text.length <= MAX_BLOCK_BYTES ? text : undefined
-      known.pair = undefined
-    }
+  const { buffer, start: end } = writer
+  const known = writer.blocks.find(key)
+  if (known?.value === text && known.pair !== undefined) {
+    writePair(writer, tag, known.pair)
+    return
   }
-  buffer[--at] = tag
+  let at = utf8Before(buffer, end, text)
+  at = varintBefore(buffer, at, end - at)
+  buffer[--at] = STRING
+  at = pairBefore(writer, at, end, key, known)
   writer.start = at
+  rememberPair(writer, known, text, end - at)
+  buffer[--writer.start] = tag
 }
 
 function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
-  const { key } = attribute
+  const { key, value } = attribute
+  const last = writer.blocks.find(key)
+  if (last?.value === value && last.pair !== undefined) {
+    writer.reserve(last.pair.length + PAIR_OVERHEAD)
+    writePair(writer, tag, last.pair)
+    return
+  }
   const before = writer.written
   writeAnyValue(writer, attribute)
   writer.reserve(key.length * 3 + PAIR_OVERHEAD)
-  const end = writer.buffer.length - before
-  writer.start = pairBefore(writer, writer.start, end, key, writer.blocks.find(key))
+  // Looked up again: the values in between may have emptied the pool.
+  const known = writer.blocks.find(key)
+  writer.start = pairBefore(writer, writer.start, writer.buffer.length - before, key, known)
+  rememberPair(writer, known, value, writer.written - before)
   writer.tag(tag)
+}
+
+function writePair(writer: ProtobufWriter, tag: number, pair: Block): void {
+  writer.start = writer.blocks.copyBefore(writer.view, writer.start, pair)
+  writer.buffer[--writer.start] = tag
+}
+
+/** A value that comes a second time is likely to come again: its pair, the newest `bytes`, is kept. */
+function rememberPair(writer: ProtobufWriter, known: KeyBlocks | undefined, value: unknown, bytes: number): void {
+  if (known === undefined || bytes > MAX_BLOCK_BYTES) return
+  if (known.value === value) {
+    writer.blocks.learnPair(known, writer.bytesBetween(writer.start, writer.start + bytes))
+  } else {
+    known.value = value
+    known.pair = undefined
+  }
 }
 
 /** What of a KeyValue stands in front of its AnyValue, whose inside is [at, end): two lengths and the key. */

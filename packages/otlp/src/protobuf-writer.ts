@@ -21,7 +21,6 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024
 /** From this many UTF-16 units on, the native UTF-8 writer beats a loop over units. */
 const NATIVE_UTF8_FROM = 80
 const TWO_TO_28 = 0x1000_0000
-const LOW_7_BITS = 0x7fn
 
 /**
  * A buffer filled from its end, so that the length of a sub-message is known when its prefix is due:
@@ -153,10 +152,7 @@ export function varintBefore(buffer: Buffer, end: number, value: number): number
   }
   if (value >= TWO_TO_28) {
     const high = Math.floor(value / TWO_TO_28)
-    const low = value - high * TWO_TO_28
-    at = varintBefore(buffer, end, high)
-    for (let shift = 21; shift >= 0; shift -= 7) buffer[--at] = ((low >>> shift) & 0x7f) | 0x80
-    return at
+    return splitVarintBefore(buffer, end, high, value - high * TWO_TO_28)
   }
   let shift = value < 0x4000 ? 7 : value < 0x20_0000 ? 14 : 21
   buffer[--at] = value >>> shift
@@ -178,15 +174,15 @@ export function varintBytes(value: number): number {
 export function varint64Before(buffer: Buffer, end: number, value: bigint): number {
   const asNumber = Number(value)
   if (asNumber >= 0 && asNumber <= Number.MAX_SAFE_INTEGER) return varintBefore(buffer, end, asNumber)
-  const groups: number[] = []
-  let rest = BigInt.asUintN(64, value)
-  while (rest > LOW_7_BITS) {
-    groups.push(Number(rest & LOW_7_BITS) | 0x80)
-    rest >>= 7n
-  }
-  groups.push(Number(rest))
-  buffer.set(groups, end - groups.length)
-  return end - groups.length
+  const unsigned = BigInt.asUintN(64, value)
+  return splitVarintBefore(buffer, end, Number(unsigned >> 28n), Number(unsigned & 0xfff_ffffn))
+}
+
+/** The varint of `high` · 2²⁸ + `low`. */
+function splitVarintBefore(buffer: Buffer, end: number, high: number, low: number): number {
+  let at = varintBefore(buffer, end, high)
+  for (let shift = 21; shift >= 0; shift -= 7) buffer[--at] = ((low >>> shift) & 0x7f) | 0x80
+  return at
 }
 
 /** Writes the UTF-8 that ends at `end`; returns where it starts. Needs room for three bytes per unit of `text`. */

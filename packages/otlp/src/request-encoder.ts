@@ -120,7 +120,8 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
 
 function assemble(frame: Frame, items: Uint8Array): Uint8Array {
   const before = frame.before(items.length)
-  const body = new Uint8Array(before.length + items.length + frame.after.length)
+  const length = before.length + items.length + frame.after.length
+  const body = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
   body.set(before)
   body.set(items, before.length)
   body.set(frame.after, before.length + items.length)

@@ -54,7 +54,8 @@ export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
   const startNs = startOf(job)
   if (startNs !== undefined) {
     const endNs = finishedAtNs ?? plus(startNs, durationSeconds) ?? pipeline.endNs
-    return { ...ordered(startNs, endNs), executed: true }
+    const adjusted = endNs < startNs
+    return { startNs, endNs: adjusted ? startNs : endNs, adjusted, executed: true }
   }
   const atNs = finishedAtNs ?? within(job.createdAtNs, pipeline)
   const executed = job.status === 'success' || job.status === 'running' || ranSeconds(job) !== undefined
