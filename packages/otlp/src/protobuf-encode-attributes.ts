@@ -120,7 +120,7 @@ function writeText(writer: ProtobufWriter, tag: number, key: string, text: strin
 function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
   const { key, value } = attribute
   const last = writer.blocks.find(key)
-  if (last?.value === value && last.pair !== undefined) {
+  if (last !== undefined && last.value === value && last.pair !== undefined) {
     writer.reserve(last.pair.length + PAIR_OVERHEAD)
     writePair(writer, tag, last.pair)
     return
