@@ -18,30 +18,33 @@ export interface IdScheme {
 
 const TRACE_ID_DIGITS = 32
 const SPAN_ID_DIGITS = 16
-const allZero = /^0+$/
+const allZeros = '0'.repeat(TRACE_ID_DIGITS)
 
 /** Sampled, and W3C level 2 random: the rightmost 7 bytes are uniform. */
 const HASHED_FLAGS = 0x03
 const NATIVE_FLAGS = 0x01
 
-/** The tag is a constant of the scheme and follows no setting; its version is the second part. */
-function hashedId(digits: number, ...parts: readonly string[]): string {
-  const tuple = `svc-ci\n1\n${parts.join('\n')}`
-  const id = sha256(tuple).slice(0, digits)
-  return allZero.test(id) ? sha256(`${tuple}+`).slice(0, digits) : id
+/**
+ * `tuple`: kind, instance and ids, each on a line. The tag in front is a constant of the scheme and follows no setting;
+ * its version is the second line.
+ */
+function hashedId(digits: number, tuple: string): string {
+  const id = sha256(`svc-ci\n1\n${tuple}`).slice(0, digits)
+  return allZeros.startsWith(id) ? sha256(`svc-ci\n1\n${tuple}+`).slice(0, digits) : id
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 export const hashedIds: IdScheme = {
   traceFlags: HASHED_FLAGS,
-  traceId: (instance, rootId) => hashedId(TRACE_ID_DIGITS, 'trace', instance, String(rootId)),
+  traceId: (instance, rootId) => hashedId(TRACE_ID_DIGITS, `trace\n${instance}\n${rootId}`),
   pipelineSpanId: (instance, _rootId, pipelineId, completedAtNs) =>
-    completedAtNs === undefined
-      ? hashedId(SPAN_ID_DIGITS, 'pipeline', instance, String(pipelineId))
-      : hashedId(SPAN_ID_DIGITS, 'pipeline', instance, String(pipelineId), String(completedAtNs)),
-  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, 'job', instance, String(job.id)),
-  stageSpanId: (instance, pipelineId, stage) => hashedId(SPAN_ID_DIGITS, 'stage', instance, String(pipelineId), stage),
+    hashedId(
+      SPAN_ID_DIGITS,
+      `pipeline\n${instance}\n${pipelineId}${completedAtNs === undefined ? '' : `\n${completedAtNs}`}`,
+    ),
+  jobSpanId: (instance, _rootId, job) => hashedId(SPAN_ID_DIGITS, `job\n${instance}\n${job.id}`),
+  stageSpanId: (instance, pipelineId, stage) => hashedId(SPAN_ID_DIGITS, `stage\n${instance}\n${pipelineId}\n${stage}`),
   traceState: () => '',
 }
 
@@ -66,7 +69,7 @@ export const idSchemes = { hashed: hashedIds, native: nativeIds } as const
 
 /** A stable stand-in for a user under `user: hash`: 63 bits for ids, 16 hex digits for names. */
 export function pseudonym(instance: string, kind: 'id' | 'username', value: string): string {
-  return hashedId(SPAN_ID_DIGITS, `user-${kind}`, instance, value)
+  return hashedId(SPAN_ID_DIGITS, `user-${kind}\n${instance}\n${value}`)
 }
 
 /** Host (with a port that is not the default one) of a web URL; '' when there is none. */

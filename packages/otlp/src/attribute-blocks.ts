@@ -9,7 +9,7 @@ export interface KeyBlocks {
   readonly name: string
   /** The field `key` of a KeyValue, tag and length included. */
   readonly key: Block
-  /** The value that this key stood beside last: a text, or a list by identity, for values never change. */
+  /** The value that this key stood beside last: a text, an integer, or a list by identity, for values never change. */
   value: unknown
   /** The whole KeyValue with that value, its length in front; made when the value comes a second time. */
   pair: Block | undefined

@@ -79,9 +79,8 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
       writeText(writer, tag, key, attribute.value)
       return
     case 'int':
-      at = varint64Before(writer.buffer, end, requireInt64(attribute.value))
-      writer.buffer[--at] = INT
-      break
+      writeInt(writer, tag, key, requireInt64(attribute.value))
+      return
     case 'double':
       at -= 8
       writer.view.setFloat64(at, attribute.value, true)
@@ -98,6 +97,21 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
   at = pairBefore(writer, at, end, key, writer.blocks.find(key))
   writer.buffer[--at] = tag
   writer.start = at
+}
+
+function writeInt(writer: ProtobufWriter, tag: number, key: string, value: bigint): void {
+  const { buffer, start: end } = writer
+  const known = writer.blocks.find(key)
+  if (known?.value === value && known.pair !== undefined) {
+    writePair(writer, tag, known.pair)
+    return
+  }
+  let at = varint64Before(buffer, end, value)
+  buffer[--at] = INT
+  at = pairBefore(writer, at, end, key, known)
+  writer.start = at
+  rememberPair(writer, known, value, end - at)
+  buffer[--writer.start] = tag
 }
 
 function writeText(writer: ProtobufWriter, tag: number, key: string, text: string): void {
