@@ -38,7 +38,6 @@ interface Variant {
 /** Every case of `fixtures/pipelines`, sorted. */
 export const caseNames: readonly string[] = readdirSync(pipelinesDirectory)
   .map((file) => file.slice(0, -'.json'.length))
-  .filter((name) => name !== 'variants')
   .sort()
 
 /** The text of a case as it stands in its file. */
@@ -48,7 +47,7 @@ export function caseText(name: string): string {
 
 /** Every pipeline body of every case and variant, converted, whatever its status: nothing here depends on finality. */
 export function fixtureCases(): FixtureCase[] {
-  const variants = JSON.parse(caseText('variants')) as Variant[]
+  const variants = JSON.parse(readFileSync(join(pipelinesDirectory, '../variants.json'), 'utf8')) as Variant[]
   return [
     ...caseNames.flatMap((name) => converted(name, name, {})),
     ...variants.flatMap((row) => converted(row.case, `${row.case} (${row.variant})`, row.options)),

@@ -30,12 +30,11 @@ import type {
 } from '@penstock/otlp'
 
 const fixtures = join(import.meta.dirname, '../../fixtures')
-const listing = 'variants.json'
 
 /** Every case of `fixtures/pipelines`. */
-export const caseNames: readonly string[] = readdirSync(join(fixtures, 'pipelines'))
-  .filter((file) => file !== listing)
-  .map((file) => file.replace('.json', ''))
+export const caseNames: readonly string[] = readdirSync(join(fixtures, 'pipelines')).map((file) =>
+  file.replace('.json', ''),
+)
 
 export interface Variant {
   readonly case: string
@@ -44,7 +43,7 @@ export interface Variant {
 }
 
 /** The option combinations that the fixtures name. */
-export const variants: readonly Variant[] = JSON.parse(readFileSync(join(fixtures, 'pipelines', listing), 'utf8'))
+export const variants: readonly Variant[] = JSON.parse(readFileSync(join(fixtures, 'variants.json'), 'utf8'))
 
 /** The bodies of a case in order of arrival; most cases are one. */
 export function bodiesOf(name: string): unknown[] {

@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConvertOptionsInput } from '@penstock/converter'
 import { signalNames, signals } from '@penstock/otlp'
+import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { penstock } from '../contract/penstock.ts'
+import { fixtures, penstock, pipelines } from '../cli/command-line.ts'
 import { readableJson } from './readable-json.ts'
 
 /**
  * What `penstock convert` prints for every fixture, pinned: three requests per pipeline and what was said on the way.
  * `npm run golden` rewrites the files.
  */
-const fixtures = join(import.meta.dirname, '../../fixtures')
-const pipelines = join(fixtures, 'pipelines')
 
-const RECEIVED_AT = '2026-09-01T00:00:00Z'
+/** Stands in for the times that a fixture without any does not have. */
+const clock = new ManualClock(Date.UTC(2026, 8, 1))
 
 interface Variant {
   readonly case: string
@@ -21,10 +21,8 @@ interface Variant {
   readonly options: ConvertOptionsInput
 }
 
-const variants = JSON.parse(readFileSync(join(pipelines, 'variants.json'), 'utf8')) as Variant[]
-const cases = readdirSync(pipelines)
-  .filter((file) => file.endsWith('.json') && file !== 'variants.json')
-  .map((file) => file.slice(0, -'.json'.length))
+const variants = JSON.parse(readFileSync(join(fixtures, 'variants.json'), 'utf8')) as Variant[]
+const cases = readdirSync(pipelines).map((file) => file.slice(0, -'.json'.length))
 
 const flagNames = { resourceServiceName: 'service-name' } as Record<string, string>
 
@@ -37,16 +35,21 @@ function flagsOf(options: ConvertOptionsInput): string[] {
 }
 
 async function expectGolden(caseName: string, goldenName: string, flags: readonly string[]): Promise<void> {
-  const run = await penstock(['convert', join(pipelines, `${caseName}.json`), '--received-at', RECEIVED_AT, ...flags])
+  const run = await penstock(['convert', join(pipelines, `${caseName}.json`), ...flags], { clock })
   expect(run.exitCode).toBe(0)
-  const requests = run.stdout.toString().split('\n').slice(0, -1).map((line) => JSON.parse(line) as object)
+  const requests = run.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as object)
   const golden = (suffix: string) => join(fixtures, 'golden', `${goldenName}.${suffix}`)
   const messages = run.stderr.replaceAll(`${pipelines}/`, '')
   if (messages !== '') await expect(messages).toMatchFileSnapshot(golden('messages.txt'))
   for (const signal of signalNames) {
     const ofSignal = requests.filter((request) => signals[signal].json.resources in request)
     if (ofSignal.length === 0) continue
-    await expect(`${ofSignal.map((request) => readableJson(request)).join('\n')}\n`).toMatchFileSnapshot(golden(`${signal}.json`))
+    await expect(`${ofSignal.map((request) => readableJson(request)).join('\n')}\n`).toMatchFileSnapshot(
+      golden(`${signal}.json`),
+    )
   }
 }
 
@@ -56,7 +59,8 @@ describe('with the default options', () => {
 
 describe('with other options', () => {
   test.each(variants)('$case: $variant', ({ case: name, variant, options }) =>
-    expectGolden(name, `${name}.${variant}`, flagsOf(options)))
+    expectGolden(name, `${name}.${variant}`, flagsOf(options)),
+  )
 })
 
 test('no golden file is left over', () => {

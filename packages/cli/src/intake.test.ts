@@ -39,8 +39,10 @@ const jobHook = (more: Readonly<Record<string, unknown>>) => ({
   ...more,
 })
 
+const nowNs = 1_800_000_000_000_000_000n
+
 function intake(options: ConvertOptionsInput = {}) {
-  const under = new Intake(resolveOptions(options), undefined)
+  const under = new Intake(resolveOptions(options), undefined, () => nowNs)
   return {
     admit: (body: unknown) => under.admit(body),
     /** Admits and exports. */
@@ -105,6 +107,15 @@ describe('roots', () => {
     expect(recordOf(run.admit(hook({ id: 13, source: 12 }))).rootPipelineId).toBe(11n)
   })
 
+  test('that change after the export are said, and change nothing', () => {
+    const run = intake()
+    run.export(hook({ id: 3, source: 2 }))
+    run.admit(hook({ id: 2, source: 1 }))
+    expect(reasonOf(run.admit(hook({ id: 3, source: 2 })))).toBe(
+      'pipeline 3: already exported in the trace of pipeline 2, and now said to belong to 1',
+    )
+  })
+
   test('a cycle is broken, with a warning', () => {
     const run = intake()
     run.admit(hook({ id: 1, source: 2 }))
@@ -112,6 +123,12 @@ describe('roots', () => {
     expect(recordOf(second)).toMatchObject({ rootPipelineId: 2n, upstream: undefined })
     expect((second as Admitted).warnings.items.at(-1)).toMatchObject({ path: 'source_pipeline' })
   })
+})
+
+test('a record without any time stands where it was read, with a warning', () => {
+  const admission = intake().admit({ object_kind: 'pipeline', object_attributes: { id: 1, status: 'success' } })
+  expect(recordOf(admission).receivedAtNs).toBe(nowNs)
+  expect((admission as Admitted).warnings.items.at(-1)?.reason).toMatch(/no time at all/)
 })
 
 test('a job has all that its hooks have told', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   type ConvertOptions,
   exportDecision,
+  hasTime,
   type Input,
   instanceOf,
   type JobEvent,
@@ -45,13 +46,16 @@ export const rememberedJobs = 100_000
 export class Intake {
   readonly #options: ConvertOptions
   readonly #receivedAtNs: bigint | undefined
+  readonly #nowNs: () => bigint
   readonly #roots = new RecentMap<string, bigint>(rememberedPipelines)
   readonly #exports = new RecentMap<string, EarlierExport>(rememberedPipelines)
   readonly #jobEvents = new JobEvents(rememberedJobs)
 
-  constructor(options: ConvertOptions, receivedAtNs: bigint | undefined) {
+  /** `nowNs` stands in as receipt time for records that have no time at all. */
+  constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
     this.#options = options
     this.#receivedAtNs = receivedAtNs
+    this.#nowNs = nowNs
   }
 
   /** @throws {RecordError} for a body that is no record */
@@ -63,7 +67,8 @@ export class Intake {
   /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
   remember({ record, digest }: Admitted): void {
     const key = rootKey(recordInstance(record, this.#options), record.id)
-    this.#exports.set(key, { digest, jobIds: this.#options.reexport === 'none' ? noJobs : sentJobs(record) })
+    const jobIds = this.#options.reexport === 'none' ? noJobs : sentJobs(record)
+    this.#exports.set(key, { digest, jobIds, rootId: this.#roots.get(key) })
   }
 
   #admitJob({ event }: Extract<Input, { kind: 'job' }>): Admission {
@@ -79,6 +84,9 @@ export class Intake {
     const skip = (reason: string): Skipped => ({ kind: 'skip', reason: `pipeline ${record.id}: ${reason}` })
     const digest = this.#options.reexport === 'none' ? '' : digestOf(record)
     const earlier = this.#exports.get(rootKey(instance, record.id))
+    if (earlier !== undefined && earlier.rootId !== root.id) {
+      return skip(`already exported in the trace of pipeline ${earlier.rootId}, and now said to belong to ${root.id}`)
+    }
     if (earlier?.digest === digest) return skip('already exported')
 
     const enriched = withRoot(withJobEvents(record, this.#jobEvents.of(instance, record)), root)
@@ -86,7 +94,9 @@ export class Intake {
     const decision = exportDecision(candidate, this.#options)
     if (decision.kind === 'skip') return skip(decision.reason)
     const all = root.from === 'cycle' ? withWarning(warnings, cycleWarning) : warnings
-    return { kind: 'export', record: candidate, digest, warnings: all }
+    if (hasTime(candidate)) return { kind: 'export', record: candidate, digest, warnings: all }
+    const received = { ...candidate, receivedAtNs: this.#nowNs() }
+    return { kind: 'export', record: received, digest, warnings: withWarning(all, timelessWarning) }
   }
 
   #learnRoot(instance: string, pipelineId: bigint, run: PipelineRecord | JobEvent) {
@@ -101,6 +111,11 @@ const cycleWarning: Warning = {
   reason: 'leads back to the pipeline itself; read as a root pipeline',
 }
 
+const timelessWarning: Warning = {
+  path: '',
+  reason: 'has no time at all; stands at the time of reading, or give --received-at',
+}
+
 function withWarning(warnings: Warnings, warning: Warning): Warnings {
   return { items: [...warnings.items, warning], total: warnings.total + 1 }
 }
@@ -109,6 +124,8 @@ function withWarning(warnings: Warnings, warning: Warning): Warnings {
 interface EarlierExport {
   readonly digest: string
   readonly jobIds: BigInt64Array
+  /** The root of the trace it went to. */
+  readonly rootId: bigint | undefined
 }
 
 const noJobs = new BigInt64Array()

@@ -32,7 +32,7 @@ test.each(Object.keys(optionTable))('%s has a flag', (name) => {
 })
 
 const variants: { case: string; variant: string; options: ConvertOptionsInput }[] = JSON.parse(
-  readFileSync(new URL('../../../fixtures/pipelines/variants.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../fixtures/variants.json', import.meta.url), 'utf8'),
 )
 
 test.each(variants)('$variant of $case', ({ options }) => {

@@ -42,7 +42,7 @@ export class RecordRun {
     const terminal = stderr.isTTY === true
     this.#settings = settings
     this.#files = files
-    this.#intake = new Intake(settings.options, settings.receivedAtNs)
+    this.#intake = new Intake(settings.options, settings.receivedAtNs, () => clock.nowNs())
     this.progress = new Progress({
       stderr,
       clock,

@@ -88,9 +88,12 @@ export function count(fields: Fields, key: string): number | undefined {
   return absent(fields, key, value, 'an integer, 0 or above')
 }
 
+/** 2⁶³ nanoseconds, the longest time OTLP can carry. */
+const maxSeconds = Number(maxInteger) / 1e9
+
 export function seconds(fields: Fields, key: string): number | undefined {
   const value = fields.values[key]
-  if (typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY) return value + 0 // -0 becomes 0
+  if (typeof value === 'number' && value >= 0 && value <= maxSeconds) return value + 0 // -0 becomes 0
   return absent(fields, key, value, 'seconds, 0 or above')
 }
 

@@ -48,6 +48,9 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   return ordered(startNs, endNs)
 }
 
+/** Whether a record can be placed in time at all; one that cannot needs a receipt time. */
+export const hasTime = (record: PipelineRecord): boolean => pipelineTimes(record) !== undefined
+
 /** @see spec/pipeline-telemetry.md 3.1, edge cases 12 to 17 */
 export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
   const { finishedAtNs, durationSeconds } = job
