@@ -54,7 +54,7 @@ function loads(name) {
 
 /** node-gyp would download headers; where they lie beside the running node, it need not. */
 function headersOfRunningNode() {
-  const prefix = join(dirname(process.execPath), '../..')
+  const prefix = join(dirname(process.execPath), '..')
   return existsSync(join(prefix, 'include/node/node.h')) ? prefix : undefined
 }
 

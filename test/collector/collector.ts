@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { freePort } from './free-port.ts'
 
 export interface Collector {
   readonly pid: number
@@ -9,6 +10,8 @@ export interface Collector {
   readonly httpEndpoint: string
   /** `127.0.0.1:port` of the OTLP/gRPC receiver, plaintext; throws likewise. */
   readonly grpcEndpoint: string
+  /** Its metrics about itself, as Prometheus text; throws unless it was started with `ownMetrics`. */
+  ownMetrics(): Promise<string>
   /** What the collector has logged since it started. */
   logs(): string
   /** Asks it to end, which flushes every exporter, and waits until it has. Safe to call again. */
@@ -19,6 +22,8 @@ export interface CollectorStart {
   config: { file: string } | { yaml: string }
   /** What `${env:NAME}` in the configuration reads. The collector inherits nothing from the test's own environment. */
   env?: Record<string, string>
+  /** Metrics about itself, in every detail. By default it keeps none. */
+  ownMetrics?: boolean
 }
 
 const startDeadlineMs = 20_000
@@ -36,24 +41,20 @@ export function collectorBinary(): string | undefined {
 }
 
 /** Starts a collector on loopback; resolves once every receiver listens. */
-export async function startCollector({ config, env = {} }: CollectorStart): Promise<Collector> {
+export async function startCollector({ config, env = {}, ownMetrics = false }: CollectorStart): Promise<Collector> {
   const binary = collectorBinary()
   if (binary === undefined) throw new Error('the collector is not built; run: npm run collector')
 
   const source = 'file' in config ? `file:${config.file}` : `yaml:${config.yaml}`
-  // Its metrics about itself would take a fixed port.
-  const args = ['--config', source, '--set=service.telemetry.metrics.level=none']
+  const ownPort = ownMetrics ? await freePort() : undefined
+  const args = ['--config', source, '--config', `yaml:{service: {telemetry: {metrics: ${telemetryMetrics(ownPort)}}}}`]
   const child = spawn(binary, args, { env: { ...anyPort, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
-  const killWithParent = () => child.kill('SIGKILL')
-  process.once('exit', killWithParent)
+  killWhenWeEnd(child)
 
   let log = ''
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => {
-      process.off('exit', killWithParent)
-      resolve(`exit ${code ?? signal}`)
-    })
+    child.once('close', (code, signal) => resolve(`exit ${code ?? signal}`))
   })
   const ready = new Promise<'ready'>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
@@ -81,6 +82,10 @@ export async function startCollector({ config, env = {} }: CollectorStart): Prom
     get grpcEndpoint() {
       return listenAddress('GRPC')
     },
+    async ownMetrics() {
+      if (ownPort === undefined) throw new Error('the collector was started without metrics about itself')
+      return (await fetch(`http://127.0.0.1:${ownPort}/metrics`)).text()
+    },
     logs: () => log,
     async stop() {
       child.kill('SIGTERM')
@@ -91,6 +96,21 @@ export async function startCollector({ config, env = {} }: CollectorStart): Prom
       throw new Error(`the collector did not stop properly (${outcome}):\n${log}`)
     },
   }
+}
+
+/** By default they would take a fixed port. */
+function telemetryMetrics(port: number | undefined): string {
+  if (port === undefined) return '{level: none}'
+  return `{level: detailed, readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: ${port}}}}}]}`
+}
+
+/** However this process ends, its end of the pipe closes; killed by a signal, it could not do anything more itself. */
+function killWhenWeEnd(child: ChildProcess): void {
+  const watcher = spawn('sh', ['-c', `read _; kill -9 ${child.pid}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  child.once('close', () => watcher.kill('SIGKILL'))
 }
 
 async function firstWithin<T>(deadlineMs: number, events: Promise<T>[]): Promise<T | 'deadline'> {

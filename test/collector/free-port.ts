@@ -1,15 +1,28 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
+
+/** Below the ports that systems hand out to outgoing connections, of which tests open many. */
+const range = { first: 20_000, last: 31_999 }
 
 /**
- * A loopback port that was free a moment ago, for servers that cannot tell which one they got.
- * Whoever can should listen on port 0 instead: between the answer and its use another may take it.
+ * A loopback port for a server that cannot tell which one it got: nobody listens there, and no client gets it by chance.
+ * A server that can tell should listen on port 0 instead.
  */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  for (;;) {
+    const port = range.first + Math.floor(Math.random() * (range.last - range.first + 1))
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch {
+    return false
+  }
   server.close()
   await once(server, 'close')
-  return port
+  return true
 }

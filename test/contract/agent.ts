@@ -15,14 +15,14 @@ import {
 import { expect } from 'vitest'
 import { type Collector, type CollectorStart, startCollector } from '../collector/collector.ts'
 import { waitForExported } from '../collector/exported-file.ts'
+import { freePort } from '../collector/free-port.ts'
 import { parsePrometheusText, type Sample } from './prometheus-text.ts'
-import { quietPort } from './quiet-port.ts'
 
 const agentConfig = join(import.meta.dirname, '../../collector-config/agent.yaml')
 
 /** A collector with the configuration that we give to users. */
-export interface Agent<C extends Collector = Collector> {
-  readonly collector: C
+export interface Agent {
+  readonly collector: Collector
   /** Sends one request, which has to be accepted. */
   send<S extends Signal>(signal: S, request: OtlpRequest<S>): Promise<void>
   /** Requests of a signal as it wrote them, once it has written that many spans, data points or log records. */
@@ -34,15 +34,14 @@ export interface Agent<C extends Collector = Collector> {
   stop(): Promise<void>
 }
 
-export async function startAgent(): Promise<Agent>
-export async function startAgent<C extends Collector>(start: (how: CollectorStart) => Promise<C>): Promise<Agent<C>>
-export async function startAgent(start = startCollector): Promise<Agent> {
+export async function startAgent({ ownMetrics = false }: Pick<CollectorStart, 'ownMetrics'> = {}): Promise<Agent> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-'))
   const telemetryFile = join(directory, 'telemetry.jsonl')
   const totalsFile = join(directory, 'totals.jsonl')
-  const prometheusAddress = `127.0.0.1:${await quietPort()}`
-  const collector = await start({
+  const prometheusAddress = `127.0.0.1:${await freePort()}`
+  const collector = await startCollector({
     config: { file: agentConfig },
+    ownMetrics,
     env: {
       COLLECTOR_FILE: telemetryFile,
       COLLECTOR_CUMULATIVE_FILE: totalsFile,

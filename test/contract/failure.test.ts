@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Collector, startCollector } from '../collector/collector.ts'
 import { describeWithCollector } from '../collector/collector-suite.ts'
 import { readExported, waitForExported } from '../collector/exported-file.ts'
+import { freePort } from '../collector/free-port.ts'
 import { pipelineHook } from '../load/payloads.ts'
 import { decoded } from './agent.ts'
 import { compareModels } from './compare-models.ts'
@@ -14,7 +15,6 @@ import { generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
 import { itemsByKey } from './items.ts'
 import { collectorChanges, Reckoning } from './known-differences.ts'
 import { penstock } from './penstock.ts'
-import { quietPort } from './quiet-port.ts'
 
 /** OTLP/HTTP into a file, each request at once, on a port that can be taken again after a stop. */
 const config = (http: string) => `
@@ -67,7 +67,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'failure-'))
     file = join(directory, 'telemetry.jsonl')
-    address = `127.0.0.1:${await quietPort()}`
+    address = `127.0.0.1:${await freePort()}`
   })
   afterEach(async () => {
     await collector.stop()
@@ -118,8 +118,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     await comeback
     expect(comeback).toBeDefined()
     expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
-    const repeated = expectAllReceived(pipelines.map(hookOf))
-    console.info(`away and back: nothing lost, ${repeated} items delivered twice`)
+    expectAllReceived(pipelines.map(hookOf))
   })
 
   test('does not know the token: exit 1, and the token is told nobody', async () => {
@@ -158,8 +157,6 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
 
     expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
     expect(expectAllReceived([hook])).toBe(0)
-    const requests = received('traces').length
-    expect(requests).toBeGreaterThan(19)
-    console.info(`10,000 jobs: ${whole.length} bytes of spans in ${requests} requests`)
+    expect(received('traces').length).toBeGreaterThan(19)
   })
 })

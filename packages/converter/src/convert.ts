@@ -1,4 +1,5 @@
 import type {
+  ChunkHeader,
   ChunkLimits,
   EncodedChunk,
   ItemOf,
@@ -133,10 +134,8 @@ function* parts(run: PipelineRun): Generator<Part> {
   }
 }
 
-type Header = Parameters<RequestEncoder['chunks']>[1]
-
 /** Resource and scope of each signal. Metrics of single runs name their trace on the resource. */
-function headersOf(run: PipelineRun): Record<Signal, Header> {
+function headersOf(run: PipelineRun): Record<Signal, ChunkHeader> {
   const { plan, options, tally } = run
   const resource: Resource = {
     attributes: appendAttributes([], plan.resourceAttributes, run, tally),
@@ -147,7 +146,7 @@ function headersOf(run: PipelineRun): Record<Signal, Header> {
     options.metricsMode === 'per-run'
       ? { ...resource, attributes: [...resource.attributes, { key: traceIdKey, type: 'string', value: run.traceId }] }
       : resource
-  const header = (of: Resource, scopeName: string): Header => ({
+  const header = (of: Resource, scopeName: string): ChunkHeader => ({
     resource: of,
     scope: {
       name: `${options.vendorNamespace}-ci-${scopeName}`,
@@ -165,7 +164,7 @@ function headersOf(run: PipelineRun): Record<Signal, Header> {
   }
 }
 
-function request<S extends Signal>(header: Header, items: readonly ItemOf[S][]): OtlpRequest<S> {
+function request<S extends Signal>(header: ChunkHeader, items: readonly ItemOf[S][]): OtlpRequest<S> {
   const { resource, scope, resourceSchemaUrl, scopeSchemaUrl } = header
   return {
     resources: [{ resource, scopes: [{ scope, items, schemaUrl: scopeSchemaUrl }], schemaUrl: resourceSchemaUrl }],

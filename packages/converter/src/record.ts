@@ -73,7 +73,7 @@ export interface UpstreamPipeline {
   readonly rootPipelineId?: bigint
   /** `bridge_id ?? job_id`: the bridge whose span is the parent or link target. */
   readonly bridgeId: bigint | undefined
-  /** True when it lives in another project: linked, never parented. */
+  /** True when it lives in another project; its downstream has a trace of its own, unless `multiProject` joins them. */
   readonly otherProject: boolean
   readonly projectWebUrl: string | undefined
 }

@@ -50,7 +50,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
   const instance = recordInstance(record, options)
-  const root = rootOf(record, options)
+  const root = traceRoot(record, options)
   const errorType = pipelineErrorType(record)
   const later =
     record.previousExport !== undefined && options.reexport === 'link'
@@ -106,7 +106,7 @@ export function failedJobs(record: PipelineRecord): JobRecord[] {
 }
 
 /** @see spec/pipeline-telemetry.md 2.5 */
-function rootOf(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
+function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
   const upstream = joinedUpstream(record, options)
   if (upstream?.otherProject) {
     // Its own root, which the source may name, is that of a trace it does not have.
@@ -145,9 +145,12 @@ function resultOf(status: string, errorType: string | undefined, options: Conver
   return refined ?? entryOf(resultByStatus, status)
 }
 
+/** Triggers that only branches have. */
+const mergeRequestSources: ReadonlySet<string> = new Set(['merge_request_event', 'external_pull_request_event'])
+
 function refTypeOf(record: PipelineRecord): 'tag' | 'branch' | undefined {
   if (record.tag !== undefined) return record.tag ? 'tag' : 'branch'
-  return record.mergeRequest === undefined ? undefined : 'branch'
+  return record.mergeRequest !== undefined || mergeRequestSources.has(record.source ?? '') ? 'branch' : undefined
 }
 
 function exportedJobs(record: PipelineRecord, times: SpanTimes, options: ConvertOptions): readonly JobRecord[] {

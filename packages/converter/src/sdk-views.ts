@@ -34,8 +34,8 @@ import {
 /**
  * The same telemetry as objects of the OpenTelemetry JS SDK, so that any exporter written for it can ship them.
  *
- * What the SDK's shapes cannot say is lost here, and only here: integers above 2^53 become the nearest double, exemplars
- * have no place, and an integral double is indistinguishable from an integer.
+ * What the SDK's shapes cannot say is lost here, and only here: integers above 2^53 become the nearest double, those
+ * next to 2^63 the largest below it, exemplars have no place, and an integral double is indistinguishable from an integer.
  */
 export function toReadableSpans(request: OtlpRequest<'traces'>): ReadableSpan[] {
   return request.resources.flatMap((group) => {
@@ -159,7 +159,8 @@ const valueTypeOf = (points: readonly NumberDataPoint[]): ValueType =>
   points.every((point) => point.value?.type === 'int') ? ValueType.INT : ValueType.DOUBLE
 
 function numberPoint(point: NumberDataPoint): DataPoint<number> {
-  return { ...pointFrame(point), value: Number(point.value?.value ?? 0) }
+  const { value } = point
+  return { ...pointFrame(point), value: value?.type === 'int' ? numberOf(value.value) : (value?.value ?? 0) }
 }
 
 function histogramPoint(point: HistogramDataPoint): DataPoint<Histogram> {
@@ -195,6 +196,13 @@ const scopeOf = <Item>({ scope, schemaUrl }: ScopeGroup<Item>): InstrumentationS
   schemaUrl,
 })
 
+/**
+ * The largest int64 values are nearest to 2^63, which is none: the JSON exporters would write it all the same, and a
+ * collector refuse the whole request.
+ */
+const numberOf = (int64: bigint): number => Math.min(Number(int64), LARGEST_INT64_DOUBLE)
+const LARGEST_INT64_DOUBLE = 2 ** 63 - 1024
+
 function attributesOf(attributes: readonly KeyValue[]): Attributes {
   return Object.fromEntries(attributes.map((attribute) => [attribute.key, attributeValue(attribute)]))
 }
@@ -206,7 +214,7 @@ function attributeValue(attribute: KeyValue): AttributeValue | undefined {
     case 'double':
       return attribute.value
     case 'int':
-      return Number(attribute.value)
+      return numberOf(attribute.value)
     case 'array':
       return attribute.value.map((element) => String(element.value))
     default:

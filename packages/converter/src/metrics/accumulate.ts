@@ -71,7 +71,8 @@ export function accumulate(
     advanced.push({ ...stream, point })
     // Deleted first, so that the map's order is the order of last export.
     streams.delete(key)
-    streams.set(key, { ...next, lastNs: timeNs })
+    // Exemplars go out once.
+    streams.set(key, { ...next, total: next.total && { ...next.total, exemplars: [] }, lastNs: timeNs })
   }
   const startNs = forgetOldest(streams, limits.maxStreams, state.startNs)
   return {
@@ -89,9 +90,7 @@ function windowed(state: AccumulatorState, known: StreamState | undefined): Next
 function cumulative(state: AccumulatorState, known: StreamState | undefined, { metric, point }: Stream): NextTotal {
   // A start that equals the time would mean "unknown"; the last export is later than any point of a forgotten total.
   if (known?.total === undefined) return { startNs: state.lastNs, total: point }
-  // The total's exemplars have been exported; only the new ones go out.
-  const total = mergedPoints(metric, { ...known.total, exemplars: [] }, point)
-  return { startNs: known.startNs, total }
+  return { startNs: known.startNs, total: mergedPoints(metric, known.total, point) }
 }
 
 /** @returns where windows of unknown streams begin from now on: never before one that has been forgotten */

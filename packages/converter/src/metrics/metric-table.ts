@@ -28,7 +28,7 @@ export interface MetricRow {
   readonly unit: string
   /** Integer instruments count things; the others hold seconds. */
   readonly instrument: 'gauge' | 'intGauge' | 'counter' | 'histogram'
-  /** No measurement means: the metric is left out. */
+  /** No measurement means: the metric is left out. Rows of one measurement have one instrument: they share its points. */
   readonly measure: Measure
   /**
    * Whether a later completion of the same pipeline sends it again. Counts of runs and run durations are not: they would

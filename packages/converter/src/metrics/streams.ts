@@ -49,10 +49,10 @@ export function streamsOf(
 export function requestOf(streams: Iterable<Stream>, dataOf: (metric: Metric, points: Point[]) => MetricData) {
   const groups = new Map<string, { group: ResourceGroup<Metric>; scopes: Map<string, ScopeStreams> }>()
   for (const stream of streams) {
-    const { scopes } = entryOf(groups, groupKey(stream.group), () => ({ group: stream.group, scopes: new Map() }))
-    const { metrics } = entryOf(scopes, stream.scope.scope.name, () => ({ scope: stream.scope, metrics: new Map() }))
+    const { scopes } = getOrAdd(groups, groupKey(stream.group), () => ({ group: stream.group, scopes: new Map() }))
+    const { metrics } = getOrAdd(scopes, stream.scope.scope.name, () => ({ scope: stream.scope, metrics: new Map() }))
     const newMetric = (): MetricStreams => ({ metric: stream.metric, points: [] })
-    entryOf(metrics, stream.metric.name, newMetric).points.push(stream.point)
+    getOrAdd(metrics, stream.metric.name, newMetric).points.push(stream.point)
   }
   return {
     resources: [...groups.values()].map(({ group, scopes }) => ({
@@ -75,7 +75,7 @@ interface MetricStreams {
   readonly points: Point[]
 }
 
-function entryOf<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   let value = map.get(key)
   if (value === undefined) {
     value = make()

@@ -1,3 +1,4 @@
+import { MAX_INTEGER, MAX_SECONDS } from '../limits.ts'
 import { readDate } from './date.ts'
 import { RecordError } from './record-error.ts'
 import { type WarningList, warningLimit } from './warnings.ts'
@@ -21,8 +22,6 @@ export interface Fields {
   readonly warnings: WarningList
 }
 
-/** OTLP integers are 64-bit and signed; nothing above this can be sent. */
-const maxInteger = 2n ** 63n - 1n
 const decimalDigits = /^\d{1,19}$/
 
 export function isObject(value: unknown): value is JsonObject {
@@ -61,7 +60,7 @@ export function id(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   if (value === null || value === undefined) return undefined
   const integer = toInteger(value)
-  if (integer !== undefined && integer > 0n && integer <= maxInteger) return integer
+  if (integer !== undefined && integer > 0n && integer <= MAX_INTEGER) return integer
   warn(fields, key, idFault(value, integer))
   return undefined
 }
@@ -69,7 +68,7 @@ export function id(fields: Fields, key: string): bigint | undefined {
 export function requiredId(fields: Fields, key: string): bigint {
   const value = fields.values[key]
   const integer = toInteger(value)
-  if (integer !== undefined && integer > 0n && integer <= maxInteger) return integer
+  if (integer !== undefined && integer > 0n && integer <= MAX_INTEGER) return integer
   refuse(fields, key, idFault(value, integer))
 }
 
@@ -77,8 +76,8 @@ export function requiredId(fields: Fields, key: string): bigint {
 export function byteSize(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   const integer = toInteger(value)
-  if (integer !== undefined && integer >= 0n && integer <= maxInteger) return integer
-  return absent(fields, key, value, `an integer from 0 to ${maxInteger}`)
+  if (integer !== undefined && integer >= 0n && integer <= MAX_INTEGER) return integer
+  return absent(fields, key, value, `an integer from 0 to ${MAX_INTEGER}`)
 }
 
 /** An integer from 0 to 2^53-1. */
@@ -88,12 +87,9 @@ export function count(fields: Fields, key: string): number | undefined {
   return absent(fields, key, value, 'an integer, 0 or above')
 }
 
-/** 2⁶³ nanoseconds, the longest time OTLP can carry. */
-const maxSeconds = Number(maxInteger) / 1e9
-
 export function seconds(fields: Fields, key: string): number | undefined {
   const value = fields.values[key]
-  if (typeof value === 'number' && value >= 0 && value <= maxSeconds) return value + 0 // -0 becomes 0
+  if (typeof value === 'number' && value >= 0 && value <= MAX_SECONDS) return value + 0 // -0 becomes 0
   return absent(fields, key, value, 'seconds, 0 or above')
 }
 
@@ -107,7 +103,7 @@ export function date(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   const timeNs = readDate(value)
   if (timeNs === 'absent') return undefined
-  if (timeNs !== 'invalid' && timeNs <= maxInteger) return timeNs
+  if (timeNs !== 'invalid' && timeNs <= MAX_INTEGER) return timeNs
   const got = typeof value === 'string' ? quoted(value) : kindOf(value)
   warn(fields, key, `must be a date after 1970 and before 2262-04-11T23:47:17Z, got ${got}`)
   return undefined
@@ -189,7 +185,7 @@ function toInteger(value: unknown): bigint | undefined {
 
 function idFault(value: unknown, integer: bigint | undefined): string {
   const got = typeof value === 'string' ? quoted(value) : kindOf(value)
-  if (integer !== undefined && integer > maxInteger) return `must be at most ${maxInteger}, got ${got}`
+  if (integer !== undefined && integer > MAX_INTEGER) return `must be at most ${MAX_INTEGER}, got ${got}`
   if (Number.isInteger(value) && (value as number) > 0 && integer === undefined) {
     return `must be exact, but ${got} is beyond 2^53 and has already been rounded`
   }

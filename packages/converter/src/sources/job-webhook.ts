@@ -68,31 +68,39 @@ function readJobProject(hook: Fields): ProjectRecord {
   }
 }
 
-/**
- * The record with what job hooks know and it does not: attempt, runner, environment, failure reason. Of several events
- * for one job the last that knows counts; events of other pipelines are ignored.
- */
-export function withJobEvents(record: PipelineRecord, events: readonly JobEvent[]): PipelineRecord {
-  const eventsByJob = new Map<bigint, JobEvent[]>()
-  for (const event of events) {
-    if (event.pipelineId !== record.id) continue
-    const earlier = eventsByJob.get(event.jobId)
-    if (earlier === undefined) eventsByJob.set(event.jobId, [event])
-    else earlier.unshift(event)
+/** Two hooks of one job as one: what the later one does not say, the earlier one does. */
+export function mergedJobEvents(earlier: JobEvent, later: JobEvent): JobEvent {
+  return {
+    ...later,
+    retriesCount: later.retriesCount ?? earlier.retriesCount,
+    failureReason: later.failureReason ?? earlier.failureReason,
+    runner: later.runner ?? earlier.runner,
+    environment: later.environment ?? earlier.environment,
   }
-  if (eventsByJob.size === 0) return record
-  return { ...record, jobs: record.jobs.map((job) => enriched(job, eventsByJob.get(job.id))) }
 }
 
-function enriched(job: JobRecord, newestFirst: readonly JobEvent[] | undefined): JobRecord {
-  if (newestFirst === undefined) return job
-  const retriesCount = newestFirst.find((event) => event.retriesCount !== undefined)?.retriesCount
-  const failureReason = newestFirst.find((event) => event.failureReason !== undefined)?.failureReason
+/**
+ * The record with what job hooks, in order of arrival, know and it does not: attempt, runner, environment, failure
+ * reason. Events of other pipelines are ignored.
+ */
+export function withJobEvents(record: PipelineRecord, events: readonly JobEvent[]): PipelineRecord {
+  const eventByJob = new Map<bigint, JobEvent>()
+  for (const event of events) {
+    if (event.pipelineId !== record.id) continue
+    const earlier = eventByJob.get(event.jobId)
+    eventByJob.set(event.jobId, earlier === undefined ? event : mergedJobEvents(earlier, event))
+  }
+  if (eventByJob.size === 0) return record
+  return { ...record, jobs: record.jobs.map((job) => enriched(job, eventByJob.get(job.id))) }
+}
+
+function enriched(job: JobRecord, event: JobEvent | undefined): JobRecord {
+  if (event === undefined) return job
   return {
     ...job,
-    failureReason: job.failureReason ?? (job.status === 'failed' ? failureReason : undefined),
-    runner: job.runner ?? newestFirst.find((event) => event.runner !== undefined)?.runner,
-    environment: job.environment ?? newestFirst.find((event) => event.environment !== undefined)?.environment,
-    attempt: retriesCount === undefined ? job.attempt : retriesCount + 1,
+    failureReason: job.failureReason ?? (job.status === 'failed' ? event.failureReason : undefined),
+    runner: job.runner ?? event.runner,
+    environment: job.environment ?? event.environment,
+    attempt: event.retriesCount === undefined ? job.attempt : event.retriesCount + 1,
   }
 }

@@ -1,30 +1,8 @@
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record.ts'
-import {
-  readBeforeSha,
-  readCommit,
-  readDetailedStatus,
-  readEnd,
-  readFailureReason,
-  readMergeRequest,
-  readProject,
-  readStatus,
-  readTag,
-  readUser,
-} from './common-shapes.ts'
-import {
-  date,
-  type Fields,
-  flag,
-  id,
-  isObject,
-  requiredId,
-  requiredSection,
-  seconds,
-  section,
-  sectionWhere,
-  text,
-} from './fields.ts'
+import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
+import { date, type Fields, id, isObject, requiredSection, section, sectionWhere, text } from './fields.ts'
 import { arrangeJobs, readJobs } from './jobs.ts'
+import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
 
@@ -40,11 +18,7 @@ import { pipelineUrl, url } from './web-url.ts'
  */
 export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const run = requiredSection(bundle, 'pipeline')
-  const pipelineId = requiredId(run, 'id')
-  const status = readStatus(run, 'status')
-  const ref = text(run, 'ref')
-  const sha = text(run, 'sha')
-  const source = text(run, 'source')
+  const shared = readRun(run, receivedAtNs)
   const givenUrl = url(run, 'web_url')
   const namedProject = readProject(section(bundle, 'project'), givenUrl)
   const project = namedProject.id === undefined ? { ...namedProject, id: id(run, 'project_id') } : namedProject
@@ -52,35 +26,19 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
   const bridges = readJobs(bundle, 'bridges', project)
   const arranged = arrangeJobs(bridges === undefined ? jobs : [...jobs, ...bridges])
   return {
-    id: pipelineId,
-    iid: id(run, 'iid'),
-    name: text(run, 'name'),
-    status,
-    detailedStatus: readDetailedStatus(run),
-    ref,
-    tag: readTag(run, ref),
-    sha,
-    beforeSha: readBeforeSha(run),
-    source,
+    ...shared,
     stages: stagesOf(arranged),
-    createdAtNs: date(run, 'created_at'),
     startedAtNs: date(run, 'started_at'),
     updatedAtNs: date(run, 'updated_at'),
-    finishedAtNs: readEnd(run, receivedAtNs),
-    durationSeconds: seconds(run, 'duration'),
-    queuedSeconds: seconds(run, 'queued_duration'),
-    protectedRef: flag(run, 'protected_ref'),
-    url: givenUrl ?? pipelineUrl(project.webUrl, pipelineId),
-    failureReason: readFailureReason(run, 'failure_reason', status) ?? configError(run, status),
-    rootPipelineId: id(run, 'root_pipeline_id'),
-    upstream: readUpstream(bundle, { pipelineId, project, source }),
-    mergeRequest: readMergeRequest(bundle, ref),
+    url: givenUrl ?? pipelineUrl(project.webUrl, shared.id),
+    failureReason: shared.failureReason ?? configError(run, shared.status),
+    upstream: readUpstream(bundle, { pipelineId: shared.id, project, source: shared.source }),
+    mergeRequest: readMergeRequest(bundle, shared.ref),
     user: readUser(run),
-    commit: readCommit(bundle) ?? commitOfJobs(bundle, sha),
+    commit: readCommit(bundle) ?? commitOfJobs(bundle, shared.sha),
     project,
     jobs: arranged,
     bridgesListed: bridges !== undefined || jobs.some((job) => job.bridge),
-    receivedAtNs,
   }
 }
 

@@ -24,6 +24,7 @@ describe('the root of a run', () => {
   test.each([
     ['a run without upstream is its own root', run(1), rootsOf(), 1n, 'self'],
     ['edge 46: so is one that another project started', run(3, 2, { otherProject: true }), rootsOf(), 3n, 'self'],
+    ['edge 47: said to be the root of a tree it has a parent in', run(3, 2, { root: 3 }), rootsOf(), 3n, 'cycle'],
     ['an explicit root wins', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
     ['the parent is a known root', run(2, 1), rootsOf([1, 1]), 1n, 'map'],
     ['edge 44: the root of the parent is known', run(3, 2), rootsOf([2, 1]), 1n, 'map'],

@@ -34,6 +34,8 @@ export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string
     const own = { id: run.rootPipelineId ?? ownId, from: run.rootPipelineId === undefined ? 'self' : 'source' } as const
     return upstreamId === undefined ? own : { ...own, upstreamId }
   }
+  // The root of its own tree has no parent in it.
+  if (run.upstream !== undefined && run.rootPipelineId === ownId) return { id: ownId, from: 'cycle' }
   if (run.rootPipelineId !== undefined) return { id: run.rootPipelineId, from: 'source' }
 
   const parentId = run.upstream?.pipelineId

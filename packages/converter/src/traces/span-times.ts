@@ -1,3 +1,4 @@
+import { MAX_INTEGER, MAX_SECONDS } from '../limits.ts'
 import type { JobRecord, PipelineRecord } from '../record.ts'
 import { isNeverRun } from '../status-maps.ts'
 
@@ -13,10 +14,7 @@ export interface JobTimes extends SpanTimes {
   readonly executed: boolean
 }
 
-/** OTLP times are unsigned, `job.created_at` is a signed 64-bit integer; both hold what lies in between. */
-const MAX_NS = 2n ** 63n - 1n
 const NS_PER_SECOND = 1e9
-const MAX_SECONDS = Number(MAX_NS) / NS_PER_SECOND
 
 /**
  * Start and end of the pipeline's span, by the first known of each list.
@@ -92,16 +90,16 @@ function within(atNs: bigint | undefined, range: SpanTimes): bigint | undefined 
 function plus(atNs: bigint, seconds: number | undefined): bigint | undefined {
   if (seconds === undefined || Math.abs(seconds) > MAX_SECONDS) return undefined
   const sum = atNs + BigInt(Math.round(seconds * NS_PER_SECOND))
-  return sum > 0n && sum <= MAX_NS ? sum : undefined
+  return sum > 0n && sum <= MAX_INTEGER ? sum : undefined
 }
 
 function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | undefined {
   return atNs === undefined || seconds === undefined ? undefined : plus(atNs, -seconds)
 }
 
-/** When a job started, or must have; `undefined` for one that never ran. */
+/** When a job started, or must have; `undefined` for one that never ran, whatever its times claim. */
 function startOf({ status, startedAtNs, finishedAtNs, durationSeconds }: JobRecord): bigint | undefined {
-  return startedAtNs ?? (isNeverRun(status) ? undefined : minus(finishedAtNs, durationSeconds))
+  return isNeverRun(status) ? undefined : (startedAtNs ?? minus(finishedAtNs, durationSeconds))
 }
 
 /** Where the envelope of the jobs' spans begins. */
