@@ -1,16 +1,18 @@
 import {
+  decodeRequest,
   type HistogramDataPoint,
   isSpanId,
   isTraceId,
   type KeyValue,
   type Metric,
   type NumberDataPoint,
+  RequestEncoder,
   type Span,
 } from '@penstock/otlp'
 import { pipelineHooks } from '@penstock/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Conversion, convert } from './convert.ts'
+import { type Conversion, convert, convertChunks } from './convert.ts'
 import { type ConvertOptionsInput, resolveOptions } from './options.ts'
 import type { PipelineRecord } from './record.ts'
 import { readInput } from './sources/input.ts'
@@ -204,4 +206,19 @@ describe('whatever a forge sends', () => {
       ),
     )
   })
+})
+
+test('a pipeline of more stages than a request may hold points goes in several parts', () => {
+  const builds = Array.from({ length: 25 }, (_, i) => ({ id: i + 1, status: 'success', stage: `s${i}`, duration: 1 }))
+  const record = recordOf({ object_attributes: { id: 1, status: 'success' }, builds })
+  const options = {
+    signals: ['metrics'] as const,
+    encoder: new RequestEncoder('json'),
+    limits: { maxItems: 10, maxBytes: 1e6 },
+  }
+  const pointCounts = [...convertChunks(record, resolveOptions(), options)]
+    .flatMap(({ body }) => decodeRequest('metrics', body, 'json').resources[0]!.scopes[0]!.items)
+    .filter((metric) => metric.name === 'job.duration_seconds')
+    .map(({ data }) => data?.dataPoints.length)
+  expect(pointCounts).toEqual([10, 10, 5])
 })

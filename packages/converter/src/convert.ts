@@ -12,7 +12,7 @@ import type {
 } from '@penstock/otlp'
 import { appendAttributes, vendorKey } from './attribute-table.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
-import { metricsOf } from './metrics/data-points.ts'
+import { metricParts, metricsOf } from './metrics/data-points.ts'
 import { type ConvertOptions, resolveOptions } from './options.ts'
 import { planOf } from './plan.ts'
 import type { PipelineRecord } from './record.ts'
@@ -105,8 +105,10 @@ export function* convertChunks(
   }
   const metrics = writerOf('metrics')
   for (const metric of metrics === undefined ? [] : metricsOf(run)) {
-    const chunk = metrics?.add(metric)
-    if (chunk !== undefined) yield chunk
+    for (const part of metricParts(metric, limits.maxItems)) {
+      const chunk = metrics?.add(part)
+      if (chunk !== undefined) yield chunk
+    }
   }
   for (const writer of [traces, metrics, logs]) {
     const rest = writer?.end()

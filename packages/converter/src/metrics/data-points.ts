@@ -33,6 +33,16 @@ export function metricsOf(run: PipelineRun): Metric[] {
   return metrics
 }
 
+/** A metric of many points as several of its name, so that no single item outgrows a request. */
+export function metricParts(metric: Metric, maxPoints: number): Metric[] {
+  const { data } = metric
+  if (data === undefined || data.dataPoints.length <= maxPoints) return [metric]
+  return Array.from({ length: Math.ceil(data.dataPoints.length / maxPoints) }, (_, part) => {
+    const dataPoints = data.dataPoints.slice(part * maxPoints, (part + 1) * maxPoints)
+    return { ...metric, data: { ...data, dataPoints } as MetricData }
+  })
+}
+
 function metricData({ instrument, measure }: MetricRow, run: PipelineRun): MetricData | undefined {
   const measurements = measure(run)
   if (measurements.length === 0) return undefined
