@@ -1,12 +1,15 @@
 import { readdirSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { decodeRequest, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import type { OutputStream } from '../../packages/cli/src/environment.ts'
-import { fixtures, hookLine, ndjson, penstock, pipeline, pipelines, Sink, temporaryDirectory } from './command-line.ts'
+import { penstock, Sink } from '../command-line.ts'
+import { caseFile, fixtures, pipelines } from '../fixtures.ts'
+import { hookLine, ndjson } from './hook-line.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 interface JsonSpan {
   readonly name: string
@@ -33,7 +36,7 @@ const attributeOf = (span: JsonSpan, key: string): string | undefined => {
 const pipelineIdsIn = (stdout: string): string[] =>
   spansOf(stdout).flatMap((span) => attributeOf(span, 'pipeline.id') ?? [])
 
-const push = pipeline('push-pipeline-five-jobs-three-stages')
+const push = caseFile('push-pipeline-five-jobs-three-stages')
 
 describe('output', () => {
   test('a request per line: traces, metrics, logs', async () => {
@@ -56,7 +59,7 @@ describe('output', () => {
   })
 
   test('protobuf of one signal, where requests in a row are one request', async () => {
-    const both = [push, pipeline('tag-pipeline-release')]
+    const both = [push, caseFile('tag-pipeline-release')]
     const { exitCode, stdoutBytes } = await penstock([
       'convert',
       ...both,
@@ -94,7 +97,7 @@ describe('output', () => {
     await using directory = await temporaryDirectory()
     await penstock([
       'convert',
-      pipeline('same-ids-on-two-instances'),
+      caseFile('same-ids-on-two-instances'),
       '--signals',
       'traces',
       '--output',
@@ -107,6 +110,28 @@ describe('output', () => {
     const { exitCode, stderr } = await penstock(['convert', push, '--output', push])
     expect(exitCode).toBe(2)
     expect(stderr).toBe(`penstock: cannot write to ${push}: file already exists\n`)
+  })
+
+  test('an output that cannot be written makes it 1', async () => {
+    const full = new Writable({
+      write: (_chunk, _encoding, done) =>
+        done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC', errno: -28 })),
+    })
+    full.on('error', () => {})
+    expect(await penstock(['convert', push], { stdout: full as OutputStream })).toMatchObject({
+      exitCode: 1,
+      stderr: 'penstock: cannot write to standard output: no space left on device\n',
+    })
+  })
+
+  test('a file that cannot be written makes it 1', async () => {
+    await using directory = await temporaryDirectory()
+    const file = join(directory.path, '31.traces.json')
+    await mkdir(file)
+    expect(await penstock(['convert', push, '--output', directory.path])).toMatchObject({
+      exitCode: 1,
+      stderr: `penstock: cannot write ${file}: illegal operation on a directory\n`,
+    })
   })
 
   test('a reader that has seen enough ends the run quietly', async () => {
@@ -158,10 +183,11 @@ describe('input', () => {
     await using directory = await temporaryDirectory()
     await directory.file('b.ndjson', ndjson([hookLine(3), hookLine(4)]))
     await directory.file('a.json', hookLine(2))
+    await directory.file('c.jsonl', hookLine(5))
     await directory.file('notes.txt', 'none of ours')
     const { exitCode, stdout } = await penstock(['convert', directory.path])
     expect(exitCode).toBe(0)
-    expect(pipelineIdsIn(stdout)).toEqual(['2', '3', '4'])
+    expect(pipelineIdsIn(stdout)).toEqual(['2', '3', '4', '5'])
   })
 
   test('all fixtures at once', async () => {
@@ -190,7 +216,7 @@ describe('input', () => {
     await using directory = await temporaryDirectory()
     const { exitCode, stderr } = await penstock(['convert', directory.path])
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('no *.json and no *.ndjson')
+    expect(stderr).toContain('no *.json, *.ndjson or *.jsonl')
   })
 
   test('a hundred levels of nesting are ignored', async () => {
@@ -272,7 +298,7 @@ describe('what becomes of records', () => {
   })
 
   test('a pipeline is converted once', async () => {
-    const { exitCode, stdout, stderr } = await penstock(['convert', pipeline('e42-identical-redelivery')])
+    const { exitCode, stdout, stderr } = await penstock(['convert', caseFile('e42-identical-redelivery')])
     expect(exitCode).toBe(0)
     expect(pipelineIdsIn(stdout)).toHaveLength(1)
     expect(stderr).toContain('already exported')
@@ -284,7 +310,7 @@ describe('what becomes of records', () => {
   })
 
   test('a second completion counts when it is asked for, and has only the new jobs', async () => {
-    const file = pipeline('e41-finishes-again-after-a-retry')
+    const file = caseFile('e41-finishes-again-after-a-retry')
     expect(pipelineIdsIn((await penstock(['convert', file])).stdout)).toHaveLength(1)
     const { stdout } = await penstock(['convert', file, '--reexport', 'replace'])
     const [first, second, ...others] = stdout.split('\n').filter((line) => line.startsWith('{"resourceSpans"'))
@@ -296,30 +322,30 @@ describe('what becomes of records', () => {
   })
 
   test('an identical redelivery does not, even then', async () => {
-    const { stdout } = await penstock(['convert', pipeline('e42-identical-redelivery'), '--reexport', 'replace'])
+    const { stdout } = await penstock(['convert', caseFile('e42-identical-redelivery'), '--reexport', 'replace'])
     expect(pipelineIdsIn(stdout)).toHaveLength(1)
   })
 
   test('job hooks enrich the pipeline that comes after them', async () => {
-    const { stdout, stderr } = await penstock(['convert', pipeline('job-hook-then-pipeline-hook')])
+    const { stdout, stderr } = await penstock(['convert', caseFile('job-hook-then-pipeline-hook')])
     expect(stderr).toContain('skipped: job hook, kept for pipeline 88416')
     const attempts = spansOf(stdout).map((span) => attributeOf(span, 'svc.cicd.pipeline.task.run.attempt'))
     expect(attempts.filter((attempt) => attempt !== undefined)).not.toEqual([])
   })
 
   test('an unfinished child teaches its root', async () => {
-    const { stdout } = await penstock(['convert', pipeline('e01-running-child-teaches-its-root')])
+    const { stdout } = await penstock(['convert', caseFile('e01-running-child-teaches-its-root')])
     expect(new Set(spansOf(stdout).map((span) => span.traceId)).size).toBe(1)
   })
 
   test('a cycle is broken, with a warning', async () => {
-    const { exitCode, stderr } = await penstock(['convert', pipeline('e47-two-pipelines-each-the-source-of-the-other')])
+    const { exitCode, stderr } = await penstock(['convert', caseFile('e47-two-pipelines-each-the-source-of-the-other')])
     expect(exitCode).toBe(0)
     expect(stderr).toContain('warning: source_pipeline: leads back to the pipeline itself')
   })
 
   test('wrong-typed optional fields are warned of', async () => {
-    const file = pipeline('wrong-typed-optional-fields')
+    const file = caseFile('wrong-typed-optional-fields')
     const { exitCode, stderr } = await penstock(['convert', file])
     expect(exitCode).toBe(0)
     expect(stderr).toMatch(new RegExp(`^${file}: warning: [a-z_.0-9[\\]]+: must be `))
@@ -334,7 +360,7 @@ describe('what becomes of records', () => {
   })
 
   test('a record without any time stands where it was read, or at the time of receipt', async () => {
-    const file = pipeline('e07-no-time-anywhere')
+    const file = caseFile('e07-no-time-anywhere')
     const without = await penstock(['convert', file])
     expect(without.exitCode).toBe(0)
     expect(without.stderr).toContain('has no time at all')
@@ -376,7 +402,7 @@ describe('options', () => {
   })
 
   test('extensions can be left out', async () => {
-    const file = pipeline('e12-optional-manual-job-never-played')
+    const file = caseFile('e12-optional-manual-job-never-played')
     expect((await penstock(['convert', file])).stdout).toContain('svc.cicd.pipeline.task.run.executed')
     expect((await penstock(['convert', file, '--no-extensions'])).stdout).not.toContain(
       'svc.cicd.pipeline.task.run.executed',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import {
@@ -21,9 +21,12 @@ import {
   ScriptedServer,
 } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hookLine, ndjson, type Outcome, penstock, pipeline, temporaryDirectory } from './command-line.ts'
+import { type Outcome, penstock } from '../command-line.ts'
+import { caseFile } from '../fixtures.ts'
+import { hookLine, ndjson } from './hook-line.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
-const push = pipeline('push-pipeline-five-jobs-three-stages')
+const push = caseFile('push-pipeline-five-jobs-three-stages')
 const accepted: ScriptedReply = { play: 'reply', status: 200 }
 
 async function receiver(script: Parameters<typeof ScriptedServer.start>[0] = () => accepted): Promise<ScriptedServer> {
@@ -114,6 +117,27 @@ describe('delivery', () => {
       /^not everything was accepted; stopped: HTTP 401 Unauthorized/,
     )
     expect(outcome.stdout + outcome.stderr).not.toContain('secret-1')
+  })
+
+  test('a refused token ends the run though the input is silent', async () => {
+    const server = await receiver(() => ({ play: 'reply', status: 401 }))
+    const stdin = new Readable({ read() {} })
+    stdin.push(ndjson([hookLine(1)]))
+    const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces'], { stdin })
+    expect(outcome.exitCode).toBe(1)
+    expect(tableOf(outcome).traces?.[0]).toBe('1')
+    expect(outcome.stdout).toContain('not everything was accepted; stopped: HTTP 401 Unauthorized')
+    expect(outcome.stderr).toBe('')
+    expect(stdin.destroyed).toBe(true)
+  })
+
+  test('when no signal may be sent, the rest of the input is not converted', async () => {
+    const server = await receiver(() => ({ play: 'reply', status: 403 }))
+    const stdin = ndjson(Array.from({ length: 2_000 }, (_, at) => hookLine(at + 1)))
+    const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces,logs'], { stdin })
+    expect(outcome.exitCode).toBe(1)
+    expect(Number(tableOf(outcome).traces?.[0])).toBeLessThan(200)
+    expect(outcome.stdout).toContain('not everything was accepted; stopped: HTTP 403 Forbidden')
   })
 
   test('a partial success is not everything', async () => {
@@ -289,6 +313,50 @@ describe('merged metrics', () => {
     expect(await readFile(state, 'utf8')).toBe(before)
   })
 
+  test('what is refused of one project takes nothing from the totals of another', async () => {
+    const server = await receiver((_, index) => (index === 3 ? { play: 'reply', status: 400 } : accepted))
+    const args = ['export', '-', '--endpoint', server.url, '--metrics-mode', 'cumulative', '--signals', 'metrics']
+    const project = (name: string, line: string) => line.replaceAll('tide-tables', name)
+    const hooks = Array.from({ length: 1_500 }, (_, at) => project(at % 2 === 0 ? 'a' : 'b', hookLine(at + 1)))
+    const outcome = await penstock([...args, '--concurrency', '1'], { stdin: ndjson(hooks) })
+    expect(outcome.exitCode).toBe(1)
+    const projectOf = ({ body }: RecordedRequest) =>
+      decodeRequest('metrics', body, 'protobuf').resources.map(
+        ({ resource }) => resource.attributes.find(({ key }) => key === 'service.name')?.value,
+      )
+    expect(server.requests.map((request) => [...projectOf(request), runCount(request).value])).toEqual([
+      ['a', 250n],
+      ['b', 250n],
+      ['a', 500n],
+      ['b', 500n],
+      ['a', 750n],
+      ['b', 500n],
+    ])
+  })
+
+  test('totals of what was accepted are remembered, though the rest was not', async () => {
+    await using directory = await temporaryDirectory()
+    const server = await receiver((_, index) => (index === 1 ? { play: 'reply', status: 401 } : accepted))
+    const args = ['export', '-', '--endpoint', server.url, '--metrics-mode', 'cumulative', '--signals', 'metrics']
+    const all = [...args, '--concurrency', '1', '--state', join(directory.path, 'totals.json')]
+    const both = ndjson([hookLine(1), hookLine(2).replaceAll('tide-tables', 'b')])
+    expect((await penstock(all, { stdin: both })).exitCode).toBe(1)
+    expect((await penstock(all, { stdin: both })).exitCode).toBe(0)
+    expect(server.requests.map((request) => runCount(request).value)).toEqual([1n, 1n, 2n, 1n])
+  })
+
+  test('totals that cannot be written make it 1, and the table still tells what was sent', async () => {
+    await using directory = await temporaryDirectory()
+    const state = join(directory.path, 'totals.json')
+    await mkdir(`${state}.tmp`)
+    const server = await receiver()
+    const args = ['export', '-', '--endpoint', server.url, '--metrics-mode', 'cumulative', '--state', state]
+    const outcome = await penstock(args, { stdin: lines(1, 1) })
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toBe(`penstock: cannot write ${state}: illegal operation on a directory\n`)
+    expect(tableOf(outcome).metrics?.[0]).toBe('1')
+  })
+
   test('without a state file totals are those of the run', async () => {
     const server = await receiver()
     const args = ['export', '-', '--endpoint', server.url, '--metrics-mode', 'cumulative', '--signals', 'metrics']
@@ -335,7 +403,50 @@ describe('merged metrics', () => {
   })
 })
 
+describe('signals that jobs are told to export', () => {
+  const run = async (value: string, flags: readonly string[] = []) => {
+    const server = await receiver()
+    const env = { SVC_OBSERVABILITY_EXPORT: value, PENSTOCK_EXPORT_ENDPOINT: server.url }
+    const { exitCode, stdout, stderr } = await penstock(['export', push, ...flags], { env })
+    return { exitCode, stdout, stderr, paths: paths(server) }
+  }
+
+  test('only these are sent, and unknown words are said', async () => {
+    expect(await run(' Logs,traces,logs,spans')).toMatchObject({
+      exitCode: 0,
+      stderr: 'penstock: warning: SVC_OBSERVABILITY_EXPORT: no signal: spans; signals are traces, metrics, logs\n',
+      paths: ['/v1/logs', '/v1/traces'],
+    })
+  })
+
+  test('a flag wins', async () => {
+    expect(await run('logs', ['--signals', 'traces'])).toMatchObject({ exitCode: 0, stderr: '', paths: ['/v1/traces'] })
+  })
+
+  test('none: nothing is exported, and that is no failure', async () => {
+    expect(await run('')).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'penstock: nothing to export: SVC_OBSERVABILITY_EXPORT names no signal\n',
+      paths: [],
+    })
+  })
+})
+
 describe('mistakes', () => {
+  test.each([
+    'export --tokn=canary-7 x',
+    "export --tokn=canary-7'canary-7 x",
+    'export -x=canary-7 x',
+    'convert --token=canary-7 x',
+    'exprt --token=canary-7',
+  ])('%s does not print the value', async (line) => {
+    const { exitCode, stdout, stderr } = await penstock(line.split(' '))
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^penstock: unknown (?:option|command) '/)
+    expect(stderr).not.toContain('canary')
+  })
+
   test.each([
     { flags: [], complaint: 'where to? Name the receiver with --endpoint or PENSTOCK_EXPORT_ENDPOINT' },
     {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { hookLine, ndjson, penstock, pipeline, Sink } from './command-line.ts'
+import { penstock, Sink } from '../command-line.ts'
+import { caseFile } from '../fixtures.ts'
+import { hookLine, ndjson } from './hook-line.ts'
 
 test('the samples, on eighty columns without colours', async () => {
   const { exitCode, stdout, stderr } = await penstock(['show', '--sample'])
@@ -28,8 +30,8 @@ test('colours are for terminals, unless NO_COLOR says no', async () => {
 test('a child pipeline stands below its bridge', async () => {
   const { stdout } = await penstock([
     'show',
-    pipeline('child-pipeline-of-a-bridge'),
-    pipeline('parent-pipeline-with-bridges'),
+    caseFile('child-pipeline-of-a-bridge'),
+    caseFile('parent-pipeline-with-bridges'),
   ])
   expect(stdout.match(/^trace /gm)).toHaveLength(1)
   const lines = stdout.split('\n')
@@ -38,18 +40,18 @@ test('a child pipeline stands below its bridge', async () => {
 })
 
 test('a child without its parent is a tree of its own', async () => {
-  const { stdout } = await penstock(['show', pipeline('child-pipeline-of-a-bridge')])
+  const { stdout } = await penstock(['show', caseFile('child-pipeline-of-a-bridge')])
   expect(stdout).toMatch(/^✓ RUN /m)
 })
 
 test('options of the conversion count here too', async () => {
-  const { stdout } = await penstock(['show', pipeline('push-pipeline-five-jobs-three-stages'), '--stage-spans'])
+  const { stdout } = await penstock(['show', caseFile('push-pipeline-five-jobs-three-stages'), '--stage-spans'])
   expect(stdout).toMatch(/^├─ · build/m)
   expect(stdout).toMatch(/^│ {2}└─ ✓ compile/m)
 })
 
 test('names of all scripts keep the columns', async () => {
-  const { stdout } = await penstock(['show', pipeline('e30-emoji-right-to-left-combining-and-four-byte-names')])
+  const { stdout } = await penstock(['show', caseFile('e30-emoji-right-to-left-combining-and-four-byte-names')])
   expect(stdout).toContain('試験')
 })
 

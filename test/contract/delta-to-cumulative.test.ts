@@ -1,22 +1,20 @@
-import { accumulate, convert, newAccumulator, readInput, resolveOptions } from '@penstock/converter'
+import { accumulate, newAccumulator } from '@penstock/converter'
 import type { Metric, OtlpRequest, ResourceGroup } from '@penstock/otlp'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Collector } from '../collector/collector.ts'
 import { describeWithCollector } from '../collector/collector-suite.ts'
+import { penstock } from '../command-line.ts'
+import { conversionOf } from '../conversion.ts'
 import { type Agent, itemCount, startAgent } from './agent.ts'
 import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
-import { penstock } from './penstock.ts'
 import { parsePrometheusText } from './prometheus-text.ts'
 import { allPoints, isAdded, lastTotals } from './series.ts'
 
 const pipelines = generatePipelines(200)
 
-function metricsOf(pipeline: GeneratedPipeline, mode: 'per-run' | 'windowed'): OtlpRequest<'metrics'> {
-  const input = readInput(hookOf(pipeline), { receivedAtNs: undefined })
-  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
-  return convert(input.record, resolveOptions({ metricsMode: mode })).metrics
-}
+const metricsOf = (pipeline: GeneratedPipeline, metricsMode: 'per-run' | 'windowed'): OtlpRequest<'metrics'> =>
+  conversionOf(hookOf(pipeline), { metricsMode }).metrics
 
 /** Data points that `delta_to_cumulative` has seen, by the error it dropped them with; '' for those it added. */
 async function processedPoints(collector: Collector): Promise<Record<string, number>> {
@@ -58,7 +56,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
     let exported = 0
     for (const window of windowsOf(pipelines)) {
       const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--metrics-mode', 'windowed']
-      const run = await penstock(args, { stdin: [ndjsonOf(window)] })
+      const run = await penstock(args, { stdin: ndjsonOf(window) })
       expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('skipped')])
       exported += window.length
     }

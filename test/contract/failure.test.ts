@@ -1,20 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { convert, readInput, resolveOptions } from '@penstock/converter'
 import { contentTypes, encodeRequest, type OtlpRequest, type Signal, signalNames } from '@penstock/otlp'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Collector, startCollector } from '../collector/collector.ts'
 import { describeWithCollector } from '../collector/collector-suite.ts'
 import { readExported, waitForExported } from '../collector/exported-file.ts'
 import { freePort } from '../collector/free-port.ts'
+import { penstock, Sink } from '../command-line.ts'
+import { conversionOf } from '../conversion.ts'
 import { pipelineHook } from '../load/payloads.ts'
 import { decoded } from './agent.ts'
 import { compareModels } from './compare-models.ts'
 import { generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
 import { itemsByKey } from './items.ts'
 import { collectorChanges, Reckoning } from './known-differences.ts'
-import { penstock } from './penstock.ts'
 
 /** OTLP/HTTP into a file, each request at once, on a port that can be taken again after a stop. */
 const config = (http: string) => `
@@ -44,12 +44,6 @@ const guarded = config('auth: { authenticator: bearertokenauth }')
 
 const TOKEN = 'the-right-token-4711'
 
-function conversionOf(hook: object) {
-  const input = readInput(hook, { receivedAtNs: undefined })
-  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
-  return convert(input.record, resolveOptions())
-}
-
 describeWithCollector('penstock export, when a collector makes difficulties', () => {
   let directory: string
   let file: string
@@ -76,7 +70,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
 
   /** @returns items that came more than once */
   function expectAllReceived(hooks: readonly object[]): number {
-    const conversions = hooks.map(conversionOf)
+    const conversions = hooks.map((hook) => conversionOf(hook))
     const reckoning = new Reckoning(collectorChanges)
     let repeated = 0
     for (const signal of signalNames) {
@@ -110,32 +104,33 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
 
     const run = await penstock(exportArgs(), {
       stdin: input(),
-      onStderr: (text) => {
+      stderr: new Sink().onWrite((text) => {
         if (/attempt \d+ failed.*connection refused/.test(text)) comeback ??= comeBack()
-      },
+      }),
+      random: Math.random,
     })
 
     await comeback
     expect(comeback).toBeDefined()
-    expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
+    expect([run.exitCode, run.stdout]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
     expectAllReceived(pipelines.map(hookOf))
   })
 
   test('does not know the token: exit 1, and the token is told nobody', async () => {
     const wrong = 'a-wrong-token-0815'
     collector = await start(guarded)
-    const stdin = [ndjsonOf(generatePipelines(50))]
+    const stdin = ndjsonOf(generatePipelines(50))
 
     const refused = await penstock(exportArgs('--token', wrong), { stdin })
 
     const told = `${refused.stdout}${refused.stderr}`
     expect([refused.exitCode, told]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
     expect(told).not.toContain(wrong)
-    expect(refused.stdout.toString()).toMatch(/\nnot everything was accepted; stopped: HTTP 401/)
+    expect(refused.stdout).toMatch(/\nnot everything was accepted; stopped: HTTP 401/)
     expect(signalNames.flatMap((signal) => received(signal))).toEqual([])
 
     const none = await penstock(exportArgs(), { stdin })
-    expect([none.exitCode, none.stdout.toString()]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
+    expect([none.exitCode, none.stdout]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
 
     const accepted = await penstock(exportArgs(), { stdin, env: { SVC_OBSERVABILITY_TOKEN: TOKEN } })
     expect(accepted.exitCode).toBe(0)
@@ -153,9 +148,9 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('too large')])
     expect(received('traces')).toEqual([])
 
-    const run = await penstock(exportArgs('--encoding', 'json'), { stdin: [JSON.stringify(hook)] })
+    const run = await penstock(exportArgs('--encoding', 'json'), { stdin: JSON.stringify(hook) })
 
-    expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
+    expect([run.exitCode, run.stdout]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
     expect(expectAllReceived([hook])).toBe(0)
     expect(received('traces').length).toBeGreaterThan(19)
   })

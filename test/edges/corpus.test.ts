@@ -4,6 +4,7 @@ import {
   type Encoding,
   encodeRequest,
   type KeyValue,
+  type Metric,
   RequestEncoder,
   type Signal,
   signalNames,
@@ -17,7 +18,8 @@ import { jobAttributes } from '../../packages/converter/src/traces/job-attribute
 import { linkAttributes } from '../../packages/converter/src/traces/link-attributes.ts'
 import { pipelineAttributes } from '../../packages/converter/src/traces/pipeline-attributes.ts'
 import { stageAttributes } from '../../packages/converter/src/traces/stage-attributes.ts'
-import { arrivalsOf, bodiesOf, caseNames, type ExportedRun, pointsOf, variants } from './reading.ts'
+import { bodiesOf, caseNames, variants } from '../fixtures.ts'
+import { arrivalsOf, type ExportedRun, pointsOf } from './reading.ts'
 
 /** Some cases have no time of their own, and no receipt is as good as another. */
 const receivedAtNs = 1_790_000_000_000_000_000n
@@ -79,6 +81,21 @@ function attributeListsOf({ conversion, spans, metrics }: ExportedRun): (readonl
   ]
 }
 
+/** A metric of more points than a chunk may hold comes in parts, one after the other. */
+function partsJoined(items: readonly object[]): object[] {
+  const wholes: object[] = []
+  for (const item of items) {
+    const last = wholes.at(-1)
+    if (last !== undefined && isMetric(last) && isMetric(item) && last.name === item.name) {
+      const data = { ...last.data, dataPoints: [...pointsOf(last), ...pointsOf(item)] }
+      wholes[wholes.length - 1] = { ...last, data }
+    } else wholes.push(item)
+  }
+  return wholes
+}
+
+const isMetric = (item: object): item is Metric => 'data' in item
+
 /** The same body with its jobs the other way round. */
 function reversed(body: unknown): unknown {
   const lists = ['builds', 'jobs', 'bridges'] as const
@@ -121,7 +138,8 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('%s'
           const groups = chunks
             .filter((chunk) => chunk.signal === signal)
             .map(({ body }) => decodeRequest(signal, body, encoding).resources[0]!)
-          expect(groups.flatMap((group) => group.scopes[0]!.items as unknown[])).toEqual(itemsOf(conversion, signal))
+          const items = groups.flatMap((group): readonly object[] => group.scopes[0]!.items)
+          expect(partsJoined(items)).toEqual(itemsOf(conversion, signal))
           for (const { resource } of groups) expect(resource).toEqual(conversion[signal].resources[0]!.resource)
         }
       }

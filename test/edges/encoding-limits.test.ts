@@ -12,10 +12,10 @@ import {
   signalNames,
 } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
+import { bodiesOf } from '../fixtures.ts'
 import {
   attribute,
   attributes,
-  bodiesOf,
   convertBody,
   convertFixture,
   type ExportedRun,

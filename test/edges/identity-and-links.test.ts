@@ -1,10 +1,10 @@
 import { parseLossless, RecordError, readInput } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
+import { bodiesOf } from '../fixtures.ts'
 import {
   arrivalsOf,
   arrivalsOfFixture,
   attribute,
-  bodiesOf,
   convertFixture,
   keysOf,
   type PipelineHook,

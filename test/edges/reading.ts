@@ -1,22 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Conversion,
   type ConvertOptionsInput,
   convert,
-  type ExportDecision,
-  exportDecision,
-  type JobEvent,
   type PipelineRecord,
-  parseLossless,
-  readInput,
-  recordInstance,
   resolveOptions,
-  rootKey,
-  rootOf,
   type Warnings,
-  withJobEvents,
-  withRoot,
 } from '@penstock/converter'
 import type {
   AnyValue,
@@ -28,28 +18,8 @@ import type {
   Signal,
   Span,
 } from '@penstock/otlp'
-
-const fixtures = join(import.meta.dirname, '../../fixtures')
-
-/** Every case of `fixtures/pipelines`. */
-export const caseNames: readonly string[] = readdirSync(join(fixtures, 'pipelines')).map((file) =>
-  file.replace('.json', ''),
-)
-
-export interface Variant {
-  readonly case: string
-  readonly variant: string
-  readonly options: ConvertOptionsInput
-}
-
-/** The option combinations that the fixtures name. */
-export const variants: readonly Variant[] = JSON.parse(readFileSync(join(fixtures, 'variants.json'), 'utf8'))
-
-/** The bodies of a case in order of arrival; most cases are one. */
-export function bodiesOf(name: string): unknown[] {
-  const body = parseLossless(readFileSync(join(fixtures, 'pipelines', `${name}.json`), 'utf8'))
-  return Array.isArray(body) ? body : [body]
-}
+import { Intake } from '../../packages/cli/src/intake.ts'
+import { bodiesOf, fixtures } from '../fixtures.ts'
 
 /** A case that is one pipeline hook, to be changed by a test. */
 export function hookOf(name: string): PipelineHook {
@@ -67,13 +37,11 @@ export function refusedText(file: string): string {
   return readFileSync(join(fixtures, 'refused', file), 'utf8')
 }
 
-/** One pipeline hook or bundle on its arrival, and what came of it. */
-export interface Arrival {
-  readonly record: PipelineRecord
-  readonly warnings: Warnings
-  readonly decision: ExportDecision
-  readonly exported: ExportedRun | undefined
-}
+/** A body, and what came of it. */
+export type Arrival =
+  | { readonly exported: ExportedRun }
+  /** Why not; the pipeline is not named. */
+  | { readonly exported: undefined; readonly skipped: string }
 
 export interface ExportedRun {
   readonly record: PipelineRecord
@@ -88,43 +56,26 @@ export interface ExportedRun {
   readonly jobLogs: Readonly<Record<string, LogRecord>>
 }
 
-/**
- * Bodies in order of arrival, as an intake would treat them: job hooks enrich later pipelines, every body teaches its
- * root, a pipeline that was exported before is a later completion.
- */
+/** When everything is read: the receipt of records that have no time at all. */
+const readAtNs = 1_800_000_000_000_000_000n
+
+/** Bodies in order of arrival, as one run of the command line treats them. */
 export function arrivalsOf(
   bodies: readonly unknown[],
   input: ConvertOptionsInput = {},
   receivedAtNs?: bigint,
 ): Arrival[] {
   const options = resolveOptions(input)
-  const roots = new Map<string, bigint>()
-  const events: JobEvent[] = []
-  const sentJobs = new Map<string, ReadonlySet<bigint>>()
-  const arrivals: Arrival[] = []
-  for (const body of bodies) {
-    const read = readInput(body, { receivedAtNs })
-    if (read.kind === 'job') {
-      events.push(read.event)
-      continue
+  const intake = new Intake(options, receivedAtNs, () => readAtNs)
+  return bodies.map((body) => {
+    const admission = intake.admit(body)
+    if (admission.kind === 'skip') {
+      return { exported: undefined, skipped: admission.reason.replace(/^pipeline \d+: /, '') }
     }
-    const instance = recordInstance(read.record, options)
-    const key = rootKey(instance, read.record.id)
-    const root = rootOf(read.record, roots, instance)
-    roots.set(key, root.id)
-    const enriched = withRoot(withJobEvents(read.record, events), root)
-    const jobIds = sentJobs.get(key)
-    const record = jobIds === undefined ? enriched : { ...enriched, previousExport: { jobIds } }
-    const decision = exportDecision(record, options)
-    const { warnings } = read
-    if (decision.kind === 'skip') {
-      arrivals.push({ record, warnings, decision, exported: undefined })
-      continue
-    }
-    sentJobs.set(key, new Set([...(jobIds ?? []), ...record.jobs.map((job) => job.id)]))
-    arrivals.push({ record, warnings, decision, exported: exportedRun(record, warnings, convert(record, options)) })
-  }
-  return arrivals
+    intake.remember(admission)
+    const { record, warnings } = admission
+    return { exported: exportedRun(record, warnings, convert(record, options)) }
+  })
 }
 
 export const arrivalsOfFixture = (name: string, options?: ConvertOptionsInput, receivedAtNs?: bigint): Arrival[] =>
@@ -138,7 +89,7 @@ export const convertBody = (body: unknown, options?: ConvertOptionsInput, receiv
   only(arrivalsOf([body], options, receivedAtNs))
 
 function only(arrivals: readonly Arrival[]): ExportedRun {
-  const [exported, ...others] = arrivals.flatMap((arrival) => arrival.exported ?? [])
+  const [exported, ...others] = arrivals.flatMap(({ exported }) => exported ?? [])
   if (exported === undefined || others.length > 0) throw new Error(`${others.length + 1} runs exported, not one`)
   return exported
 }

@@ -1,5 +1,6 @@
 import { RecordError } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
+import { conversionOf } from '../conversion.ts'
 import {
   arrivalsOfFixture,
   at,
@@ -7,6 +8,7 @@ import {
   attributes,
   convertFixture,
   histogramsOf,
+  hookOf,
   keysOf,
   timesOf,
   utc,
@@ -88,7 +90,7 @@ describe('no pipeline times', () => {
   })
 
   test('edge 07: without any time and without a receipt there is nothing to send', () => {
-    expect(() => convertFixture('e07-no-time-anywhere')).toThrow(RecordError)
+    expect(() => conversionOf(hookOf('e07-no-time-anywhere'))).toThrow(RecordError)
   })
 })
 

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ConvertOptionsInput } from '@penstock/converter'
 import { signalNames, signals } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { fixtures, penstock, pipelines } from '../cli/command-line.ts'
+import { penstock } from '../command-line.ts'
+import { caseFile, caseNames, fixtures, flagsOf, pipelines, variants } from '../fixtures.ts'
 import { readableJson } from './readable-json.ts'
 
 /**
@@ -15,27 +15,8 @@ import { readableJson } from './readable-json.ts'
 /** Stands in for the times that a fixture without any does not have. */
 const clock = new ManualClock(Date.UTC(2026, 8, 1))
 
-interface Variant {
-  readonly case: string
-  readonly variant: string
-  readonly options: ConvertOptionsInput
-}
-
-const variants = JSON.parse(readFileSync(join(fixtures, 'variants.json'), 'utf8')) as Variant[]
-const cases = readdirSync(pipelines).map((file) => file.slice(0, -'.json'.length))
-
-const flagNames = { resourceServiceName: 'service-name' } as Record<string, string>
-
-function flagsOf(options: ConvertOptionsInput): string[] {
-  return Object.entries(options).flatMap(([option, value]) => {
-    const name = flagNames[option] ?? option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
-    return [`--${name}`, String(value)]
-  })
-}
-
 async function expectGolden(caseName: string, goldenName: string, flags: readonly string[]): Promise<void> {
-  const run = await penstock(['convert', join(pipelines, `${caseName}.json`), ...flags], { clock })
+  const run = await penstock(['convert', caseFile(caseName), ...flags], { clock })
   expect(run.exitCode).toBe(0)
   const requests = run.stdout
     .split('\n')
@@ -54,7 +35,7 @@ async function expectGolden(caseName: string, goldenName: string, flags: readonl
 }
 
 describe('with the default options', () => {
-  test.each(cases)('%s', (name) => expectGolden(name, name, []))
+  test.each(caseNames)('%s', (name) => expectGolden(name, name, []))
 })
 
 describe('with other options', () => {
@@ -64,7 +45,7 @@ describe('with other options', () => {
 })
 
 test('no golden file is left over', () => {
-  const names = new Set([...cases, ...variants.map((row) => `${row.case}.${row.variant}`)])
+  const names = new Set([...caseNames, ...variants.map((row) => `${row.case}.${row.variant}`)])
   const strays = readdirSync(join(fixtures, 'golden')).filter(
     (file) => !names.has(file.replace(/\.(traces\.json|metrics\.json|logs\.json|messages\.txt)$/, '')),
   )

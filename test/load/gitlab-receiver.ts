@@ -13,7 +13,7 @@ const HOOKS = 3_000
  * show how much of its figure that is.
  */
 export async function compareWithGitlabReceiver(convertHook: (json: string) => number): Promise<void> {
-  if ((await collectorBinary()) === undefined) {
+  if (collectorBinary() === undefined) {
     console.log('\nGo gitlabreceiver: not measured, the collector is not built (npm run collector)')
     return
   }

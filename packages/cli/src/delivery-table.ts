@@ -1,5 +1,5 @@
-import type { DeliveryReport, SignalTotals } from '@penstock/exporter'
-import { type Signal, signalNames } from '@penstock/otlp'
+import type { SignalTotals } from '@penstock/exporter'
+import type { Signal } from '@penstock/otlp'
 import { itemNouns } from './signal-items.ts'
 import { type Column, textTable } from './text-table.ts'
 import { counted, formatBytes, formatCount, printable } from './wording.ts'
@@ -15,14 +15,6 @@ const columns: readonly Column[] = [
   { title: 'retries', align: 'right' },
 ]
 
-type Totals = DeliveryReport['totals']
-
-/** What several deliveries came to together. */
-export function sumOfTotals(all: readonly Totals[]): Totals {
-  const sum = (signal: Signal) => all.map((totals) => totals[signal]).reduce(bothTotals)
-  return Object.fromEntries(signalNames.map((signal) => [signal, sum(signal)])) as Record<Signal, SignalTotals>
-}
-
 /**
  * One line per signal, then what the receiver had to say.
  *
@@ -30,7 +22,7 @@ export function sumOfTotals(all: readonly Totals[]): Totals {
  * own count (data points where items are metrics); `failed` is what it did not take, or was not sent.
  */
 export function deliveryTable(
-  totals: Totals,
+  totals: Readonly<Record<Signal, SignalTotals>>,
   signals: readonly Signal[],
   retries: Readonly<Record<Signal, number>>,
 ): string[] {
@@ -61,20 +53,4 @@ function remarksOn(signal: Signal, { messages }: SignalTotals): string[] {
     const times = count === 1 ? '' : ` (${counted(count, 'request')})`
     return printable(`${signal}: ${message}${times}`)
   })
-}
-
-function bothTotals(a: SignalTotals, b: SignalTotals): SignalTotals {
-  const messages = new Map(a.messages)
-  for (const [message, count] of b.messages) messages.set(message, (messages.get(message) ?? 0) + count)
-  return {
-    chunks: a.chunks + b.chunks,
-    items: a.items + b.items,
-    deliveredItems: a.deliveredItems + b.deliveredItems,
-    rejectedItems: a.rejectedItems + b.rejectedItems,
-    failedItems: a.failedItems + b.failedItems,
-    skippedItems: a.skippedItems + b.skippedItems,
-    attempts: a.attempts + b.attempts,
-    wireBytes: a.wireBytes + b.wireBytes,
-    messages,
-  }
 }

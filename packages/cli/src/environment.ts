@@ -20,7 +20,7 @@ export type OutputStream = Writable & { readonly isTTY?: boolean; readonly colum
 
 export const exitCodes = {
   ok: 0,
-  /** A record was refused, or something was not accepted. */
+  /** A record was refused, something was not accepted, or the output could not be written. */
   incomplete: 1,
   /** What was typed cannot work; nothing has been done. */
   usage: 2,
@@ -33,19 +33,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** Something that was made could not be written. The message is one line for the person who waits for it. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError'
+}
+
 /** Whoever read our output has stopped, as `head` does; no failure, but no reason to go on either. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
-
-/** Resolves once the stream has taken the bytes, so that a slow reader slows us down. */
-export async function write(stream: OutputStream, data: Uint8Array | string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    stream.write(data, (error) => {
-      if (!error) resolve()
-      else reject(isClosed(error) ? new OutputClosed('the output was closed') : error)
-    })
-  })
-}
-
-const isClosed = (error: Error): boolean => 'code' in error && /^(EPIPE|ERR_STREAM_DESTROYED)$/.test(String(error.code))

@@ -1,7 +1,23 @@
+import { setImmediate } from 'node:timers/promises'
 import { convertChunks, convertMetrics, newAccumulator, RecordError } from '@penstock/converter'
-import { type DeliverAllOptions, type DeliveryReport, deliverAll, type OtlpEndpoint } from '@penstock/exporter'
-import { defaultChunkLimits, type EncodedChunk, type Encoding, RequestEncoder, type Signal } from '@penstock/otlp'
-import { deliveryTable, sumOfTotals } from './delivery-table.ts'
+import {
+  addTotals,
+  type DeliverAllOptions,
+  type DeliveryReport,
+  type DeliveryStops,
+  deliverAll,
+  noTotals,
+  type OtlpEndpoint,
+} from '@penstock/exporter'
+import {
+  defaultChunkLimits,
+  type EncodedChunk,
+  type Encoding,
+  perSignal,
+  RequestEncoder,
+  type Signal,
+} from '@penstock/otlp'
+import { deliveryTable } from './delivery-table.ts'
 import { type Environment, exitCodes } from './environment.ts'
 import type { InputSettings } from './input-flags.ts'
 import { MetricWindows } from './metric-windows.ts'
@@ -23,36 +39,55 @@ export interface ExportSettings extends InputSettings {
 /** Notices of retries beyond these are left to the table. */
 const RETRY_NOTICES = 20
 
+interface ExportParts {
+  readonly endpoint: OtlpEndpoint
+  readonly run: RecordRun
+  /** Ends the reading of `run` too. */
+  readonly stops: DeliveryStops
+}
+
 /** Converts and delivers what a run over the inputs yields. */
 export class ExportRun {
   readonly #settings: ExportSettings
   readonly #environment: Environment
   readonly #endpoint: OtlpEndpoint
   readonly #run: RecordRun
+  readonly #stops: DeliveryStops
   readonly #encoder: RequestEncoder
-  readonly #retries: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
-  readonly #reports: DeliveryReport[] = []
+  readonly #retries = perSignal(() => 0)
+  #totals = perSignal(noTotals)
+  #complete = true
   #windows: MetricWindows | undefined
   #notices = 0
 
-  constructor(settings: ExportSettings, environment: Environment, endpoint: OtlpEndpoint, run: RecordRun) {
+  /** @throws {UsageError} when the state of earlier runs cannot be read */
+  static async open(settings: ExportSettings, environment: Environment, parts: ExportParts): Promise<ExportRun> {
+    const run = new ExportRun(settings, environment, parts)
+    await run.#openWindows()
+    return run
+  }
+
+  private constructor(settings: ExportSettings, environment: Environment, { endpoint, run, stops }: ExportParts) {
     this.#settings = settings
     this.#environment = environment
     this.#endpoint = endpoint
     this.#run = run
+    this.#stops = stops
     this.#encoder = new RequestEncoder(settings.encoding)
   }
 
   get complete(): boolean {
-    return this.#reports.every((report) => report.complete)
+    return this.#complete
   }
 
-  /** @throws {UsageError} when the state of earlier runs cannot be read, or that of this one not written */
+  /** @throws {OutputError} when running totals cannot be written */
   async perform(): Promise<void> {
+    const chunks = this.#chunks()
     try {
-      await this.#openWindows()
-      await this.#deliver(this.#chunks())
-      if (this.#stopped === undefined) await this.#windows?.flush()
+      await this.#deliver(chunks)
+      // Left in the middle of a window, it has that to end.
+      await chunks.return(undefined)
+      if (!this.#stops.all.aborted) await this.#windows?.flush()
     } finally {
       this.#run.end('exported')
     }
@@ -60,9 +95,9 @@ export class ExportRun {
 
   /** The table, and a last line that says how it went. */
   result(): string[] {
-    const totals = sumOfTotals(this.#reports.map((report) => report.totals))
-    const ending = this.#stopped === undefined ? '' : `; stopped: ${this.#interrupted ? 'interrupted' : this.#stopped}`
-    return [...deliveryTable(totals, this.#settings.signals, this.#retries), '', `${this.#verdict}${ending}`]
+    const { reason } = this.#stops
+    const ending = reason === undefined ? '' : `; stopped: ${this.#interrupted ? 'interrupted' : reason}`
+    return [...deliveryTable(this.#totals, this.#settings.signals, this.#retries), '', `${this.#verdict}${ending}`]
   }
 
   get #verdict(): string {
@@ -72,10 +107,6 @@ export class ExportRun {
 
   get #interrupted(): boolean {
     return this.#environment.signal.aborted
-  }
-
-  get #stopped(): string | undefined {
-    return this.#reports.find((report) => report.stopped !== undefined)?.stopped
   }
 
   /** For metrics that are merged over several pipelines. */
@@ -88,37 +119,44 @@ export class ExportRun {
       state: stateFile === undefined ? newAccumulator(mode, clock.nowNs()) : await loadState(stateFile, clock.nowNs()),
       nowNs: () => clock.nowNs(),
       encoder: this.#encoder,
-      deliver: (chunks) => this.#deliver(chunks),
+      deliver: (chunks, onDelivered) => this.#deliver(chunks, onDelivered),
       save: async (state) => {
         if (stateFile !== undefined) await saveState(stateFile, state)
       },
     })
   }
 
-  async #deliver(chunks: AsyncIterable<EncodedChunk> | Iterable<EncodedChunk>): Promise<DeliveryReport> {
+  async #deliver(
+    chunks: AsyncIterable<EncodedChunk> | Iterable<EncodedChunk>,
+    onDelivered: (chunk: EncodedChunk) => void = () => {},
+  ): Promise<DeliveryReport> {
     const report = await deliverAll(this.#endpoint, chunks, {
       concurrency: this.#settings.concurrency,
       signal: this.#environment.signal,
-      onSettled: (chunk, { attempts }) => {
+      stops: this.#stops,
+      onSettled: (chunk, { attempts, outcome }) => {
         this.#retries[chunk.signal] += Math.max(attempts - 1, 0)
+        if (outcome.kind === 'delivered') onDelivered(chunk)
       },
       onRetry: (notice) => this.#tellRetry(notice),
     })
-    this.#reports.push(report)
+    const before = this.#totals
+    this.#totals = perSignal((signal) => addTotals(before[signal], report.totals[signal]))
+    this.#complete &&= report.complete
     return report
   }
 
-  /** An interruption is an end like any other, so that the table still tells what has been done. */
+  /** A stop is an end like any other, so that the table still tells what has been done. */
   async *#chunks(): AsyncGenerator<EncodedChunk> {
     try {
       for await (const record of this.#run.records()) {
+        // Reading a record takes time too, and not every record becomes a chunk.
+        await setImmediate()
         yield* this.#chunksOf(record)
-        if (!this.#windows?.full) continue
-        await this.#windows.flush()
-        if (this.#stopped !== undefined) return
+        if (this.#windows?.full) await this.#windows.flush()
       }
     } catch (error) {
-      if (!this.#interrupted) throw error
+      if (!(this.#interrupted || this.#stops.all.aborted)) throw error
     }
   }
 

@@ -18,36 +18,38 @@ export interface InputFile {
 
 const ndjsonName = /\.(?:ndjson|jsonl)$/i
 /** What is read of a directory. */
-const recordFileName = /\.(?:json|ndjson)$/i
+const recordFileName = /\.(?:json|ndjson|jsonl)$/i
 
 /**
- * The files behind the arguments: `-` is standard input, a directory stands for its `*.json` and `*.ndjson`, sorted.
+ * The files behind the arguments: `-` is standard input, a directory stands for its `*.json`, `*.ndjson` and `*.jsonl`,
+ * sorted. An abort ends the reading.
  *
  * @throws {UsageError} for what does not exist, may not be read or is named twice
  */
 export async function findInputFiles(
   names: readonly string[],
-  environment: Pick<Environment, 'stdin' | 'signal'>,
+  environment: Pick<Environment, 'stdin'>,
+  signal: AbortSignal,
 ): Promise<InputFile[]> {
   if (names.filter((name) => name === '-').length > 1) throw new UsageError('standard input (-) can be read once only')
   const files: InputFile[] = []
   for (const name of names) {
-    if (name === '-') files.push(standardInput(environment))
-    else files.push(...(await filesAt(name, environment.signal)))
+    if (name === '-') files.push(standardInput(environment, signal))
+    else files.push(...(await filesAt(name, signal)))
   }
   return files
 }
 
-function standardInput({ stdin, signal }: Pick<Environment, 'stdin' | 'signal'>): InputFile {
-  return { name: 'stdin', bytes: undefined, ndjson: false, open: () => addAbortSignal(signal, stdin) }
+function standardInput(environment: Pick<Environment, 'stdin'>, signal: AbortSignal): InputFile {
+  return { name: 'stdin', bytes: undefined, ndjson: false, open: () => addAbortSignal(signal, environment.stdin) }
 }
 
 async function filesAt(path: string, signal: AbortSignal): Promise<InputFile[]> {
   const stats = await readableStats(path)
   if (!stats.isDirectory()) return [fileAt(path, stats, signal)]
-  const entries = await readdir(path)
+  const entries = await orUsageError(path, readdir(path))
   const names = entries.filter((entry) => recordFileName.test(entry)).sort()
-  if (names.length === 0) throw new UsageError(`${path}: no *.json and no *.ndjson in this directory`)
+  if (names.length === 0) throw new UsageError(`${path}: no *.json, *.ndjson or *.jsonl in this directory`)
   const paths = names.map((name) => join(path, name))
   const found: InputFile[] = []
   for (const each of paths) found.push(fileAt(each, await readableStats(each), signal))

@@ -40,9 +40,7 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
 }
 
 export function signalsOption(): Option {
-  return new Option('--signals <list>', 'which signals, with commas between')
-    .argParser(parseSignals)
-    .default(signalNames, signalNames.join(','))
+  return new Option('--signals <list>', 'which signals, with commas between').argParser(parseSignals)
 }
 
 export function encodingOption(fallback: Encoding): Option {

@@ -1,6 +1,6 @@
 import { type ConvertOptionsInput, resolveOptions } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
-import { type Admission, type Admitted, Intake } from './intake.ts'
+import { type Admission, type Admitted, Intake, rememberedExportedJobs } from './intake.ts'
 
 const project = (host: string) => ({ web_url: `https://${host}/harbour/tide-tables` })
 
@@ -91,6 +91,17 @@ describe('reexport', () => {
     expect(recordOf(third).previousExport).toEqual({ jobIds: new Set([10n, 11n, 12n]) })
   })
 
+  test('the jobs of all earlier exports together are kept within bounds', () => {
+    const run = new Intake(resolveOptions({ reexport: 'replace' }), undefined, () => nowNs)
+    for (const id of [1, 2, 3]) {
+      const admitted = run.admit(hook({ id, jobs: [7] })) as Admitted
+      const [job] = admitted.record.jobs
+      const jobs = Array.from({ length: rememberedExportedJobs / 2 }, (_, at) => ({ ...job!, id: BigInt(at) }))
+      run.remember({ ...admitted, record: { ...admitted.record, jobs } })
+    }
+    expect([3, 2, 1].map((id) => run.admit(hook({ id, jobs: [7] })).kind)).toEqual(['skip', 'skip', 'export'])
+  })
+
   test('a late state of before is no completion', () => {
     const run = intake({ reexport: 'replace' })
     run.export(hook({ id: 1 }))
@@ -99,6 +110,11 @@ describe('reexport', () => {
 })
 
 describe('roots', () => {
+  test('are named by what is admitted', () => {
+    expect(intake().admit(hook({ id: 3, source: 2 }))).toMatchObject({ kind: 'export', rootId: 2n })
+    expect(intake().admit(hook({ id: 3 }))).toMatchObject({ kind: 'export', rootId: 3n })
+  })
+
   test('are learnt from unfinished pipelines and from job hooks', () => {
     const run = intake()
     run.admit(hook({ id: 2, status: 'running', source: 1 }))

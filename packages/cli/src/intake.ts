@@ -28,27 +28,37 @@ export interface Admitted {
   readonly record: PipelineRecord
   /** Of what was delivered; tells a redelivery from news. '' where news does not count. */
   readonly digest: string
+  /** The root of the trace it belongs to. */
+  readonly rootId: bigint
   readonly warnings: Warnings
 }
 
 /** No failure: there is nothing to export, or not yet, or not again. */
-export interface Skipped {
+interface Skipped {
   readonly kind: 'skip'
   readonly reason: string
 }
 
 /** Pipelines whose root, or whose export, is remembered. Beyond them a redelivery is exported again, under the same ids. */
 export const rememberedPipelines = 100_000
+/**
+ * Jobs of earlier exports that are remembered under `reexport`, of all pipelines together; the pipelines exported longest ago
+ * are forgotten with theirs.
+ */
+export const rememberedExportedJobs = 1_000_000
 /** Jobs of which a hook is kept until their pipeline comes. */
-export const rememberedJobs = 100_000
+const rememberedJobs = 100_000
 
 /** What one run has learnt so far, and what it makes of the next body. */
 export class Intake {
   readonly #options: ConvertOptions
   readonly #receivedAtNs: bigint | undefined
   readonly #nowNs: () => bigint
-  readonly #roots = new RecentMap<string, bigint>(rememberedPipelines)
-  readonly #exports = new RecentMap<string, EarlierExport>(rememberedPipelines)
+  readonly #roots = new RecentMap<string, bigint>({ entries: rememberedPipelines })
+  readonly #exports = new RecentMap<string, EarlierExport>({
+    entries: rememberedPipelines,
+    weight: { max: rememberedExportedJobs, of: ({ jobIds }) => jobIds.length },
+  })
   readonly #jobEvents = new JobEvents(rememberedJobs)
 
   /** `nowNs` stands in as receipt time for records that have no time at all. */
@@ -65,10 +75,10 @@ export class Intake {
   }
 
   /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
-  remember({ record, digest }: Admitted): void {
+  remember({ record, digest, rootId }: Admitted): void {
     const key = rootKey(recordInstance(record, this.#options), record.id)
     const jobIds = this.#options.reexport === 'none' ? noJobs : sentJobs(record)
-    this.#exports.set(key, { digest, jobIds, rootId: this.#roots.get(key) })
+    this.#exports.set(key, { digest, jobIds, rootId })
   }
 
   #admitJob({ event }: Extract<Input, { kind: 'job' }>): Admission {
@@ -94,9 +104,10 @@ export class Intake {
     const decision = exportDecision(candidate, this.#options)
     if (decision.kind === 'skip') return skip(decision.reason)
     const all = root.from === 'cycle' ? withWarning(warnings, cycleWarning) : warnings
-    if (hasTime(candidate)) return { kind: 'export', record: candidate, digest, warnings: all }
+    const admitted = { kind: 'export', record: candidate, digest, rootId: root.id, warnings: all } as const
+    if (hasTime(candidate)) return admitted
     const received = { ...candidate, receivedAtNs: this.#nowNs() }
-    return { kind: 'export', record: received, digest, warnings: withWarning(all, timelessWarning) }
+    return { ...admitted, record: received, warnings: withWarning(all, timelessWarning) }
   }
 
   #learnRoot(instance: string, pipelineId: bigint, run: PipelineRecord | JobEvent) {
@@ -125,7 +136,7 @@ interface EarlierExport {
   readonly digest: string
   readonly jobIds: BigInt64Array
   /** The root of the trace it went to. */
-  readonly rootId: bigint | undefined
+  readonly rootId: bigint
 }
 
 const noJobs = new BigInt64Array()

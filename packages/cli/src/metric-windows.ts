@@ -1,31 +1,26 @@
-import { type AccumulatorState, accumulate } from '@penstock/converter'
+import { type AccumulatorState, accumulate, newAccumulator, type StreamState } from '@penstock/converter'
 import type { DeliveryReport } from '@penstock/exporter'
-import {
-  type ChunkLimits,
-  defaultChunkLimits,
-  type EncodedChunk,
-  type Metric,
-  type OtlpRequest,
-  type RequestEncoder,
-  type ResourceGroup,
-} from '@penstock/otlp'
+import type { EncodedChunk, Metric, OtlpRequest, RequestEncoder, ResourceGroup } from '@penstock/otlp'
 import { dataPointsIn } from './signal-items.ts'
 
-export interface WindowLimits {
+interface WindowLimits {
   /** Pipelines whose metrics are merged into one export. */
   readonly pipelines: number
   /** Data points held until then. */
   readonly dataPoints: number
 }
 
-export const defaultWindowLimits: WindowLimits = { pipelines: 500, dataPoints: 20_000 }
+const defaultWindowLimits: WindowLimits = { pipelines: 500, dataPoints: 20_000 }
 
-export interface WindowOptions {
+interface WindowOptions {
   readonly state: AccumulatorState
   readonly nowNs: () => bigint
   readonly encoder: RequestEncoder
-  readonly deliver: (chunks: Iterable<EncodedChunk>) => Promise<DeliveryReport>
-  /** Called with every state that has been accepted. */
+  readonly deliver: (
+    chunks: Iterable<EncodedChunk>,
+    onDelivered: (chunk: EncodedChunk) => void,
+  ) => Promise<DeliveryReport>
+  /** Called after every window of which something has been accepted. */
   readonly save: (state: AccumulatorState) => Promise<void>
   readonly limits?: WindowLimits
 }
@@ -34,8 +29,8 @@ export interface WindowOptions {
  * Metrics under `windowed` and `cumulative`: the points of several pipelines, merged per stream, exported when a window is
  * full and at the end.
  *
- * The state advances with what the receiver took. A window that it did not take is lost, as single requests are, and
- * counts nowhere: its pipelines may be exported again.
+ * The state advances with what the receiver took, chunk by chunk: a window has at least one per project. A chunk that it
+ * did not take is lost, as single requests are, and counts nowhere.
  */
 export class MetricWindows {
   readonly #options: WindowOptions
@@ -66,34 +61,79 @@ export class MetricWindows {
   async flush(): Promise<DeliveryReport | undefined> {
     if (this.#pipelines === 0) return undefined
     const { encoder, nowNs, deliver, save } = this.#options
-    const { request, state } = accumulate(this.#state, { resources: this.#open }, nowNs())
+    const next = accumulate(this.#state, { resources: this.#open }, nowNs())
     this.#open = []
     this.#pipelines = 0
     this.#dataPoints = 0
-    const report = await deliver(chunksOf(request, encoder, defaultChunkLimits))
-    const { items, deliveredItems } = report.totals.metrics
-    if (report.stopped === undefined && deliveredItems === items) {
-      this.#state = state
-      await save(state)
+    const chunks = new WindowChunks(next.request, encoder)
+    const delivered = new Set<string>()
+    const report = await deliver(chunks, (chunk) => {
+      for (const stream of chunks.take(chunk)) delivered.add(stream)
+    })
+    if (delivered.size > 0) {
+      this.#state = advanced(this.#state, next.state, delivered)
+      await save(this.#state)
     }
     return report
   }
 }
 
-function* chunksOf(
-  { resources }: OtlpRequest<'metrics'>,
-  encoder: RequestEncoder,
-  limits: ChunkLimits,
-): Generator<EncodedChunk> {
-  for (const { resource, scopes, schemaUrl: resourceSchemaUrl } of resources) {
-    for (const { scope, items, schemaUrl: scopeSchemaUrl } of scopes) {
-      const writer = encoder.chunks('metrics', { resource, scope, resourceSchemaUrl, scopeSchemaUrl }, limits)
-      for (const metric of items) {
-        const chunk = writer.add(metric)
-        if (chunk !== undefined) yield chunk
+/** `next` for the streams that were delivered, `state` for the others; in order of last export, as the accumulator keeps it. */
+function advanced(state: AccumulatorState, next: AccumulatorState, delivered: ReadonlySet<string>): AccumulatorState {
+  const streams = new Map<string, StreamState>()
+  for (const [key, stream] of state.streams) {
+    if (next.streams.has(key) && !delivered.has(key)) streams.set(key, stream)
+  }
+  for (const [key, stream] of next.streams) {
+    if (delivered.has(key)) streams.set(key, stream)
+  }
+  return { ...next, streams }
+}
+
+/** A window in chunks, which knows of each that is under way what is in it. */
+class WindowChunks implements Iterable<EncodedChunk> {
+  readonly #request: OtlpRequest<'metrics'>
+  readonly #encoder: RequestEncoder
+  readonly #streams = new Map<EncodedChunk, readonly string[]>()
+
+  constructor(request: OtlpRequest<'metrics'>, encoder: RequestEncoder) {
+    this.#request = request
+    this.#encoder = encoder
+  }
+
+  *[Symbol.iterator](): Generator<EncodedChunk> {
+    for (const group of this.#request.resources) {
+      const { resource, schemaUrl: resourceSchemaUrl } = group
+      for (const { scope, items, schemaUrl: scopeSchemaUrl } of group.scopes) {
+        const writer = this.#encoder.chunks('metrics', { resource, scope, resourceSchemaUrl, scopeSchemaUrl })
+        let inChunk: Metric[] = []
+        const chunked = (chunk: EncodedChunk): EncodedChunk => {
+          const part = { ...group, scopes: [{ scope, items: inChunk, schemaUrl: scopeSchemaUrl }] }
+          this.#streams.set(chunk, streamsIn({ resources: [part] }))
+          inChunk = []
+          return chunk
+        }
+        for (const metric of items) {
+          const finished = writer.add(metric)
+          if (finished !== undefined) yield chunked(finished)
+          inChunk.push(metric)
+        }
+        const rest = writer.end()
+        if (rest !== undefined) yield chunked(rest)
       }
-      const rest = writer.end()
-      if (rest !== undefined) yield rest
     }
   }
+
+  /** The streams with a point in the chunk, which is forgotten then. */
+  take(chunk: EncodedChunk): readonly string[] {
+    const streams = this.#streams.get(chunk) ?? []
+    this.#streams.delete(chunk)
+    return streams
+  }
+}
+
+/** As the accumulator names them. */
+function streamsIn(request: OtlpRequest<'metrics'>): string[] {
+  const { state } = accumulate(newAccumulator('windowed', 0n), request, 0n, { maxStreams: Number.POSITIVE_INFINITY })
+  return [...state.streams.keys()]
 }

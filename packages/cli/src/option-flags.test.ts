@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { type ConvertOptionsInput, optionTable, resolveOptions } from '@penstock/converter'
+import { optionTable, resolveOptions } from '@penstock/converter'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { flagName, flagsOf, variants } from '../../../test/fixtures.ts'
 import { addConversionFlags, conversionOptions } from './option-flags.ts'
 
 function optionsOf(args: readonly string[], serviceName = 'svc') {
@@ -10,33 +10,17 @@ function optionsOf(args: readonly string[], serviceName = 'svc') {
   return conversionOptions(command.opts(), serviceName)
 }
 
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-
-/** As a person would type it. */
-function flagsFor(options: ConvertOptionsInput): string[] {
-  return Object.entries(options).flatMap(([name, value]) => {
-    const flag = name === 'resourceServiceName' ? 'service-name' : kebab(name)
-    if (typeof value === 'boolean') return [`--${value ? '' : 'no-'}${flag}`]
-    return [`--${flag}`, String(value)]
-  })
-}
-
 test('without flags, the defaults', () => {
   expect(optionsOf([])).toEqual(resolveOptions())
 })
 
 test.each(Object.keys(optionTable))('%s has a flag', (name) => {
   const { options } = addConversionFlags(new Command())
-  const flag = name === 'resourceServiceName' ? '--service-name' : `--${kebab(name)}`
-  expect(options.map((option) => option.long)).toContain(flag)
+  expect(options.map((option) => option.long)).toContain(`--${flagName(name)}`)
 })
 
-const variants: { case: string; variant: string; options: ConvertOptionsInput }[] = JSON.parse(
-  readFileSync(new URL('../../../fixtures/variants.json', import.meta.url), 'utf8'),
-)
-
 test.each(variants)('$variant of $case', ({ options }) => {
-  expect(optionsOf(flagsFor(options))).toEqual(resolveOptions(options))
+  expect(optionsOf(flagsOf(options))).toEqual(resolveOptions(options))
 })
 
 test('a flag wins over the profile, in both directions', () => {

@@ -5,7 +5,7 @@ import type { CommandDefinition } from './command-definition.ts'
 import { convertCommand } from './commands/convert.ts'
 import { exportCommand } from './commands/export.ts'
 import { showCommand } from './commands/show.ts'
-import { type Environment, exitCodes, OutputClosed, UsageError } from './environment.ts'
+import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
 import { printable } from './wording.ts'
 
 const commands: readonly CommandDefinition[] = [convertCommand, exportCommand, showCommand]
@@ -41,9 +41,10 @@ export async function runProgram(args: readonly string[], environment: Environme
     if (environment.signal.aborted) return exitCodes.interrupted
     if (error instanceof OutputClosed) return exitCodes.ok
     if (error instanceof CommanderError) return exitCodeOf(error)
-    if (!(error instanceof UsageError || error instanceof EndpointError)) throw error
+    const isUsage = error instanceof UsageError || error instanceof EndpointError
+    if (!(isUsage || error instanceof OutputError)) throw error
     environment.stderr.write(`penstock: ${printable(error.message)}\n`)
-    return exitCodes.usage
+    return isUsage ? exitCodes.usage : exitCodes.incomplete
   }
 }
 
@@ -56,7 +57,7 @@ function newProgram({ stdout, stderr }: Environment): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, print) => print(`penstock: ${onOneLine(text.replace(/^error: /, ''))}\n`),
+      outputError: (text, print) => print(`penstock: ${onOneLine(withoutValues(text.replace(/^error: /, '')))}\n`),
       getOutHelpWidth: () => stdout.columns ?? 100,
       getErrHelpWidth: () => stderr.columns ?? 100,
       getOutHasColors: () => false,
@@ -68,5 +69,8 @@ function newProgram({ stdout, stderr }: Environment): Command {
 function exitCodeOf({ code }: CommanderError): number {
   return code === 'commander.helpDisplayed' || code === 'commander.version' ? exitCodes.ok : exitCodes.usage
 }
+
+/** A flag with a slip in its name may be followed by a secret: `'--tokn=secret'` → `'--tokn'`. */
+const withoutValues = (text: string): string => text.replace(/'(-[^'=]*)=.*'/s, "'$1'")
 
 const onOneLine = (text: string): string => printable(text.trim().replaceAll('\n', ' '))

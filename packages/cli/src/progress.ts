@@ -3,7 +3,7 @@ import type { OutputStream } from './environment.ts'
 import { counted, formatBytes } from './wording.ts'
 
 /** A bar that is redrawn on a terminal; a line now and then elsewhere. */
-export type ProgressMode = 'bar' | 'lines' | 'none'
+type ProgressMode = 'bar' | 'lines' | 'none'
 
 /** Runs shorter than this show nothing. */
 const quietMs = { bar: 500, lines: 10_000, none: Number.POSITIVE_INFINITY }
@@ -13,7 +13,7 @@ const intervalMs = { bar: 100, lines: 10_000, none: Number.POSITIVE_INFINITY }
 const barCells = 24
 const clearLine = '\r\u001b[K'
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly stderr: OutputStream
   readonly clock: Clock
   /** What is being done: `converting`. */

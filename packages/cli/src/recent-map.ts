@@ -1,21 +1,42 @@
-/** A map with room for `capacity` entries; beyond it, what was set longest ago is forgotten. */
-export class RecentMap<K, V> extends Map<K, V> {
-  readonly capacity: number
+interface RecentLimits<V> {
+  readonly entries: number
+  /** Of all values together; a single one may be beyond it. */
+  readonly weight?: { readonly max: number; readonly of: (value: V) => number }
+}
 
-  constructor(capacity: number) {
+/** A map within limits: beyond them, what was set longest ago is forgotten. */
+export class RecentMap<K, V> extends Map<K, V> {
+  readonly #limits: RecentLimits<V>
+  #weight = 0
+
+  constructor(limits: RecentLimits<V>) {
     super()
-    this.capacity = capacity
+    this.#limits = limits
   }
 
   override set(key: K, value: V): this {
     this.delete(key)
     super.set(key, value)
-    if (this.size > this.capacity) {
-      for (const oldest of this.keys()) {
-        this.delete(oldest)
-        break
-      }
+    this.#weight += this.#weightOf(value)
+    for (const oldest of this.keys()) {
+      if (!this.#isFull) break
+      this.delete(oldest)
     }
     return this
+  }
+
+  override delete(key: K): boolean {
+    if (!this.has(key)) return false
+    this.#weight -= this.#weightOf(this.get(key) as V)
+    return super.delete(key)
+  }
+
+  get #isFull(): boolean {
+    const { entries, weight } = this.#limits
+    return this.size > entries || (weight !== undefined && this.#weight > weight.max && this.size > 1)
+  }
+
+  #weightOf(value: V): number {
+    return this.#limits.weight?.of(value) ?? 0
   }
 }

@@ -7,7 +7,7 @@ import { type Place, readBodies } from './record-stream.ts'
 import { Report } from './report.ts'
 import { counted } from './wording.ts'
 
-export interface RecordRunSettings {
+interface RecordRunSettings {
   /** Files, directories, `-`. */
   readonly inputs: readonly string[]
   readonly options: ConvertOptions
@@ -17,6 +17,8 @@ export interface RecordRunSettings {
   readonly activity: string
   /** Whether standard output goes to the same terminal, where a bar would get in its way. */
   readonly printsToTerminal: boolean
+  /** Ends the reading, as an interruption does. */
+  readonly stop?: AbortSignal
 }
 
 /** A record to export, and where it stands. */
@@ -34,7 +36,9 @@ export class RecordRun {
 
   /** @throws {UsageError} for inputs that cannot be read */
   static async open(settings: RecordRunSettings, environment: Environment): Promise<RecordRun> {
-    return new RecordRun(settings, environment, await findInputFiles(settings.inputs, environment))
+    const { inputs, stop } = settings
+    const signal = stop === undefined ? environment.signal : AbortSignal.any([environment.signal, stop])
+    return new RecordRun(settings, environment, await findInputFiles(inputs, environment, signal))
   }
 
   private constructor(settings: RecordRunSettings, environment: Environment, files: readonly InputFile[]) {

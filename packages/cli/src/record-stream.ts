@@ -19,7 +19,7 @@ export type Reading =
   | { readonly kind: 'body'; readonly place: Place; readonly body: unknown }
   | { readonly kind: 'fault'; readonly place: Place; readonly error: RecordError }
 
-export interface ReadLimits {
+interface ReadLimits {
   /** Length of one JSON document: a file, or a line of NDJSON. NDJSON as a whole may be of any length. */
   readonly maxDocumentBytes: number
 }

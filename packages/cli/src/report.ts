@@ -4,7 +4,7 @@ import type { Place } from './record-stream.ts'
 import { counted, formatCount, printable } from './wording.ts'
 
 /** Of each sort and file, so that a flood of remarks does not bury what matters. Refusals are always told. */
-export const remarksPerFile = 20
+const remarksPerFile = 20
 
 type Remark = 'skipped' | 'warning'
 

@@ -26,7 +26,7 @@ export interface Mark {
 }
 
 /** Signs without an emoji form, so that every terminal shows them one column wide. */
-export const marks = {
+const marks = {
   success: { sign: '✓', style: 'green', meaning: 'passed' },
   failed: { sign: '✗', style: 'red', meaning: 'failed' },
   allowed: { sign: '!', style: 'yellow', meaning: 'failed, allowed' },
@@ -36,9 +36,11 @@ export const marks = {
   other: { sign: '·', style: 'blue', meaning: 'other' },
 } as const satisfies Record<string, Mark>
 
-export function spanRow(span: Span): SpanRow {
+/** @param extensions whether spans have our own keys, one of which tells that a job never ran */
+export function spanRow(span: Span, extensions: boolean): SpanRow {
   const attributes = new Map(span.attributes.map((attribute) => [attribute.key, attribute]))
-  return attributes.has('pipeline.id') ? pipelineRow(span, attributes) : jobRow(span, attributes)
+  if (attributes.has('pipeline.id')) return pipelineRow(span, attributes)
+  return jobRow(span, attributes, extensions ? saysNeverRan(span) : seemsNeverRun(span, attributes))
 }
 
 type Attributes = ReadonlyMap<string, KeyValue>
@@ -58,10 +60,9 @@ function pipelineRow(span: Span, attributes: Attributes): SpanRow {
 }
 
 /** A job, a bridge, or a stage, which has no status of its own. */
-function jobRow(span: Span, attributes: Attributes): SpanRow {
+function jobRow(span: Span, attributes: Attributes, neverRan: boolean): SpanRow {
   const status = textOf(attributes, 'job.status')
   const allowed = attributes.get('job.allow_failure')?.value === true
-  const neverRan = span.startTimeUnixNano === span.endTimeUnixNano && status !== 'success' && status !== 'failed'
   return {
     mark: attributes.has('job.id') ? markOf(status, allowed) : stageMark(span),
     name: printable(span.name.replace(/^job: /, '')),
@@ -73,6 +74,18 @@ function jobRow(span: Span, attributes: Attributes): SpanRow {
     queuedNs: neverRan ? 0n : secondsOf(attributes, 'job.queued_duration'),
     executed: !neverRan,
   }
+}
+
+/** The key begins with the vendor namespace. */
+function saysNeverRan({ attributes }: Span): boolean {
+  return attributes.some(({ key, value }) => key.endsWith('.cicd.pipeline.task.run.executed') && value === false)
+}
+
+/** A guess: a job that was canceled in the moment it started looks the same. */
+function seemsNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {
+  const status = textOf(attributes, 'job.status')
+  const isInstant = startTimeUnixNano === endTimeUnixNano
+  return attributes.has('job.id') && isInstant && status !== 'success' && status !== 'failed'
 }
 
 function markOf(status: string, allowedToFail: boolean): Mark {

@@ -7,7 +7,7 @@ export interface SpanNode {
 
 export interface Trace {
   readonly traceId: string
-  /** Spans whose parent is not at hand, too. */
+  /** Spans whose parent is not at hand, too, and of parents that form a cycle one. */
   readonly roots: readonly SpanNode[]
   readonly startNs: bigint
   readonly endNs: bigint
@@ -29,17 +29,36 @@ export function tracesOf(spans: readonly Span[]): Trace[] {
   }))
 }
 
-/** Ids are hashes of what is further up, so parents cannot form a cycle. */
+interface OpenNode extends SpanNode {
+  readonly children: OpenNode[]
+}
+
 function rootsOf(members: readonly Span[]): SpanNode[] {
-  const nodes = new Map<string, { span: Span; children: SpanNode[] }>()
+  const nodes = new Map<string, OpenNode>()
   const ordered = members.toSorted((a, b) => compare(a.startTimeUnixNano, b.startTimeUnixNano))
   for (const span of ordered) nodes.set(span.spanId, { span, children: [] })
-  const roots: SpanNode[] = []
+  const roots: OpenNode[] = []
+  const siblingsOf = ({ span }: SpanNode) => nodes.get(span.parentSpanId)?.children ?? roots
+  for (const node of nodes.values()) siblingsOf(node).push(node)
+  const reached = new Set<SpanNode>()
+  for (const root of roots) reach(root, reached)
   for (const node of nodes.values()) {
-    const siblings = nodes.get(node.span.parentSpanId)?.children ?? roots
-    siblings.push(node)
+    if (reached.has(node)) continue
+    const siblings = siblingsOf(node)
+    siblings.splice(siblings.indexOf(node), 1)
+    roots.push(node)
+    reach(node, reached)
   }
   return roots
+}
+
+function reach(root: SpanNode, reached: Set<SpanNode>): void {
+  const open = [root]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (reached.has(node)) continue
+    reached.add(node)
+    for (const child of node.children) open.push(child)
+  }
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)

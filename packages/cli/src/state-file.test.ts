@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accumulate, convert, newAccumulator, parseLossless, readInput, resolveOptions } from '@penstock/converter'
 import { expect, onTestFinished, test } from 'vitest'
-import { UsageError } from './environment.ts'
+import { OutputError, UsageError } from './environment.ts'
 import { loadState, saveState } from './state-file.ts'
 
 async function directory(): Promise<string> {
@@ -54,5 +54,5 @@ test('a directory is no file', async () => {
   await expect(loadState(path, 9n)).rejects.toThrow(
     new UsageError(`cannot read ${path}: illegal operation on a directory`),
   )
-  await expect(saveState(path, totals())).rejects.toThrow(UsageError)
+  await expect(saveState(path, totals())).rejects.toThrow(OutputError)
 })

@@ -3,7 +3,7 @@ import { access, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type AccumulatorState, newAccumulator, type StreamState } from '@penstock/converter'
 import { UsageError } from './environment.ts'
-import { isSystemError, orUsageError } from './system-error.ts'
+import { isSystemError, orOutputError, orUsageError } from './system-error.ts'
 
 /** Says what the file is, and in which form. */
 const format = 'penstock cumulative metrics 1'
@@ -35,12 +35,12 @@ export async function loadState(path: string, nowNs: bigint): Promise<Accumulato
 /**
  * Complete or not at all, also when the machine stops half-way.
  *
- * @throws {UsageError}
+ * @throws {OutputError}
  */
 export async function saveState(path: string, state: AccumulatorState): Promise<void> {
   const document: StateDocument = { format, startNs: state.startNs, lastNs: state.lastNs, streams: [...state.streams] }
   const text = JSON.stringify(document, tagBigInts)
-  await orUsageError(`cannot write ${path}`, replaceFile(path, text))
+  await orOutputError(`cannot write ${path}`, replaceFile(path, text))
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from 'node:util'
-import { UsageError } from './environment.ts'
+import { OutputError, UsageError } from './environment.ts'
 
 /** The operating system has refused something. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
@@ -12,12 +12,21 @@ export function systemReason(error: NodeJS.ErrnoException): string {
   return reason ?? error.code ?? 'unknown reason'
 }
 
-/** The result of `work`; what the operating system refuses becomes `what: reason`. */
-export async function orUsageError<T>(what: string, work: Promise<T>): Promise<T> {
+/** The result of `work`, done before anything else; what the operating system refuses becomes `what: reason`. */
+export function orUsageError<T>(what: string, work: Promise<T>): Promise<T> {
+  return orError(UsageError, what, work)
+}
+
+/** The same for what is written in the course of a run. */
+export function orOutputError<T>(what: string, work: Promise<T>): Promise<T> {
+  return orError(OutputError, what, work)
+}
+
+async function orError<T>(kind: new (message: string) => Error, what: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!isSystemError(error)) throw error
-    throw new UsageError(`${what}: ${systemReason(error)}`)
+    throw new kind(`${what}: ${systemReason(error)}`)
   }
 }

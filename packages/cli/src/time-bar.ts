@@ -21,7 +21,7 @@ export function cellOf(axis: Axis, timeNs: bigint): number {
   return Math.min(Math.floor(positionOf(axis, timeNs) / EIGHTHS), axis.cells - 1)
 }
 
-export interface Bar {
+interface Bar {
   /** Cells before the bar. */
   readonly offset: number
   readonly blocks: string

@@ -7,14 +7,16 @@ import { type SpanNode, type Trace, tracesOf } from './span-tree.ts'
 import { type Axis, barOf, cellOf, tickLabels } from './time-bar.ts'
 import { counted } from './wording.ts'
 
-export interface WaterfallOptions {
+interface WaterfallOptions {
   /** Columns of the terminal. */
   readonly width: number
   readonly palette: Palette
+  /** As the spans were converted. */
+  readonly extensions: boolean
 }
 
 /** Rows of one trace; what is beyond them is only counted. */
-export const rowsPerTrace = 200
+const rowsPerTrace = 200
 /** With fewer columns than this, lines wrap. */
 const minWidth = 60
 const maxStageWidth = 12
@@ -33,7 +35,7 @@ export function waterfall(spans: readonly Span[], options: WaterfallOptions): st
   const signs = new Map<string, Mark>()
   const lines: string[] = []
   for (const trace of tracesOf(spans)) {
-    const rows = rowsOf(trace.roots)
+    const rows = rowsOf(trace.roots, options.extensions)
     for (const { row } of rows.slice(0, rowsPerTrace)) signs.set(row.mark.sign, row.mark)
     lines.push(...traceLines(trace, rows, options), '')
   }
@@ -47,25 +49,25 @@ interface TreeRow {
   readonly branch: string
 }
 
-function rowsOf(roots: readonly SpanNode[]): TreeRow[] {
+function rowsOf(roots: readonly SpanNode[], extensions: boolean): TreeRow[] {
   const rows: TreeRow[] = []
   const visit = ({ span, children, row }: DescribedNode, branch: string, below: string) => {
     rows.push({ span, row, branch })
-    const ordered = describedInOrder(children)
+    const ordered = describedInOrder(children, extensions)
     for (const [at, child] of ordered.entries()) {
       const isLast = at === ordered.length - 1
       visit(child, `${below}${isLast ? '└─ ' : '├─ '}`, `${below}${isLast ? '   ' : '│  '}`)
     }
   }
-  for (const root of describedInOrder(roots)) visit(root, '', '')
+  for (const root of describedInOrder(roots, extensions)) visit(root, '', '')
   return rows
 }
 
 type DescribedNode = SpanNode & { readonly row: SpanRow }
 
 /** What never ran comes last: the moment it was created tells nothing. */
-function describedInOrder(nodes: readonly SpanNode[]): DescribedNode[] {
-  const described = nodes.map((node) => ({ ...node, row: spanRow(node.span) }))
+function describedInOrder(nodes: readonly SpanNode[], extensions: boolean): DescribedNode[] {
+  const described = nodes.map((node) => ({ ...node, row: spanRow(node.span, extensions) }))
   return [...described.filter(({ row }) => row.executed), ...described.filter(({ row }) => !row.executed)]
 }
 

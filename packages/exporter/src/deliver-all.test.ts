@@ -4,6 +4,7 @@ import { Gate, ManualClock, type RecordedRequest, type ScriptedReply, ScriptedSe
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { type DeliverAllOptions, deliverAll } from './deliver-all.ts'
+import { DeliveryStops } from './delivery-stops.ts'
 import { type ChunkDelivery, OtlpEndpoint } from './otlp-endpoint.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -134,6 +135,64 @@ test('a 401 ends the run: what waits is dropped, the source is left', async () =
   expect(left).toBe(true)
   expect(server.requests.length).toBe(1)
   expect(clock.wakeTimesMs).toEqual([])
+})
+
+test('a 401 does not wait for a source that is silent', async () => {
+  const { endpoint } = await setUp(() => status(401))
+  const more = new Gate()
+  let left = false
+  async function* source() {
+    try {
+      yield chunkOf('traces')
+      await more.opened
+      yield chunkOf('traces')
+    } finally {
+      left = true
+    }
+  }
+  const report = await deliverAll(endpoint, source())
+  expect(report).toMatchObject({ stopped: 'HTTP 401 Unauthorized', totals: { traces: { chunks: 1 } } })
+  expect(left).toBe(false)
+  more.open()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(left).toBe(true)
+})
+
+test('with every signal in use stopped the source is left', async () => {
+  const { server, endpoint } = await setUp(() => status(403))
+  let made = 0
+  function* source() {
+    for (; made < 10_000; made += 1) yield chunkOf(made % 2 === 0 ? 'traces' : 'logs')
+  }
+  const stops = new DeliveryStops(['traces', 'logs'])
+  const report = await deliverAll(endpoint, source(), { stops, concurrency: 2 })
+  expect(report).toMatchObject({ complete: false, stopped: 'HTTP 403 Forbidden' })
+  expect(made).toBeLessThan(100)
+  expect(server.requests.length).toBeLessThan(100)
+})
+
+test('deliveries that share their stops end together', async () => {
+  const { endpoint } = await setUp(refusing('/v1/traces', status(401)))
+  const stops = new DeliveryStops()
+  await deliverAll(endpoint, chunksOf('traces', 2), { stops })
+  const report = await deliverAll(endpoint, chunksOf('logs', 2), { stops })
+  expect(report).toMatchObject({ complete: false, stopped: 'HTTP 401 Unauthorized', totals: { logs: { chunks: 0 } } })
+})
+
+test('the event loop gets a turn after every chunk, sent or not', async () => {
+  const stops = new DeliveryStops()
+  stops.stop('traces', 'HTTP 403 Forbidden')
+  let turns = 0
+  let running = true
+  const count = () => {
+    turns += 1
+    if (running) setImmediate(count)
+  }
+  setImmediate(count)
+  const broken = { sendChunk: () => Promise.reject(new Error('must not be sent')) }
+  await deliverAll(broken, chunksOf('traces', 50), { stops })
+  running = false
+  expect(turns).toBeGreaterThanOrEqual(49)
 })
 
 test('a 403 ends its signal: the token may be good for another', async () => {

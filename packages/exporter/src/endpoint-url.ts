@@ -1,4 +1,4 @@
-import { type Signal, signalNames, signals } from '@penstock/otlp'
+import { perSignal, type Signal, signalNames, signals } from '@penstock/otlp'
 
 /** A setting of the endpoint that cannot work. The message is for the person who typed it and holds no secret. */
 export class EndpointError extends Error {
@@ -13,7 +13,7 @@ export class EndpointError extends Error {
  */
 export function signalUrls(baseUrl: string): Readonly<Record<Signal, URL>> {
   const base = requireBaseUrl(baseUrl)
-  return Object.fromEntries(signalNames.map((signal) => [signal, signalUrl(base, signal)])) as Record<Signal, URL>
+  return perSignal((signal) => signalUrl(base, signal))
 }
 
 /** Sets the path instead of resolving it: `//elsewhere.example/v1/traces` would resolve to another host. */

@@ -1,4 +1,5 @@
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
+export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'
 export {
   type ChunkDelivery,
@@ -8,4 +9,4 @@ export {
   type OtlpEndpointOptions,
   type SendOptions,
 } from './otlp-endpoint.ts'
-export type { SignalTotals } from './signal-totals.ts'
+export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

@@ -1,4 +1,4 @@
-import { type EncodedChunk, type Signal, signalNames } from '@penstock/otlp'
+import type { EncodedChunk } from '@penstock/otlp'
 import type { ChunkDelivery } from './otlp-endpoint.ts'
 
 /** What became of one signal: `items` = delivered + failed + skipped. */
@@ -20,10 +20,6 @@ export interface SignalTotals {
 }
 
 const MAX_MESSAGES = 10
-
-export function perSignal<T>(make: () => T): Record<Signal, T> {
-  return Object.fromEntries(signalNames.map((signal) => [signal, make()])) as Record<Signal, T>
-}
 
 export function noTotals(): SignalTotals {
   return {
@@ -56,13 +52,34 @@ export function withChunk(
     skippedItems: totals.skippedItems + itemsIf('aborted'),
     attempts: totals.attempts + (delivery?.attempts ?? 0),
     wireBytes: totals.wireBytes + (delivery?.attempts ? delivery.wireBytes : 0),
-    messages: withMessage(totals.messages, outcome.kind === 'delivered' ? outcome.message : outcome.reason),
+    messages: withMessage(totals.messages, outcome.kind === 'delivered' ? outcome.message : outcome.reason, 1),
   }
 }
 
-function withMessage(messages: ReadonlyMap<string, number>, message: string): ReadonlyMap<string, number> {
+/** What two deliveries of one signal came to together. */
+export function addTotals(a: SignalTotals, b: SignalTotals): SignalTotals {
+  let messages = a.messages
+  for (const [message, chunks] of b.messages) messages = withMessage(messages, message, chunks)
+  return {
+    chunks: a.chunks + b.chunks,
+    items: a.items + b.items,
+    deliveredItems: a.deliveredItems + b.deliveredItems,
+    rejectedItems: a.rejectedItems + b.rejectedItems,
+    failedItems: a.failedItems + b.failedItems,
+    skippedItems: a.skippedItems + b.skippedItems,
+    attempts: a.attempts + b.attempts,
+    wireBytes: a.wireBytes + b.wireBytes,
+    messages,
+  }
+}
+
+function withMessage(
+  messages: ReadonlyMap<string, number>,
+  message: string,
+  chunks: number,
+): ReadonlyMap<string, number> {
   if (message === '' || (messages.size === MAX_MESSAGES && !messages.has(message))) return messages
-  return new Map(messages).set(message, (messages.get(message) ?? 0) + 1)
+  return new Map(messages).set(message, (messages.get(message) ?? 0) + chunks)
 }
 
 /** Everything was delivered and nothing of it rejected. */

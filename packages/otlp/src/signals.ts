@@ -35,3 +35,8 @@ export const signals = {
 
 /** In the order every listing and output uses. */
 export const signalNames = Object.keys(signals) as Signal[]
+
+/** One value per signal, made in listing order. */
+export function perSignal<Value>(make: (signal: Signal) => Value): Record<Signal, Value> {
+  return Object.fromEntries(signalNames.map((signal) => [signal, make(signal)])) as Record<Signal, Value>
+}

@@ -1,5 +1,5 @@
 import { type Conversion, convert } from '@penstock/converter'
-import { type Encoding, RequestEncoder, type Signal } from '@penstock/otlp'
+import { type Encoding, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, UsageError } from '../environment.ts'
@@ -11,7 +11,8 @@ const STDOUT = '-'
 
 const examples = `
 Input is pipeline hooks, job hooks or REST bundles ({ project, pipeline, jobs, bridges }): one JSON value, a JSON array,
-or NDJSON; - is standard input, a directory stands for its *.json and *.ndjson.
+or NDJSON; - is standard input, a directory stands for its *.json, *.ndjson and
+*.jsonl.
 
 JSON goes to standard output as one OTLP request per line, per pipeline in the order traces, metrics, logs. Protobuf does
 so for a single signal only. A directory gets <pipeline id>.<signal>.json or .pb; a second pipeline of the same id in
@@ -23,7 +24,8 @@ Examples:
   $ zcat hooks.ndjson.gz | penstock convert - --encoding protobuf --output requests
   $ penstock convert pipelines/ --profile native --service-name svc-ci --bounds 1,5,10
 
-Exit codes: 0 all converted (or skipped: not finished yet), 1 a record was refused, 2 usage.
+Exit codes: 0 all converted (or skipped: not finished yet), 1 a record was refused or the output could not be
+written, 2 usage.
 `
 
 export const convertCommand: CommandDefinition = {
@@ -33,7 +35,7 @@ export const convertCommand: CommandDefinition = {
       .summary('pipeline records to OTLP requests')
       .description('Converts finished CI pipelines to OTLP traces, metrics and logs.')
       .argument('<file...>', 'files, directories, or - for standard input')
-      .addOption(signalsOption())
+      .addOption(signalsOption().default(signalNames, signalNames.join(',')))
       .addOption(encodingOption('json'))
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
       .addHelpText('after', examples)

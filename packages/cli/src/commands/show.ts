@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Conversion, convert } from '@penstock/converter'
-import { RequestEncoder, type Signal, type Span, signalNames } from '@penstock/otlp'
+import { perSignal, RequestEncoder, type Signal, type Span, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, UsageError, write } from '../environment.ts'
+import { type Environment, UsageError } from '../environment.ts'
 import { addInputFlags, inputSettings } from '../input-flags.ts'
+import { write } from '../output.ts'
 import { colorful, plain } from '../palette.ts'
 import { RecordRun } from '../record-run.ts'
 import { dataPointsIn, itemsIn } from '../signal-items.ts'
@@ -14,10 +15,10 @@ import { waterfall } from '../waterfall.ts'
 import { counted, formatBytes } from '../wording.ts'
 
 /** Pipelines whose spans are kept for drawing; the totals count all. */
-export const pipelinesShown = 200
+const pipelinesShown = 200
 
 /** Chosen to show, between them, what pipelines do. */
-export const samples = [
+const samples = [
   'push-pipeline-five-jobs-three-stages',
   'failed-pipeline-with-skipped-deploy',
   'parent-pipeline-with-bridges',
@@ -87,6 +88,7 @@ async function showRecords(inputs: readonly string[], flags: OptionValues, envir
   const lines = waterfall(spans.flat(), {
     width: stdout.columns ?? defaultWidth,
     palette: hasColors(environment) ? colorful : plain,
+    extensions: settings.options.extensions,
   })
   await write(stdout, [...lines, ...totals.lines(), ''].join('\n'))
   return run.report.exitCode
@@ -103,8 +105,8 @@ const countedNouns: Readonly<Record<Signal, string>> = { traces: 'span', metrics
 /** What all pipelines come to. */
 class SignalCounts {
   pipelines = 0
-  readonly #items: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
-  readonly #bytes: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
+  readonly #items = perSignal(() => 0)
+  readonly #bytes = perSignal(() => 0)
   readonly #encoder = new RequestEncoder('protobuf')
 
   add(conversion: Conversion): void {

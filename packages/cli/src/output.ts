@@ -1,0 +1,20 @@
+import { OutputClosed, type OutputStream } from './environment.ts'
+import { orOutputError } from './system-error.ts'
+
+/**
+ * Resolves once the stream has taken the bytes, so that a slow reader slows us down.
+ *
+ * @throws {OutputClosed}
+ * @throws {OutputError}
+ */
+export async function write(stream: OutputStream, data: Uint8Array | string): Promise<void> {
+  const writing = new Promise<void>((resolve, reject) => {
+    stream.write(data, (error) => {
+      if (!error) resolve()
+      else reject(isClosed(error) ? new OutputClosed('the output was closed') : error)
+    })
+  })
+  await orOutputError('cannot write to standard output', writing)
+}
+
+const isClosed = (error: Error): boolean => 'code' in error && /^(EPIPE|ERR_STREAM_DESTROYED)$/.test(String(error.code))

@@ -1,0 +1,21 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A directory that goes away with the test. */
+export async function temporaryDirectory(): Promise<
+  { path: string; file: (name: string, content: string) => Promise<string> } & AsyncDisposable
+> {
+  const path = await mkdtemp(join(tmpdir(), 'penstock-'))
+  return {
+    path,
+    async file(name, content) {
+      const file = join(path, name)
+      await writeFile(file, content)
+      return file
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(path, { recursive: true, force: true })
+    },
+  }
+}

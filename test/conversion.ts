@@ -1,0 +1,8 @@
+import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
+
+/** What a pipeline becomes whose body is the only one that ever came. */
+export function conversionOf(body: unknown, options: ConvertOptionsInput = {}): Conversion {
+  const input = readInput(body, { receivedAtNs: undefined })
+  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
+  return convert(input.record, resolveOptions(options))
+}

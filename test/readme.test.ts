@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { penstock } from './command-line.ts'
+import { caseNames } from './fixtures.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (page: string): string => readFileSync(join(root, page), 'utf8')
+
+/** What `npx penstock` is told in the README; `export` would want a server. */
+const commands = [...read('README.md').matchAll(/^npx penstock (.+)$/gm)]
+  .map(([, args = '']) => args.split(/\s+/))
+  .filter(([name]) => name !== 'export')
+
+describe('commands of the README', () => {
+  test('are more than one', () => {
+    expect(commands.length).toBeGreaterThan(1)
+  })
+
+  test.each(commands.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
+    const inRoot = args.map((arg) => (arg.includes('/') ? join(root, arg) : arg))
+    expect(await penstock(inRoot)).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringMatching(/./) })
+  })
+})
+
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+  'collector-config/README.md',
+  'fixtures/README.md',
+]
+
+const places = ['collector-config', 'docs', 'fixtures', 'packages', 'test']
+const files = places.flatMap((place) =>
+  readdirSync(join(root, place), { recursive: true, encoding: 'utf8' })
+    .filter((file) => !/(^|\/)(node_modules|dist)(\/|$)/.test(file))
+    .map((file) => `${place}/${file}`),
+)
+
+/** `schema.ts` is enough for a file, and `expected.json` for every `<case>.expected.json`. */
+const isNamed = (end: string): boolean =>
+  [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page).replaceAll(/https?:[^)\s]*/g, '')
+
+  test('links lead somewhere', () => {
+    const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)
+    expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
+  })
+
+  test('paths from the root exist', () => {
+    const paths = text.match(new RegExp(`(?<![\\w./-])(?:${places.join('|')})/[\\w./-]*\\w`, 'g')) ?? []
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  test('files that it names are there, if only by the end of their path', () => {
+    const names = text.match(/(?<![\w.])[\w-][\w./-]*\.(?:json|md|mjs|ts|txt|yaml)\b/g) ?? []
+    expect(names.filter((name) => !isNamed(name))).toEqual([])
+  })
+})
+
+test('fixtures/README.md lists every case, and no other', () => {
+  const [, index = ''] = read('fixtures/README.md').split('## Edge cases and where they are')
+  const listed = [...index.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name)
+  expect([...new Set(listed)].toSorted()).toEqual(caseNames)
+})
