@@ -112,7 +112,7 @@ describe('delivery', () => {
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--token', 'secret-1'], { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(server.requests.length).toBeLessThan(20)
-    expect(outcome.stdout).toContain('traces: HTTP 401 Unauthorized: token [token] expired')
+    expect(outcome.stdout).toMatch(/^(?:traces|metrics|logs): HTTP 401 Unauthorized: token \[token\] expired$/m)
     expect(outcome.stdout.trimEnd().split('\n').at(-1)).toMatch(
       /^not everything was accepted; stopped: HTTP 401 Unauthorized/,
     )

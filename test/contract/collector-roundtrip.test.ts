@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { decodeRequest, type Encoding, type OtlpRequest, type Signal, signalNames } from '@penstock/otlp'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeWithCollector } from '../collector/collector-suite.ts'
+import { type Outcome, penstock, penstockProcess } from '../command-line.ts'
+import { caseFile, caseNames } from '../fixtures.ts'
 import { type Agent, decoded, itemCount, startAgent } from './agent.ts'
 import { compareModels } from './compare-models.ts'
-import { caseNames, pipelinesDirectory } from './fixture-cases.ts'
 import { itemsByKey } from './items.ts'
 import { collectorChanges, Reckoning } from './known-differences.ts'
-import { penstock, penstockProcess, type Run } from './penstock.ts'
 
 type Requests = Readonly<Record<Signal, OtlpRequest[]>>
 
-const files = caseNames.map((name) => join(pipelinesDirectory, `${name}.json`))
+const files = caseNames.map(caseFile)
 /** One fixture has no time of its own. */
 const receivedAt = ['--received-at', '2026-07-01T12:00:00.123456789Z']
 
@@ -104,7 +104,7 @@ describeWithCollector('penstock export to a collector', () => {
     expect(reckoning.unmet).toEqual([])
   }
 
-  function expectAllAccepted({ exitCode, stdout, stderr }: Run, converted: Requests): void {
+  function expectAllAccepted({ exitCode, stdout, stderr }: Outcome, converted: Requests): void {
     const outcome = [exitCode, stdout.toString(), stderr.slice(-500)]
     expect(outcome).toEqual([0, expect.stringMatching(/\neverything accepted\n$/), expect.anything()])
     for (const name of notFinal) expect(stderr).toContain(`${name}.json: skipped: `)

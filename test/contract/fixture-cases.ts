@@ -1,8 +1,6 @@
 import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
 import { bodiesOf, caseNames, variants } from '../fixtures.ts'
 
-export { caseNames, caseText, pipelines as pipelinesDirectory } from '../fixtures.ts'
-
 /** Receipt time of everything here; some fixtures have no time of their own. */
 export const receivedAtNs = 1_790_000_000_123_456_789n
 

@@ -1,4 +1,4 @@
-import { caseNames, caseText } from './fixture-cases.ts'
+import { caseNames, caseText } from '../fixtures.ts'
 
 export interface HookBody {
   /** `case`, or `case[2]` for the third body of an array. */

@@ -1,1 +1,0 @@
-export { type Outcome as Run, penstock, penstockProcess } from '../command-line.ts'
