@@ -289,7 +289,7 @@ test('every item is accounted for, and the bound on chunks under way holds', asy
   const chunks = fc.array(
     fc.record({
       signal: fc.constantFrom(...signalNames),
-      items: fc.nat({ max: 512 }),
+      items: fc.integer({ min: 1, max: 512 }),
       outcome: fc.constantFrom(...outcomes),
       status: fc.constantFrom(401, 403),
       turns: fc.nat({ max: 3 }),
