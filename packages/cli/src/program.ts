@@ -1,4 +1,4 @@
-import { SCOPE_VERSION } from '@penstock/converter'
+import { PRODUCT_VERSION } from '@penstock/converter'
 import { EndpointError } from '@penstock/exporter'
 import { Command, CommanderError } from 'commander'
 import type { CommandDefinition } from './command-definition.ts'
@@ -51,7 +51,7 @@ export async function runProgram(args: readonly string[], environment: Environme
 function newProgram({ stdout, stderr }: Environment): Command {
   return new Command('penstock')
     .description('CI/CD pipelines as OpenTelemetry traces, metrics and logs.')
-    .version(SCOPE_VERSION)
+    .version(PRODUCT_VERSION)
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({

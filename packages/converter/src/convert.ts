@@ -20,6 +20,7 @@ import { jobRun, type PipelineRun, pipelineRun } from './run.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
 import type { Tally } from './text.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
+import { PRODUCT_VERSION } from './version.ts'
 
 /** Three requests, each complete in itself; signals are delivered, and fail, independently. */
 export interface Conversion {
@@ -29,9 +30,6 @@ export interface Conversion {
   /** What had to be changed on the way. */
   readonly tally: Tally
 }
-
-/** The version of the instrumentation scopes: the product's. */
-export const SCOPE_VERSION = '0.1.0'
 
 const defaultOptions = resolveOptions()
 
@@ -152,7 +150,7 @@ function headersOf(run: PipelineRun): Record<Signal, ChunkHeader> {
     resource: of,
     scope: {
       name: `${options.vendorNamespace}-ci-${scopeName}`,
-      version: SCOPE_VERSION,
+      version: PRODUCT_VERSION,
       attributes: [],
       droppedAttributesCount: 0,
     },

@@ -1,4 +1,4 @@
-import { SCOPE_VERSION } from '@penstock/converter'
+import { PRODUCT_VERSION } from '@penstock/converter'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, DeliveryStops, defaultExportRetry, OtlpEndpoint } from '@penstock/exporter'
 import { type Signal, signalNames } from '@penstock/otlp'
@@ -122,7 +122,7 @@ async function exportRecords(settings: ExportSettings, environment: Environment)
     const endpoint = new OtlpEndpoint({
       url: settings.endpoint,
       token: settings.token,
-      version: SCOPE_VERSION,
+      version: PRODUCT_VERSION,
       client,
       clock,
       random,
