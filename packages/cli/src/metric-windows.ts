@@ -1,6 +1,13 @@
-import { type AccumulatorState, accumulate, newAccumulator, type StreamState } from '@penstock/converter'
+import { type AccumulatorState, accumulate, metricParts, newAccumulator, type StreamState } from '@penstock/converter'
 import type { DeliveryReport } from '@penstock/exporter'
-import type { EncodedChunk, Metric, OtlpRequest, RequestEncoder, ResourceGroup } from '@penstock/otlp'
+import {
+  defaultChunkLimits,
+  type EncodedChunk,
+  type Metric,
+  type OtlpRequest,
+  type RequestEncoder,
+  type ResourceGroup,
+} from '@penstock/otlp'
 import { dataPointsIn } from './signal-items.ts'
 
 interface WindowLimits {
@@ -113,7 +120,7 @@ class WindowChunks implements Iterable<EncodedChunk> {
           inChunk = []
           return chunk
         }
-        for (const metric of items) {
+        for (const metric of items.flatMap((item) => metricParts(item, defaultChunkLimits.maxItems))) {
           const finished = writer.add(metric)
           if (finished !== undefined) yield chunked(finished)
           inChunk.push(metric)

@@ -8,6 +8,7 @@ export {
   newAccumulator,
   type StreamState,
 } from './metrics/accumulate.ts'
+export { metricParts } from './metrics/data-points.ts'
 export * from './options.ts'
 export * from './record.ts'
 export { recordInstance } from './run.ts'
