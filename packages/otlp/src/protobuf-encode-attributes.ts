@@ -79,7 +79,7 @@ function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue
       writeText(writer, tag, key, attribute.value)
       return
     case 'int':
-      writeInt(writer, tag, key, requireInt64(attribute.value))
+      writeInt(writer, tag, key, attribute.value)
       return
     case 'double':
       at -= 8
@@ -106,7 +106,7 @@ function writeInt(writer: ProtobufWriter, tag: number, key: string, value: bigin
     writePair(writer, tag, known.pair)
     return
   }
-  let at = varint64Before(buffer, end, value)
+  let at = varint64Before(buffer, end, requireInt64(value))
   buffer[--at] = INT
   at = pairBefore(writer, at, end, key, known)
   writer.start = at

@@ -82,13 +82,18 @@ export class ProtobufWriter {
   }
 
   tag(tag: number): void {
-    this.varint(tag)
+    if (tag >= 0x80) {
+      this.varint(tag)
+    } else {
+      this.reserve(1)
+      this.buffer[--this.start] = tag
+    }
   }
 
   /** The prefix of a sub-message: `written` was `writtenBefore` when its last byte was due. */
   closeMessage(tag: number, writtenBefore: number): void {
     this.varint(this.written - writtenBefore)
-    this.varint(tag)
+    this.tag(tag)
   }
 
   varint64(value: bigint): void {
