@@ -27,7 +27,7 @@ export const remarks: Readonly<Record<string, string>> = {
   'gitlab.job.queued_duration': 'theirs 0 where it is not known',
   'gitlab.job.failure_reason': 'ours only for failed jobs',
   'cicd.worker.shared': 'theirs false where there was no runner',
-  'vcs.provider.name': 'ours is the setting `serviceName`',
+  'vcs.provider.name': 'ours is the option `providerName`',
   'vcs.repository.url.full': 'ours without `.git` and trailing `/`',
   'vcs.ref.head.type': 'theirs `branch` where the hook does not say',
   'vcs.ref.head.revision.message': 'ours cut at 4,096 bytes, without NUL',

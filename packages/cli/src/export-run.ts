@@ -102,6 +102,7 @@ export class ExportRun {
 
   get #verdict(): string {
     if (!this.complete) return 'not everything was accepted'
+    if (Object.values(this.#totals).every((totals) => totals.items === 0)) return 'nothing to send'
     return this.#run.report.exitCode === exitCodes.ok ? 'everything accepted' : 'all that was sent was accepted'
   }
 
