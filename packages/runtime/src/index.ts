@@ -1,2 +1,3 @@
 export { type Clock, systemClock } from './clock.ts'
+export { jsonLog, type Log, silentLog } from './log.ts'
 export type { Random } from './random.ts'

@@ -1,0 +1,34 @@
+import type { Answer } from '../ingest/answer.ts'
+import type { ExportCall } from '../ingest/export-call.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+
+export interface CoalesceSettings {
+  /** Longest wait for company while another request of the same key is under way. Default 5. */
+  readonly windowMs: number
+  /** Of the joined bodies. Default 1 MiB. */
+  readonly maxBytes: number
+  /** Default 64. */
+  readonly maxBodies: number
+  /** Coding of joined bodies on their way to upstream. Default identity. */
+  readonly compression: 'identity' | 'gzip'
+}
+
+export const defaultCoalesceSettings: CoalesceSettings = {
+  windowMs: 5,
+  maxBytes: 1024 * 1024,
+  maxBodies: 64,
+  compression: 'identity',
+}
+
+/** Joins bodies of one owner into fewer upstream requests, and gives each its own answer. */
+export interface Coalescing {
+  /**
+   * Whether this call may travel with others: authenticated, protobuf, not profiles, a coding we can look into, a
+   * declared length within the window's bytes (C-1, table 6.1). The front then reads the body whole.
+   */
+  accepts(call: ExportCall): boolean
+  /** `body` is the body as it arrived, still in its content encoding. Bodies that cannot be joined go alone. */
+  submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer>
+  /** Sends what is waiting and resolves when nothing is under way. */
+  flush(): Promise<void>
+}

@@ -1,0 +1,21 @@
+import type { Readable } from 'node:stream'
+import type { Admission, Presented } from './admission.ts'
+import type { Answer } from './answer.ts'
+import type { ExportCall } from './export-call.ts'
+import type { Refusal } from './refusals.ts'
+
+/** What a front, whatever protocol it speaks, needs of the gate. */
+export interface Ingest {
+  /** On headers alone, before a byte of the body is read; synchronous and cheap. */
+  admit(presented: Presented): Admission
+  /** Whether the body is wanted whole; then `sendWhole`, else `sendStream`. */
+  wantsWhole(call: ExportCall): boolean
+  /**
+   * Room for the bytes of a body, within the budgets of X-3; a refusal when there is none. What was taken is given back
+   * when the answer is there. Bodies of unknown length take as they arrive.
+   */
+  reserve(call: ExportCall, bytes: number): Refusal | undefined
+  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer>
+  /** The stream fails with an error when the client breaks off or the body grows too large; upstream is then cut off. */
+  sendStream(call: ExportCall, body: Readable): Promise<Answer>
+}

@@ -1,0 +1,87 @@
+import { type InstrumentName, instruments } from './instruments.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+/** One series. Whoever counts often keeps the cell; finding it costs more than adding to it. */
+export interface Cell {
+  readonly labels: Labels
+  value: number
+}
+
+export interface HistogramCell {
+  readonly labels: Labels
+  /** One more than the bounds. */
+  readonly counts: number[]
+  sum: number
+}
+
+/** Series of one process, as numbers that can cross a process boundary and be added up. */
+export interface MetricsReport {
+  readonly cells: readonly { readonly name: InstrumentName; readonly labels: Labels; readonly value: number }[]
+  readonly histograms: readonly {
+    readonly name: InstrumentName
+    readonly labels: Labels
+    readonly counts: readonly number[]
+    readonly sum: number
+  }[]
+}
+
+/** A stranger must not be able to make series without end. Beyond it new ones share a series without labels. */
+const MAX_SERIES_PER_INSTRUMENT = 20_000
+
+export class MetricRegistry {
+  readonly #cells = new Map<InstrumentName, Map<string, Cell>>()
+  readonly #histograms = new Map<InstrumentName, Map<string, HistogramCell>>()
+
+  cell(name: InstrumentName, labels: Labels = {}): Cell {
+    return seriesOf(this.#cells, name, labels, (kept) => ({ labels: kept, value: 0 }))
+  }
+
+  histogram(name: InstrumentName, labels: Labels = {}): HistogramCell {
+    const bounds = instruments[name].bounds ?? []
+    return seriesOf(this.#histograms, name, labels, (kept) => ({
+      labels: kept,
+      counts: new Array<number>(bounds.length + 1).fill(0),
+      sum: 0,
+    }))
+  }
+
+  record(name: InstrumentName, labels: Labels, value: number): void {
+    observe(this.histogram(name, labels), instruments[name].bounds ?? [], value)
+  }
+
+  report(): MetricsReport {
+    return {
+      cells: [...this.#cells].flatMap(([name, series]) =>
+        [...series.values()].map(({ labels, value }) => ({ name, labels, value })),
+      ),
+      histograms: [...this.#histograms].flatMap(([name, series]) =>
+        [...series.values()].map(({ labels, counts, sum }) => ({ name, labels, counts: [...counts], sum })),
+      ),
+    }
+  }
+}
+
+export function observe(cell: HistogramCell, bounds: readonly number[], value: number): void {
+  let index = 0
+  while (index < bounds.length && value > bounds[index]!) index += 1
+  cell.counts[index]! += 1
+  cell.sum += value
+}
+
+function seriesOf<Series>(
+  all: Map<InstrumentName, Map<string, Series>>,
+  name: InstrumentName,
+  labels: Labels,
+  make: (labels: Labels) => Series,
+): Series {
+  const series = all.get(name) ?? new Map<string, Series>()
+  all.set(name, series)
+  const key = JSON.stringify(labels)
+  const known = series.get(key)
+  if (known !== undefined) return known
+  if (series.size >= MAX_SERIES_PER_INSTRUMENT && key !== '{}') return seriesOf(all, name, {}, make)
+  const made = make(labels)
+  series.set(key, made)
+  return made
+}
