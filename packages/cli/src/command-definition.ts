@@ -4,6 +4,8 @@ import type { Environment } from './environment.ts'
 /** A command: what may be typed, and what it does. */
 export interface CommandDefinition {
   readonly name: string
+  /** Being told to stop is how it ends, and no failure. */
+  readonly endsWhenInterrupted?: true
   /** Adds description, arguments and flags. */
   define(command: Command): void
   /**

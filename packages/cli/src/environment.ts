@@ -9,7 +9,7 @@ export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly random: Random
-  /** Aborts when the user wants to stop. */
+  /** Aborts when the user wants to stop; the reason is then `Interrupted`. */
   readonly signal: AbortSignal
   /** Where `show --sample` finds its pipelines. */
   readonly samplesDirectory: string
@@ -41,4 +41,15 @@ export class OutputError extends Error {
 /** Whoever read our output has stopped, as `head` does; no failure, but no reason to go on either. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
+}
+
+/** Why `Environment.signal` has aborted. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly by: 'SIGINT' | 'SIGTERM'
+
+  constructor(by: 'SIGINT' | 'SIGTERM') {
+    super(`stopped by ${by}`)
+    this.by = by
+  }
 }

@@ -1,11 +1,12 @@
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '@penstock/runtime'
+import { Interrupted } from './environment.ts'
 import { runProgram } from './program.ts'
 
 const interruption = new AbortController()
 /** Once only: whoever is in a hurry presses twice and ends the process. */
-process.once('SIGINT', () => interruption.abort())
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort(new Interrupted(signal)))
 /** The write that fails says so where it was made; without a listener Node would end the process with a stack trace. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 

@@ -2,13 +2,23 @@ import { PRODUCT_VERSION } from '@penstock/converter'
 import { EndpointError } from '@penstock/exporter'
 import { Command, CommanderError } from 'commander'
 import type { CommandDefinition } from './command-definition.ts'
+import { apiKeyCommand } from './commands/api-key.ts'
 import { convertCommand } from './commands/convert.ts'
 import { exportCommand } from './commands/export.ts'
+import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
+import { tokenCommand } from './commands/token.ts'
 import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
 import { printable } from './wording.ts'
 
-const commands: readonly CommandDefinition[] = [convertCommand, exportCommand, showCommand]
+const commands: readonly CommandDefinition[] = [
+  convertCommand,
+  exportCommand,
+  showCommand,
+  serveCommand,
+  tokenCommand,
+  apiKeyCommand,
+]
 
 const examples = `
 Examples:
@@ -26,17 +36,19 @@ penstock <command> --help tells the rest.
  */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
   let exitCode: number = exitCodes.ok
+  let endsWhenInterrupted = false
   const program = newProgram(environment)
   for (const definition of commands) {
     const command = program.command(definition.name)
     definition.define(command)
-    command.action(async (...[inputs, flags]) => {
-      exitCode = await definition.run(inputs as string[], flags, environment)
+    command.action(async () => {
+      endsWhenInterrupted = definition.endsWhenInterrupted ?? false
+      exitCode = await definition.run(command.args, command.opts(), environment)
     })
   }
   try {
     await program.parseAsync(args, { from: 'user' })
-    return environment.signal.aborted ? exitCodes.interrupted : exitCode
+    return environment.signal.aborted && !endsWhenInterrupted ? exitCodes.interrupted : exitCode
   } catch (error) {
     if (environment.signal.aborted) return exitCodes.interrupted
     if (error instanceof OutputClosed) return exitCodes.ok

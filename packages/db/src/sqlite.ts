@@ -1,5 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { Kysely, SqliteDialect, type Transaction } from 'kysely'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  type Transaction,
+} from 'kysely'
 
 /**
  * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
@@ -14,22 +24,56 @@ export interface Db<Tables> {
   close(): Promise<void>
 }
 
+export interface SqliteOptions {
+  /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
+  readonly reclaimable?: boolean
+}
+
+export interface SqliteDb<Tables> extends Db<Tables> {
+  /**
+   * Gives up to `maxPages` pages that hold nothing back to the file system, after the writes asked for before. Of a file
+   * that was not made `reclaimable` it gives nothing back.
+   */
+  reclaim(maxPages: number): Promise<void>
+}
+
 const BUSY_TIMEOUT_MS = 5_000
+/** Between two tries to begin while another process writes; the last one repeats. */
+const beginDelaysMs = [1, 2, 5, 10, 15, 20, 25]
+const WAL_TRIES = 200
+const WAL_DELAY_MS = 5
 
 /**
  * Opens or creates an SQLite file. A committed write survives the loss of the process and of power.
  *
  * Writers queue on a connection of their own: better-sqlite3 is synchronous, so on a shared one the statements of a
- * neighbour would land inside an open transaction and vanish with its rollback.
+ * neighbour would land inside an open transaction and vanish with its rollback. Writers of other processes take turns
+ * too: one that does not get its turn within 5 s fails with `SQLITE_BUSY`.
  */
-export function openSqlite<Tables>(file: string): Db<Tables> {
-  const writer = connect<Tables>(file, ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'])
-  const read = connect<Tables>(file, ['query_only = ON'])
+export function openSqlite<Tables>(file: string, { reclaimable = false }: SqliteOptions = {}): SqliteDb<Tables> {
+  const writing = open(file)
+  // The change of the journal's mode writes the first page, and what that page does not say cannot be said later.
+  if (reclaimable) writing.pragma('auto_vacuum = INCREMENTAL')
+  useWriteAheadLog(writing)
+  writing.pragma('synchronous = FULL')
+  writing.pragma('foreign_keys = ON')
+  writing.pragma('busy_timeout = 0')
+  const reading = open(file)
+  reading.pragma('query_only = ON')
+  const writer = new Kysely<Tables>({ dialect: new ImmediateDialect({ database: writing }) })
+  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) })
   let last: Promise<unknown> = Promise.resolve()
   return {
     read,
     write(work) {
       const result = last.then(() => writer.transaction().execute(work))
+      last = result.catch(() => {})
+      return result
+    },
+    reclaim(maxPages) {
+      // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
+      const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
+      const result = last.then(() => void writing.exec(statements))
       last = result.catch(() => {})
       return result
     },
@@ -41,8 +85,59 @@ export function openSqlite<Tables>(file: string): Db<Tables> {
   }
 }
 
-function connect<Tables>(file: string, pragmas: readonly string[]): Kysely<Tables> {
-  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS })
-  for (const pragma of pragmas) database.pragma(pragma)
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+const open = (file: string) => new Sqlite(file, { timeout: BUSY_TIMEOUT_MS })
+
+/**
+ * Of two processes that create the file at once, SQLite lets one change the mode and fails the other at once, whatever
+ * its timeout.
+ */
+function useWriteAheadLog(database: Sqlite.Database): void {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      database.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || tries === WAL_TRIES) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_DELAY_MS)
+    }
+  }
 }
+
+class ImmediateDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+
+  constructor(config: SqliteDialectConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): Driver {
+    return new ImmediateDriver(this.#config)
+  }
+}
+
+/**
+ * Takes the write lock at the beginning. A transaction that begins by reading and then writes fails as soon as another
+ * process has written in between, without waiting for anything.
+ *
+ * The wait is ours and not SQLite's, which would stop the whole event loop meanwhile.
+ */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    let waitedMs = 0
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+        return
+      } catch (error) {
+        if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error
+      }
+      const delayMs = beginDelaysMs[Math.min(tries, beginDelaysMs.length - 1)]!
+      await sleep(delayMs)
+      waitedMs += delayMs
+    }
+  }
+}
+
+/** `SQLITE_BUSY` and its extended codes. */
+const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')

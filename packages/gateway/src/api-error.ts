@@ -20,6 +20,8 @@ export const apiErrorStatus = {
   precondition_failed: 412,
   rate_limited: 429,
   store_unavailable: 503,
+  /** A bug of ours. */
+  internal: 500,
 } as const
 export type ApiErrorCode = keyof typeof apiErrorStatus
 

@@ -1,1 +1,23 @@
-export {}
+export {
+  type ApiKeyJson,
+  createApiKey,
+  ensureFirstAdminKey,
+  listApiKeys,
+  revokeApiKey,
+} from './accounts/api-key-operations.ts'
+export type { OperationName } from './accounts/roles.ts'
+export { managementOpenApi } from './admin/management-app.ts'
+export type { ManagementContext } from './admin/management-context.ts'
+export { ApiError } from './api-error.ts'
+export * from './gateway-config.ts'
+export { metricsPage } from './metrics/metrics-page.ts'
+export { defaultManagementRules, type GatewayDb, type OperationContext } from './operation-context.ts'
+export type { IngestPlane } from './processes/ingest-plane.ts'
+export { type OpenPlane, openIngestPlane } from './processes/open-ingest-plane.ts'
+export { openManagement } from './processes/open-management.ts'
+export { propagate } from './processes/propagate.ts'
+export { answerQuestions, RemotePlane } from './processes/worker-messages.ts'
+export { openGatewayStore } from './store/gateway-store.ts'
+export { openPeppers, PepperError } from './tokens/open-peppers.ts'
+export type { Peppers } from './tokens/pepper.ts'
+export { createToken, importToken, listTokens, revokeToken, rotateToken } from './tokens/token-operations.ts'

@@ -1,1 +1,17 @@
-export {}
+export { type Listening, listen } from './listen.ts'
+export { type ApiDescription, openApiDocument } from './openapi.ts'
+export { RequestProblem, type Wrong } from './request-problem.ts'
+export {
+  guarded,
+  type Incoming,
+  type Method,
+  type Reply,
+  type ResponseRow,
+  type Route,
+  type RouteDocumentation,
+  type RouteRequest,
+  type RouteShape,
+  type ServedRoute,
+  unguarded,
+} from './route.ts'
+export { apiHeaders, type ServeOptions, serveRoutes } from './serve-routes.ts'

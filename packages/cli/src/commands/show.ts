@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Conversion, convert } from '@penstock/converter'
 import { perSignal, RequestEncoder, type Signal, type Span, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
@@ -9,6 +7,7 @@ import { addInputFlags, inputSettings } from '../input-flags.ts'
 import { write } from '../output.ts'
 import { colorful, plain } from '../palette.ts'
 import { RecordRun } from '../record-run.ts'
+import { sampleFiles } from '../samples.ts'
 import { dataPointsIn, itemsIn } from '../signal-items.ts'
 import { type Column, textTable } from '../text-table.ts'
 import { waterfall } from '../waterfall.ts'
@@ -16,16 +15,6 @@ import { counted, formatBytes } from '../wording.ts'
 
 /** Pipelines whose spans are kept for drawing; the totals count all. */
 const pipelinesShown = 200
-
-/** Chosen to show, between them, what pipelines do. */
-const samples = [
-  'push-pipeline-five-jobs-three-stages',
-  'failed-pipeline-with-skipped-deploy',
-  'parent-pipeline-with-bridges',
-  'child-pipeline-of-a-bridge',
-  'rest-bundle-retried-attempts-and-bridges',
-  'canceled-pipeline',
-]
 
 const defaultWidth = 80
 
@@ -55,17 +44,14 @@ export const showCommand: CommandDefinition = {
 function inputsOf(
   files: readonly string[],
   { sample }: OptionValues,
-  { samplesDirectory }: Environment,
+  environment: Environment,
 ): readonly string[] {
   if (!sample) {
     if (files.length === 0) throw new UsageError('what is to be shown? Name a file, or try --sample')
     return files
   }
   if (files.length > 0) throw new UsageError('--sample takes no files')
-  if (!existsSync(samplesDirectory)) {
-    throw new UsageError(`the samples come with the source and are not there: ${samplesDirectory}`)
-  }
-  return samples.map((name) => join(samplesDirectory, `${name}.json`))
+  return sampleFiles(environment)
 }
 
 async function showRecords(inputs: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {

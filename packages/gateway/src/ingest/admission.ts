@@ -48,6 +48,10 @@ export interface Admitted {
   readonly warning: string | undefined
   /** Value of `x-ingest-token-expires` (O-9). */
   readonly expiresAt: string | undefined
+  /** Set when the readiness report wants to know whose body this is. */
+  readonly sample: Presented | undefined
+  /** Set when accepted requests are logged, too. */
+  readonly presented?: Presented
 }
 
 export type Admission = Admitted | { readonly admitted: false; readonly refusal: Refusal }

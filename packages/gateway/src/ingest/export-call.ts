@@ -16,9 +16,9 @@ export interface ExportCall {
   readonly contentEncoding: string
   /**
    * What the client sent and upstream may see: without hop-by-hop headers, content-length, content-type,
-   * content-encoding, credentials and the headers that only we may set.
+   * content-encoding, credentials and the headers that only we may set. The gate appends those.
    */
-  readonly headers: FlatHeaders
+  headers: FlatHeaders
   /** Wire bytes of the body, when the client has said how many (Content-Length, gRPC frame). */
   readonly declaredBytes: number | undefined
   /** When the client stops waiting, in milliseconds of the clock. */
@@ -26,4 +26,6 @@ export interface ExportCall {
   readonly admitted: Admitted
   /** Set by whoever carries the call; the front calls it when the client has gone. */
   onClientGone: (() => void) | undefined
+  /** Kept by the gate: what this call holds of the budgets. 0 at first. */
+  reservedBytes: number
 }

@@ -46,6 +46,23 @@ export class MetricRegistry {
     }))
   }
 
+  /** A gauge whose series are learnt all at once: those that are not among them any more are gone. */
+  replace(name: InstrumentName, series: Iterable<readonly [Labels, number]>): void {
+    this.#cells.delete(name)
+    let count = 0
+    for (const [labels, value] of series) {
+      // One series cannot stand for the gauges of all that are too many.
+      if (count === MAX_SERIES_PER_INSTRUMENT) return
+      this.cell(name, labels).value = value
+      count += 1
+    }
+  }
+
+  /** For whoever made a series of something that does not exist any more. Cells kept of it count into nothing. */
+  remove(name: InstrumentName, labels: Labels): void {
+    this.#cells.get(name)?.delete(JSON.stringify(labels))
+  }
+
   record(name: InstrumentName, labels: Labels, value: number): void {
     observe(this.histogram(name, labels), instruments[name].bounds ?? [], value)
   }

@@ -1,0 +1,60 @@
+import { createApiKey, listApiKeys, type OperationContext, revokeApiKey } from '@penstock/gateway'
+import { Argument, type Command, Option, type OptionValues } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { write } from '../output.ts'
+import { addStoreFlags, asOperator } from '../serve/operator.ts'
+import { type Column, textTable } from '../text-table.ts'
+import { printable } from '../wording.ts'
+
+const examples = `
+create prints the key on stdout, and that is the only time it can be seen.
+
+Examples:
+  $ penstock api-key create --name alice --role Editor
+  $ penstock api-key list
+  $ penstock api-key revoke 9xKf2LmQ0aTz
+`
+
+const columns: readonly Column[] = ['ID', 'NAME', 'ROLE', 'EXPIRES', 'LAST USED'].map((title) => ({ title, align: 'left' }))
+
+type Action = (context: OperationContext, id: string | undefined, flags: OptionValues, environment: Environment) => Promise<void>
+
+const actions: Readonly<Record<string, Action>> = {
+  create: async (context, _id, { name, role, expiresAt }, { stdout, stderr }) => {
+    const created = await createApiKey(context, { name, role, ...(expiresAt !== undefined && { expires_at: expiresAt }) })
+    await write(stderr, `created API key ${created.id}\n`)
+    await write(stdout, `${created.key}\n`)
+  },
+  list: async (context, _id, _flags, { stdout }) => {
+    const keys = await listApiKeys(context)
+    const rows = keys.map((key) => [key.id, printable(key.name), key.role, key.expires_at ?? '-', key.last_used_at ?? '-'])
+    await write(stdout, `${textTable(columns, rows).join('\n')}\n`)
+  },
+  revoke: async (context, id, _flags, { stderr }) => {
+    if (id === undefined) throw new UsageError('which key? Name its id; penstock api-key list shows them')
+    await revokeApiKey(context, { id })
+    await write(stderr, `revoked API key ${id}\n`)
+  },
+}
+
+export const apiKeyCommand: CommandDefinition = {
+  name: 'api-key',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('keys of the management API, without HTTP')
+        .description('Creates, lists and revokes API keys in the data directory.')
+        .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
+        .argument('[id]', 'of the key to revoke')
+        .addOption(new Option('--name <name>', 'whose key it is'))
+        .addOption(new Option('--role <role>', 'what it may do').choices(['Viewer', 'Editor', 'Admin']).default('Editor'))
+        .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the key does not expire')),
+    ).addHelpText('after', examples)
+  },
+  run: async (inputs, flags, environment) => {
+    const [action = '', id] = inputs
+    await asOperator(flags, environment, (context) => actions[action]!(context, id, flags, environment))
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,42 @@
+import { type Command, Option, Argument } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { integerFrom } from '../input-flags.ts'
+import { readSettings } from '../serve/read-settings.ts'
+import { serve } from '../serve/serve.ts'
+
+const examples = `
+Roles: gateway is the gate before an OTLP backend, with the embedded store behind it when no upstream is set; all is everything
+there is, which is the gateway today.
+
+Settings come from variables or a JSON file; docs/configuration.md lists them. The first start prints an Admin API key,
+once. SIGTERM ends in order: not ready, ports closed after a while, everything under way answered. SIGINT does so at once.
+
+Examples:
+  $ penstock serve
+  $ PENSTOCK_UPSTREAM=http://127.0.0.1:14318 penstock serve gateway --workers 2
+
+Exit codes: 0 ended when asked to, 2 usage, configuration or a busy port.
+`
+
+export const serveCommand: CommandDefinition = {
+  name: 'serve',
+  endsWhenInterrupted: true,
+  define: (command: Command) => {
+    command
+      .summary('the gateway, its API and the embedded store')
+      .description('Serves until it is told to end.')
+      .addArgument(new Argument('[role]', 'what to serve').choices(['all', 'gateway']).default('all'))
+      .addOption(new Option('--config <file>', 'JSON file of settings'))
+      .addOption(new Option('--data-dir <directory>', 'where databases lie (default: ./data)'))
+      .addOption(
+        new Option('--workers <count>', 'processes that take telemetry in').argParser(integerFrom(1, 64)).default(1),
+      )
+      .addOption(new Option('--sample', 'sends sample pipelines through the gateway when the data directory is new'))
+      .addHelpText('after', examples)
+  },
+  run: (_inputs, flags, environment) => {
+    const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
+    const settings = readSettings(flags.config as string | undefined, environment.env, given)
+    return serve({ settings, workers: flags.workers as number, isSampled: flags.sample === true }, environment)
+  },
+}

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Environment, UsageError } from './environment.ts'
+
+/** Chosen to show, between them, what pipelines do. */
+const samples = [
+  'push-pipeline-five-jobs-three-stages',
+  'failed-pipeline-with-skipped-deploy',
+  'parent-pipeline-with-bridges',
+  'child-pipeline-of-a-bridge',
+  'rest-bundle-retried-attempts-and-bridges',
+  'canceled-pipeline',
+]
+
+/** @throws {UsageError} outside a checkout */
+export function sampleFiles({ samplesDirectory }: Environment): string[] {
+  if (!existsSync(samplesDirectory)) {
+    throw new UsageError(`the samples come with the source and are not there: ${samplesDirectory}`)
+  }
+  return samples.map((name) => join(samplesDirectory, `${name}.json`))
+}

@@ -1,0 +1,73 @@
+import { defaultGatewayConfig, type GatewayConfig, type TlsFiles, type UpstreamConfig } from '@penstock/gateway'
+import { UsageError } from '../environment.ts'
+import type { Settings } from './setting-table.ts'
+
+/**
+ * What the gateway is told.
+ *
+ * @param upstream where telemetry goes when no upstream is set: the embedded store
+ * @throws {UsageError} for settings that do not go together
+ */
+export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): GatewayConfig {
+  const tls = tlsFiles(settings)
+  const listeners = [...settings['gateway.http'], ...settings['gateway.grpc']].map((address) => ({
+    address,
+    ...(tls && { tls }),
+  }))
+  return {
+    ...defaultGatewayConfig,
+    listeners,
+    upstream,
+    tenantUpstreams: Object.fromEntries(
+      Object.entries(settings['gateway.tenantUpstreams']).map(([tenant, url]) => [tenant, { ...upstream, url }]),
+    ),
+    unknownTenant: settings['gateway.unknownTenant'],
+    tenantHeader: settings['gateway.tenantHeader'],
+    passCredentialThrough: settings['gateway.passCredentialThrough'],
+    extraPaths: settings['gateway.extraPaths'],
+    credentialSources: settings['gateway.credentialSources'],
+    allowedOrigins: settings['gateway.allowedOrigins'],
+    maxBodyBytes: settings['gateway.maxBodyBytes'],
+    inFlightBytes: settings['gateway.inFlightBytes'],
+    attributeResources: settings['gateway.attributeResources'],
+    coalesce: settings['gateway.coalesce'] ? defaultGatewayConfig.coalesce : 'off',
+    drainDelayMs: settings['gateway.drainDelayMs'],
+    drainTimeoutMs: settings['gateway.drainTimeoutMs'],
+    maxConnectionAgeMs: settings['gateway.maxConnectionAgeMs'],
+    maxStaleMs: settings['gateway.maxStaleMs'],
+    healthOnOtlpPorts: settings['gateway.healthOnOtlpPorts'],
+    ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],
+    logAccepted: settings['gateway.logAccepted'],
+  }
+}
+
+/** `undefined` when none is set. */
+export function configuredUpstream(settings: Settings): UpstreamConfig | undefined {
+  const url = settings['gateway.upstream']
+  if (url === undefined) return undefined
+  const header = settings['gateway.upstreamAuthorization']
+  const file = settings['gateway.upstreamAuthorizationFile']
+  if (header !== undefined && file !== undefined) {
+    throw new UsageError('gateway.upstreamAuthorization and gateway.upstreamAuthorizationFile exclude each other')
+  }
+  const caFile = settings['gateway.upstreamCaFile']
+  const bodyLimitBytes = settings['gateway.upstreamBodyLimitBytes']
+  return {
+    url,
+    ...(header !== undefined && { credential: { header } }),
+    ...(file !== undefined && { credential: { file } }),
+    ...(caFile !== undefined && { caFile }),
+    ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
+  }
+}
+
+function tlsFiles(settings: Settings): TlsFiles | undefined {
+  const certFile = settings['gateway.tlsCertFile']
+  const keyFile = settings['gateway.tlsKeyFile']
+  const clientCaFile = settings['gateway.tlsClientCaFile']
+  if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined) {
+    throw new UsageError('gateway.tlsCertFile and gateway.tlsKeyFile go together')
+  }
+  return { certFile, keyFile, ...(clientCaFile !== undefined && { clientCaFile }) }
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  ApiError,
+  defaultManagementRules,
+  type GatewayDb,
+  openGatewayStore,
+  openPeppers,
+  type OperationContext,
+  type Peppers,
+  PepperError,
+  propagate,
+} from '@penstock/gateway'
+import { jsonLog } from '@penstock/runtime'
+import { type Command, Option, type OptionValues } from 'commander'
+import { type Environment, UsageError } from '../environment.ts'
+import { orUsageError } from '../system-error.ts'
+import { readSettings } from './read-settings.ts'
+import type { Settings } from './setting-table.ts'
+
+export interface GatewayStore {
+  readonly db: GatewayDb
+  readonly peppers: Peppers
+  close(): Promise<void>
+}
+
+/**
+ * The gateway's database and what its hashes are keyed with.
+ *
+ * @throws {UsageError} when the directory cannot be used, or the pepper of its tokens is missing
+ */
+export async function openStore(settings: Settings): Promise<GatewayStore> {
+  const { dataDir } = settings
+  await orUsageError(
+    `cannot use the data directory ${dataDir}`,
+    (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
+  )
+  const db = await openGatewayStore(join(dataDir, 'gateway.db'))
+  try {
+    const peppers = await openPeppers(db, {
+      configured: settings.peppers,
+      passphrase: settings.pepperPassphrase,
+      dataDir,
+      randomBytes,
+    })
+    return { db, peppers, close: () => db.close() }
+  } catch (error) {
+    await db.close()
+    throw error instanceof PepperError ? new UsageError(error.message) : error
+  }
+}
+
+/** Flags of every command that works on the store. */
+export function addStoreFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--config <file>', 'JSON file of settings'))
+    .addOption(new Option('--data-dir <directory>', 'where databases lie (default: ./data)'))
+}
+
+/**
+ * Runs one operation of the management side as the operator of the machine, beside a running gateway or without one.
+ * The gateway takes a change up within two seconds.
+ *
+ * @throws {UsageError} what the operation refuses
+ */
+export async function asOperator<Result>(
+  flags: OptionValues,
+  { env, clock, stderr }: Environment,
+  work: (context: OperationContext) => Promise<Result>,
+): Promise<Result> {
+  const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
+  const settings = readSettings(flags.config as string | undefined, env, given)
+  const { db, peppers, close } = await openStore(settings)
+  try {
+    return await work({
+      db,
+      peppers,
+      nowMs: () => clock.nowMs(),
+      randomBytes,
+      actor: { id: 'operator', name: 'command line', role: 'Admin' },
+      source: undefined,
+      requestId: undefined,
+      rules: {
+        ...defaultManagementRules,
+        tokenLimit: settings['gateway.tokenLimit'],
+        uniqueNames: settings['gateway.uniqueTokenNames'],
+      },
+      propagate: () => propagate({ db, clock, log: jsonLog(stderr, () => clock.nowMs()), planes: () => [] }),
+    })
+  } catch (error) {
+    throw error instanceof ApiError ? new UsageError(withDetails(error)) : error
+  } finally {
+    await close()
+  }
+}
+
+function withDetails({ message, details }: ApiError): string {
+  return details === undefined ? message : `${message} ${JSON.stringify(details)}`
+}

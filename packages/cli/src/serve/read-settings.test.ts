@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readSettings } from './read-settings.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'penstock-settings-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function fileOf(content: unknown): string {
+  const file = join(directory, 'settings.json')
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  return file
+}
+
+test('without file and variables everything has its default', () => {
+  const settings = readSettings(undefined, {})
+  expect(settings['gateway.http']).toEqual([{ host: '127.0.0.1', port: 4318 }])
+  expect(settings['observability.listen']).toEqual({ host: '127.0.0.1', port: 8081 })
+  expect(settings['gateway.coalesce']).toBe(true)
+  expect(settings['gateway.upstream']).toBeUndefined()
+})
+
+test('a variable wins over the file, the command line over both', () => {
+  const file = fileOf({ gateway: { upstream: 'http://file.example', maxBodyBytes: 2048 }, dataDir: 'from-file' })
+  const settings = readSettings(file, { PENSTOCK_UPSTREAM: 'grpc://variable.example:4317' }, { dataDir: 'typed' })
+  expect(settings['gateway.upstream']).toBe('grpc://variable.example:4317')
+  expect(settings['gateway.maxBodyBytes']).toBe(2048)
+  expect(settings.dataDir).toBe('typed')
+})
+
+test('keys may be nested or joined with dots, lists are lists, maps are objects', () => {
+  const settings = readSettings(
+    fileOf({
+      'gateway.allowedOrigins': ['https://a.example', 'https://*.b.example'],
+      gateway: { grpc: '[::1]:14317,127.0.0.1:14317', tenantUpstreams: { blue: 'https://blue.example' } },
+    }),
+    {},
+  )
+  expect(settings['gateway.allowedOrigins']).toEqual(['https://a.example', 'https://*.b.example'])
+  expect(settings['gateway.grpc']).toEqual([
+    { host: '::1', port: 14317 },
+    { host: '127.0.0.1', port: 14317 },
+  ])
+  expect(settings['gateway.tenantUpstreams']).toEqual({ blue: 'https://blue.example' })
+})
+
+describe('what cannot work is one line that shows no value', () => {
+  test.each([
+    [
+      {},
+      { PENSTOCK_OTLP_HTTP_LISTEN: '4318' },
+      'PENSTOCK_OTLP_HTTP_LISTEN must be addresses host:port with commas between',
+    ],
+    [{}, { PENSTOCK_UPSTREAM: 'ftp://x' }, /^PENSTOCK_UPSTREAM must be a URL that starts with http:/],
+    [{}, { PENSTOCK_UPSTREAM: 'http://user:secret@x' }, /without user name/],
+    [{}, { PENSTOCK_UPSTREM: 'http://x' }, 'unknown setting PENSTOCK_UPSTREM'],
+    [{ gateway: { colour: 'blue' } }, {}, 'unknown setting "gateway.colour" in the settings file'],
+    [{ gateway: { coalesce: 'yes' } }, {}, 'gateway.coalesce in the settings file must be true or false'],
+    [{ gateway: { maxBodyBytes: -1 } }, {}, /^gateway.maxBodyBytes in the settings file must be a whole number from/],
+    ['[', {}, /is not JSON$/],
+    [[], {}, 'the settings file must hold a JSON object'],
+  ])('%j %j', (content, env, message) => {
+    const attempt = () => readSettings(fileOf(content), env as Record<string, string>)
+    expect(attempt).toThrow(message)
+    expect(attempt).not.toThrow(/secret/)
+  })
+})

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from '../environment.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+import { type SettingName, type SettingRow, type Settings, settingTable } from './setting-table.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+const rows = Object.entries(settingTable) as [SettingName, SettingRow][]
+
+/** Of other commands; everything else that starts with PENSTOCK_ must be a setting, or it is a slip. */
+const variablesElsewhere = ['PENSTOCK_SERVICE_NAME', 'PENSTOCK_EXPORT_ENDPOINT', 'PENSTOCK_EXPORT_TOKEN']
+
+/**
+ * Settings from a JSON file, then from variables, which win.
+ *
+ * @param given what the command line sets; it wins over both
+ * @throws {UsageError} naming the first setting that is unknown or not of its form; never showing its value
+ */
+export function readSettings(
+  file: string | undefined,
+  env: Variables,
+  given: Partial<Record<SettingName, string>> = {},
+): Settings {
+  const inFile = file === undefined ? new Map<string, string>() : readFile(file)
+  refuseUnknown(inFile, env)
+  const settings: Record<string, unknown> = {}
+  for (const [name, row] of rows) {
+    const [value, place] = sourceOf(name, row, inFile, env, given)
+    if (value === undefined) continue
+    const parsed = row.shape.parse(value)
+    if (parsed === undefined) throw new UsageError(`${place} must be ${row.shape.form}`)
+    settings[name] = parsed
+  }
+  return settings as Settings
+}
+
+function sourceOf(
+  name: SettingName,
+  row: SettingRow,
+  inFile: ReadonlyMap<string, string>,
+  env: Variables,
+  given: Partial<Record<SettingName, string>>,
+): [value: string | undefined, place: string] {
+  if (given[name] !== undefined) return [given[name], name]
+  const variable = env[row.variable]
+  if (variable !== undefined && variable !== '') return [variable, row.variable]
+  if (inFile.has(name)) return [inFile.get(name), `${name} in the settings file`]
+  return [row.fallback, name]
+}
+
+function refuseUnknown(inFile: ReadonlyMap<string, string>, env: Variables): void {
+  const stray = [...inFile.keys()].find((name) => !(name in settingTable))
+  if (stray !== undefined) throw new UsageError(`unknown setting ${JSON.stringify(stray)} in the settings file`)
+  const known = new Set([...variablesElsewhere, ...rows.map(([, row]) => row.variable)])
+  const slip = Object.keys(env).find((variable) => variable.startsWith('PENSTOCK_') && !known.has(variable))
+  if (slip !== undefined) throw new UsageError(`unknown setting ${slip}`)
+}
+
+/** `{ "gateway": { "http": "…" } }` and `{ "gateway.http": "…" }` are the same. */
+function readFile(file: string): Map<string, string> {
+  const found = new Map<string, string>()
+  collect(parseFile(file), '', found)
+  return found
+}
+
+function parseFile(file: string): unknown {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`cannot read ${file}: ${systemReason(error)}`)
+  }
+  try {
+    return JSON.parse(content)
+  } catch {
+    throw new UsageError(`${file} is not JSON`)
+  }
+}
+
+function collect(value: unknown, name: string, found: Map<string, string>): void {
+  const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !(name in settingTable)
+  if (isBranch) {
+    for (const [key, inner] of Object.entries(value)) collect(inner, name === '' ? key : `${name}.${key}`, found)
+  } else if (name === '') {
+    throw new UsageError('the settings file must hold a JSON object')
+  } else if (Array.isArray(value)) {
+    found.set(name, value.join(','))
+  } else {
+    found.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  }
+}

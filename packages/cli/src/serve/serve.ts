@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  ensureFirstAdminKey,
+  openIngestPlane,
+  openManagement,
+  type UpstreamConfig,
+} from '@penstock/gateway'
+import { PRODUCT_VERSION } from '@penstock/converter'
+import { jsonLog, type Log } from '@penstock/runtime'
+import { type Environment, exitCodes, Interrupted, UsageError } from '../environment.ts'
+import { write } from '../output.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+import { banner } from './banner.ts'
+import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
+import { openEmbeddedUpstream } from './embedded-upstream.ts'
+import { exportSamples } from './export-samples.ts'
+import { openStore } from './operator.ts'
+import type { Settings } from './setting-table.ts'
+import { isWorker, WorkerFailed, Workers, workUntilReleased } from './workers.ts'
+
+export interface ServeOptions {
+  readonly settings: Settings
+  /** Processes that take telemetry in. 1: this one. */
+  readonly workers: number
+  readonly isSampled: boolean
+}
+
+/** Runs in the order in which they were added, last first. */
+type Teardown = (() => Promise<void>)[]
+
+/**
+ * Serves until `environment.signal` aborts, then ends in order.
+ *
+ * @throws {UsageError} for settings that cannot work and addresses that cannot be had; nothing listens then
+ */
+export async function serve(options: ServeOptions, environment: Environment): Promise<number> {
+  const log = jsonLog(environment.stderr, () => environment.clock.nowMs())
+  const teardown: Teardown = []
+  try {
+    if (isWorker()) {
+      await workUntilReleased(() => openPlane(options.settings, environment, log, teardown))
+    } else {
+      await serveUntilInterrupted(options, environment, log, teardown)
+    }
+    return exitCodes.ok
+  } catch (error) {
+    throw usageErrorOf(error) ?? error
+  } finally {
+    for (const end of teardown.toReversed()) await end()
+  }
+}
+
+async function serveUntilInterrupted(
+  { settings, workers: workerCount, isSampled }: ServeOptions,
+  environment: Environment,
+  log: Log,
+  teardown: Teardown,
+): Promise<void> {
+  const { clock, random, signal, stdout } = environment
+  const isNew = !existsSync(join(settings.dataDir, 'gateway.db'))
+  const { db, peppers, close } = await openStore(settings)
+  teardown.push(close)
+  const configured = configuredUpstream(settings)
+  const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
+  if (embedded !== undefined) teardown.push(() => embedded.close())
+  const config = gatewayConfig(settings, configured ?? embedded!.upstream)
+
+  const firstKey = await ensureFirstAdminKey(db, peppers, {
+    given: settings.obsApiKey,
+    nowMs: clock.nowMs(),
+    randomBytes,
+  })
+
+  const workers =
+    workerCount > 1
+      ? await Workers.start({ count: workerCount, env: workerVariables(config.upstream, settings), clock, log })
+      : undefined
+  if (workers !== undefined) teardown.push(() => workers.drain(0))
+  // Beside workers, this process takes no telemetry in; it only judges for other proxies.
+  const judge = await openIngestPlane(workers === undefined ? config : { ...config, listeners: [] }, {
+    db,
+    peppers,
+    clock,
+    random,
+    log,
+  })
+  teardown.push(() => judge.close())
+
+  const management = await openManagement({
+    config,
+    address: settings['observability.listen'],
+    version: PRODUCT_VERSION,
+    rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
+    forwardAuthProxies: settings['gateway.forwardAuthProxies'],
+    judge,
+    planes: () => [judge, ...(workers?.planes ?? [])],
+    routes: embedded?.routes ?? [],
+    db,
+    peppers,
+    clock,
+    randomBytes,
+    log,
+  })
+  teardown.push(() => management.close())
+
+  const gatewayUrls = (workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)).map(
+    ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
+  )
+  const samples =
+    isSampled && isNew && embedded !== undefined
+      ? await exportSamples(`http://${gatewayUrls[0]}`, environment)
+      : undefined
+  await write(stdout, banner({ managementUrl: management.url, gatewayUrls, embedded: embedded !== undefined, firstKey, samples }))
+
+  await aborted(signal)
+  const delayMs = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT' ? 0 : settings['gateway.drainDelayMs']
+  log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
+  await Promise.all([judge.drain(delayMs), workers?.drain(delayMs)])
+  log.info({ event: 'drain.ended' }, 'drained')
+}
+
+async function openPlane(settings: Settings, { clock, random }: Environment, log: Log, teardown: Teardown) {
+  const { db, peppers, close } = await openStore(settings)
+  teardown.push(close)
+  const config = gatewayConfig(settings, configuredUpstream(settings)!)
+  const plane = await openIngestPlane(config, { db, peppers, clock, random, log })
+  teardown.push(() => plane.close())
+  return plane
+}
+
+/** The embedded store lives in the primary; workers reach it as any upstream. */
+function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<string, string> {
+  if (settings['gateway.upstream'] !== undefined || upstream.credential === undefined) return {}
+  const { credential } = upstream
+  return {
+    PENSTOCK_UPSTREAM: upstream.url,
+    ...('header' in credential && { PENSTOCK_UPSTREAM_AUTHORIZATION: credential.header }),
+  }
+}
+
+function usageErrorOf(error: unknown): UsageError | undefined {
+  if (error instanceof WorkerFailed) return new UsageError(error.message)
+  if (!isSystemError(error) || error.syscall !== 'listen') return undefined
+  const { address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  return new UsageError(`cannot listen on ${address}:${port}: ${systemReason(error)}`)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+

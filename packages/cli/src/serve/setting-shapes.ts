@@ -1,0 +1,101 @@
+import type { ListenAddress } from '@penstock/gateway'
+
+/** How one kind of value is written, and what is said of one that is not. */
+export interface Shape<Value> {
+  /** Noun phrase: "must be …". */
+  readonly form: string
+  /** `undefined` when the text is not of this form. */
+  parse(text: string): Value | undefined
+}
+
+export const text: Shape<string> = { form: 'a text that is not empty', parse: (value) => value || undefined }
+
+export const address: Shape<ListenAddress> = {
+  form: 'host:port, as in 127.0.0.1:4318 or [::1]:4318',
+  parse: (value) => {
+    const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(value)
+    const port = Number(parts?.[3])
+    return parts && port <= 65_535 ? { host: (parts[1] ?? parts[2])!, port } : undefined
+  },
+}
+
+export const addresses: Shape<readonly ListenAddress[]> = {
+  form: 'addresses host:port with commas between',
+  parse: (value) => {
+    const all = words.parse(value)!.map((part) => address.parse(part))
+    return all.every((one) => one !== undefined) ? all : undefined
+  },
+}
+
+export const flag: Shape<boolean> = {
+  form: 'true or false',
+  parse: (value) => ({ true: true, false: false })[value],
+}
+
+export const words: Shape<readonly string[]> = {
+  form: 'words with commas between',
+  parse: (value) =>
+    value
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+}
+
+export function choice<const Choice extends string>(...choices: readonly Choice[]): Shape<Choice> {
+  return { form: `one of ${choices.join(', ')}`, parse: (value) => choices.find((known) => known === value) }
+}
+
+export function choices<const Choice extends string>(...known: readonly Choice[]): Shape<readonly Choice[]> {
+  return {
+    form: `some of ${known.join(', ')}, with commas between`,
+    parse: (value) => {
+      const given = words.parse(value)!
+      return given.every((word) => known.includes(word as Choice)) ? (given as readonly Choice[]) : undefined
+    },
+  }
+}
+
+export function integer(min: number, max: number): Shape<number> {
+  return {
+    form: `a whole number from ${min} to ${max}`,
+    parse: (value) => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      return number >= min && number <= max ? number : undefined
+    },
+  }
+}
+
+/** An OTLP base URL of one of the schemes. What it says may hold a password, so the text never shows it. */
+export function url(...schemes: readonly string[]): Shape<string> {
+  return {
+    form: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, without user name, ? and #`,
+    parse: (value) => {
+      const parsed = URL.canParse(value) ? new URL(value) : undefined
+      if (!parsed || !schemes.includes(parsed.protocol.slice(0, -1))) return undefined
+      return parsed.username || parsed.password || parsed.search || parsed.hash ? undefined : value
+    },
+  }
+}
+
+/** A JSON object of texts. */
+export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
+  return {
+    form: `a JSON object whose values are ${inner.form}`,
+    parse: (value) => {
+      const object = jsonObject(value)
+      const entries = object && Object.entries(object).map(([key, entry]) => [key, inner.parse(String(entry))] as const)
+      return entries?.every(([, entry]) => entry !== undefined)
+        ? (Object.fromEntries(entries) as Record<string, Value>)
+        : undefined
+    },
+  }
+}
+
+function jsonObject(value: string): object | undefined {
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,247 @@
+import {
+  address,
+  addresses,
+  choice,
+  choices,
+  flag,
+  integer,
+  mapOf,
+  type Shape,
+  text,
+  url,
+  words,
+} from './setting-shapes.ts'
+
+export interface SettingRow<Value = unknown> {
+  readonly variable: string
+  readonly shape: Shape<Value>
+  /** As it would be typed; `undefined`: unset, and `about` says what that means. */
+  readonly fallback: string | undefined
+  readonly about: string
+  /** Its value never appears in messages or generated pages. */
+  readonly secret?: boolean
+}
+
+function row<Value, Fallback extends string | undefined>(
+  variable: string,
+  shape: Shape<Value>,
+  fallback: Fallback,
+  about: string,
+  extra: { secret?: boolean } = {},
+): SettingRow<Value> & { readonly fallback: Fallback } {
+  return { variable, shape, fallback, about, ...extra }
+}
+
+const minute = 60_000
+const hour = 60 * minute
+const upstreamUrl = url('http', 'https', 'grpc', 'grpcs')
+
+/** Every setting of `penstock serve`: key in the file, variable, form, default. docs/configuration.md is printed from it. */
+export const settingTable = {
+  dataDir: row('PENSTOCK_DATA_DIR', text, './data', 'Directory of the databases and of the token pepper.'),
+  'observability.listen': row(
+    'PENSTOCK_OBS_LISTEN',
+    address,
+    '127.0.0.1:8081',
+    'ingest_auth API, observe queries, `/metrics`, `/livez`, `/readyz`.',
+  ),
+  'observability.retentionHours': row(
+    'PENSTOCK_OBSERVE_RETENTION_HOURS',
+    integer(1, 24 * 366),
+    '168',
+    'How long the embedded store keeps telemetry.',
+  ),
+  'observability.maxMegabytes': row(
+    'PENSTOCK_OBSERVE_MAX_MEGABYTES',
+    integer(16, 1_000_000),
+    '1024',
+    'Size of the embedded store; the oldest telemetry goes first.',
+  ),
+  obsApiKey: row(
+    'PENSTOCK_OBS_API_KEY',
+    text,
+    undefined,
+    'First Admin API key, 20 to 256 printable characters. Unset: one is made and printed once.',
+    { secret: true },
+  ),
+  peppers: row(
+    'PENSTOCK_PEPPERS',
+    words,
+    undefined,
+    'Keys of the token hashes, `id:base64` of 32 bytes, newest first. Unset: a file `pepper` in the data directory.',
+    { secret: true },
+  ),
+  pepperPassphrase: row(
+    'PENSTOCK_PEPPER_PASSPHRASE',
+    text,
+    undefined,
+    'Instead of keys: a passphrase, stretched with argon2id.',
+    { secret: true },
+  ),
+  'gateway.http': row(
+    'PENSTOCK_OTLP_HTTP_LISTEN',
+    addresses,
+    '127.0.0.1:4318',
+    'OTLP/HTTP; gRPC is understood as well.',
+  ),
+  'gateway.grpc': row(
+    'PENSTOCK_OTLP_GRPC_LISTEN',
+    addresses,
+    '127.0.0.1:4317',
+    'OTLP/gRPC; HTTP is understood as well.',
+  ),
+  'gateway.tlsCertFile': row(
+    'PENSTOCK_TLS_CERT_FILE',
+    text,
+    undefined,
+    'PEM chain; with it the OTLP ports speak TLS only.',
+  ),
+  'gateway.tlsKeyFile': row('PENSTOCK_TLS_KEY_FILE', text, undefined, 'PEM key of that certificate.'),
+  'gateway.tlsClientCaFile': row(
+    'PENSTOCK_TLS_CLIENT_CA_FILE',
+    text,
+    undefined,
+    'PEM; clients must show a certificate these have signed, beside their token.',
+  ),
+  'gateway.upstream': row(
+    'PENSTOCK_UPSTREAM',
+    upstreamUrl,
+    undefined,
+    'OTLP base URL behind the gate: http(s) for OTLP/HTTP, grpc(s) for OTLP/gRPC. Unset: the embedded observe store.',
+  ),
+  'gateway.upstreamAuthorization': row(
+    'PENSTOCK_UPSTREAM_AUTHORIZATION',
+    text,
+    undefined,
+    'Value of the Authorization header sent upstream.',
+    { secret: true },
+  ),
+  'gateway.upstreamAuthorizationFile': row(
+    'PENSTOCK_UPSTREAM_AUTHORIZATION_FILE',
+    text,
+    undefined,
+    'The same from a file, read again when it changes.',
+  ),
+  'gateway.upstreamCaFile': row(
+    'PENSTOCK_UPSTREAM_CA_FILE',
+    text,
+    undefined,
+    'PEM; authorities the upstream is trusted by.',
+  ),
+  'gateway.upstreamBodyLimitBytes': row(
+    'PENSTOCK_UPSTREAM_BODY_LIMIT_BYTES',
+    integer(1_024, 1024 ** 3),
+    undefined,
+    'Largest body upstream takes. Unset: 20 MiB over HTTP, 4 MiB over gRPC.',
+  ),
+  'gateway.tenantUpstreams': row(
+    'PENSTOCK_TENANT_UPSTREAMS',
+    mapOf(upstreamUrl),
+    '{}',
+    'Tenant of a token → upstream, where it differs.',
+  ),
+  'gateway.unknownTenant': row(
+    'PENSTOCK_UNKNOWN_TENANT',
+    choice('default-upstream', 'forbidden'),
+    'default-upstream',
+    'What becomes of tenants that the map does not name, when it names any.',
+  ),
+  'gateway.tenantHeader': row('PENSTOCK_TENANT_HEADER', flag, 'false', "Send `x-scope-orgid` from the token's tenant."),
+  'gateway.passCredentialThrough': row(
+    'PENSTOCK_PASS_CREDENTIAL_THROUGH',
+    flag,
+    'false',
+    "Send the client's own Authorization upstream.",
+  ),
+  'gateway.extraPaths': row(
+    'PENSTOCK_EXTRA_PATHS',
+    mapOf(choice('traces', 'metrics', 'logs', 'profiles')),
+    '{}',
+    'Further request paths → signal.',
+  ),
+  'gateway.credentialSources': row(
+    'PENSTOCK_CREDENTIAL_SOURCES',
+    choices('x-api-key', 'signoz-ingestion-key', 'x-honeycomb-team', 'bare-authorization', 'query'),
+    '',
+    'Where a token may stand beside `Authorization: Bearer`.',
+  ),
+  'gateway.allowedOrigins': row(
+    'PENSTOCK_ALLOWED_ORIGINS',
+    words,
+    '',
+    'Origins of browsers, `https://*.example.com` and `*` included.',
+  ),
+  'gateway.maxBodyBytes': row(
+    'PENSTOCK_MAX_BODY_BYTES',
+    integer(1_024, 1024 ** 3),
+    String(64 * 1024 ** 2),
+    'Of one request, on the wire and inflated.',
+  ),
+  'gateway.inFlightBytes': row(
+    'PENSTOCK_IN_FLIGHT_BYTES',
+    integer(1024 ** 2, 64 * 1024 ** 3),
+    String(256 * 1024 ** 2),
+    'Of all requests under way in one process.',
+  ),
+  'gateway.attributeResources': row(
+    'PENSTOCK_ATTRIBUTE_RESOURCES',
+    flag,
+    'false',
+    'Write `ingest.token.id` and `ingest.token.name` into each resource.',
+  ),
+  'gateway.coalesce': row(
+    'PENSTOCK_COALESCE',
+    flag,
+    'true',
+    'Join small authenticated requests on their way upstream.',
+  ),
+  'gateway.drainDelayMs': row(
+    'PENSTOCK_DRAIN_DELAY_MS',
+    integer(0, 10 * minute),
+    '5000',
+    'From "not ready" to closed ports, when the process is asked to end.',
+  ),
+  'gateway.drainTimeoutMs': row(
+    'PENSTOCK_DRAIN_TIMEOUT_MS',
+    integer(0, 10 * minute),
+    '20000',
+    'How long requests under way may then take.',
+  ),
+  'gateway.maxConnectionAgeMs': row(
+    'PENSTOCK_MAX_CONNECTION_AGE_MS',
+    integer(1_000, 24 * hour),
+    '600000',
+    'A connection older than this, ± 10 %, is closed after an answer.',
+  ),
+  'gateway.maxStaleMs': row(
+    'PENSTOCK_MAX_STALE_MS',
+    integer(1_000, 24 * hour),
+    '900000',
+    'How long the gate works from memory while its store cannot be read.',
+  ),
+  'gateway.healthOnOtlpPorts': row('PENSTOCK_HEALTH_ON_OTLP_PORTS', flag, 'false', '`/healthz` on the OTLP ports.'),
+  'gateway.ownTelemetryUrl': row(
+    'PENSTOCK_OWN_TELEMETRY_URL',
+    url('http', 'https'),
+    undefined,
+    "OTLP/HTTP base URL the gateway's own metrics are pushed to. Unset: not pushed.",
+  ),
+  'gateway.logAccepted': row('PENSTOCK_LOG_ACCEPTED', flag, 'false', 'An access log line for accepted requests too.'),
+  'gateway.tokenLimit': row('PENSTOCK_TOKEN_LIMIT', integer(1, 1_000_000), '5000', 'Tokens that are not revoked.'),
+  'gateway.uniqueTokenNames': row('PENSTOCK_UNIQUE_TOKEN_NAMES', flag, 'false', 'Refuse a name already in use.'),
+  'gateway.forwardAuthProxies': row(
+    'PENSTOCK_FORWARD_AUTH_PROXIES',
+    words,
+    '127.0.0.0/8,::1',
+    'Addresses whose forward-auth requests are believed.',
+  ),
+} as const
+
+export type SettingName = keyof typeof settingTable
+
+/** Parsed; `undefined` only where there is no default. */
+export type Settings = {
+  readonly [Name in SettingName]:
+    | NonNullable<ReturnType<(typeof settingTable)[Name]['shape']['parse']>>
+    | ((typeof settingTable)[Name]['fallback'] extends string ? never : undefined)
+}

@@ -1,0 +1,68 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type Migration,
+  Migrator,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Transaction,
+} from 'kysely'
+import type { Db } from './sqlite.ts'
+
+/** By name, `0001_…`; applied in the order of the names. Append-only: what has been released is never changed. */
+export type Migrations = Readonly<Record<string, Migration>>
+
+/**
+ * Applies the migrations that the database has not seen.
+ *
+ * All of them in one write transaction: they happen wholly or not at all, and of several processes that start at once
+ * one migrates while the others wait and then find nothing to do.
+ *
+ * Throws when one fails, or when the database has seen one that is not listed: it was made by a newer version.
+ */
+export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
+  await db.write(async (tx) => {
+    const migrator = new Migrator({
+      db: inside(tx),
+      provider: { getMigrations: async () => ({ ...migrations }) },
+      // The order it would insist on otherwise is that of the clock at the time, which may have stepped back.
+      allowUnorderedMigrations: true,
+    })
+    const { error } = await migrator.migrateToLatest()
+    if (error !== undefined) throw error
+  })
+}
+
+/** The migrator wants a database that can reserve a connection; a transaction is one already. */
+function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
+  const connection: DatabaseConnection = {
+    executeQuery: async <Row>(query: CompiledQuery) => (await tx.executeQuery(query)) as QueryResult<Row>,
+    streamQuery() {
+      throw new Error('A migration cannot stream')
+    },
+  }
+  const refuseNesting = async () => {
+    throw new Error('A migration runs inside a transaction already')
+  }
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    beginTransaction: refuseNesting,
+    commitTransaction: refuseNesting,
+    rollbackTransaction: refuseNesting,
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  }
+  return new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { ApiError } from '../api-error.ts'
+import type { OperationContext, Role } from '../operation-context.ts'
+import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
+import { KeyedHash } from '../tokens/keyed-hash.ts'
+import { newSecretText } from '../tokens/token-format.ts'
+import {
+  type ApiKeyRow,
+  allApiKeys,
+  countApiKeys,
+  countLiveAdminKeys,
+  deleteApiKey,
+  findApiKey,
+  insertApiKey,
+} from './api-key-store.ts'
+import { insertAuditEvent } from './audit-store.ts'
+import { inputError, instant, lineOf, parseInput, requireFuture } from './operation-input.ts'
+import { requireRole } from './roles.ts'
+
+export { authenticateApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
+
+export interface ApiKeyJson {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly created_at: string
+  /** Id of the key that made it; `null`: the first start. */
+  readonly created_by: string | null
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+}
+
+/** The one answer that holds the key itself. */
+export interface CreatedApiKeyJson extends ApiKeyJson {
+  readonly key: string
+}
+
+export const createApiKeyInput = z.strictObject({
+  name: lineOf(1, 80),
+  role: z.enum(['Viewer', 'Editor', 'Admin']),
+  expires_at: instant.nullable().optional(),
+})
+
+/** Each is the account of a person or a program; more than so many is a mistake. */
+const MAX_API_KEYS = 1_000
+
+/** @see design.md ruling 16 */
+export async function createApiKey(context: OperationContext, body: unknown): Promise<CreatedApiKeyJson> {
+  requireRole(context.actor, 'createApiKey')
+  const nowMs = context.nowMs()
+  const input = parseInput(createApiKeyInput, body)
+  requireFuture('expires_at', input.expires_at, nowMs)
+  const { id, text } = newSecretText('api_key', context.randomBytes)
+  const hash = new KeyedHash(context.peppers)
+  const row = await context.db.write(async (tx) => {
+    if ((await countApiKeys(tx)) >= MAX_API_KEYS) {
+      throw inputError([{ field: '', problem: 'too_many_api_keys', max: MAX_API_KEYS }])
+    }
+    const row = await insertApiKey(tx, {
+      id,
+      name: input.name,
+      role: input.role,
+      mac: hash.newestMac(text),
+      pepper_id: hash.newestId,
+      created_at_ms: nowMs,
+      created_by_id: context.actor.id,
+      expires_at_ms: input.expires_at ?? null,
+      last_used_at_ms: null,
+    })
+    const after = { name: row.name, role: row.role, expires_at: rfc3339OrNull(row.expires_at_ms) }
+    await insertAuditEvent(tx, context, { event: 'api_key.created', subjectId: id, after }, nowMs)
+    return row
+  })
+  return { ...apiKeyJson(row), key: text }
+}
+
+/** Newest first, whole. */
+export async function listApiKeys(context: OperationContext): Promise<readonly ApiKeyJson[]> {
+  requireRole(context.actor, 'listApiKeys')
+  return (await allApiKeys(context.db.read)).map(apiKeyJson)
+}
+
+/** Throws `api_key_not_found`, and `last_admin_key` rather than lock everybody out. Takes effect with the next request. */
+export async function revokeApiKey(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
+  requireRole(context.actor, 'revokeApiKey')
+  const nowMs = context.nowMs()
+  const refusal = await context.db.write(async (tx) => {
+    const row = await findApiKey(tx, id)
+    if (row === undefined) throw new ApiError('api_key_not_found', 'There is no API key of this id.')
+    const before = { name: row.name, role: row.role, expires_at: rfc3339OrNull(row.expires_at_ms) }
+    if (row.role === 'Admin' && isLive(row, nowMs) && (await countLiveAdminKeys(tx, nowMs)) === 1) {
+      await insertAuditEvent(tx, context, { event: 'api_key.revoke_refused', subjectId: id, before }, nowMs)
+      return new ApiError('last_admin_key', 'The last Admin key must stay: create another one first.', {
+        api_key_id: id,
+      })
+    }
+    await deleteApiKey(tx, id)
+    await insertAuditEvent(tx, context, { event: 'api_key.revoked', subjectId: id, before }, nowMs)
+    return undefined
+  })
+  if (refusal !== undefined) throw refusal
+}
+
+const isLive = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
+
+function apiKeyJson(row: ApiKeyRow): ApiKeyJson {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    created_at: rfc3339(row.created_at_ms),
+    created_by: row.created_by_id,
+    expires_at: rfc3339OrNull(row.expires_at_ms),
+    last_used_at: rfc3339OrNull(row.last_used_at_ms),
+  }
+}

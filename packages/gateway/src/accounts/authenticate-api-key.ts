@@ -1,0 +1,80 @@
+import type { Actor, GatewayDb } from '../operation-context.ts'
+import { KeyedHash } from '../tokens/keyed-hash.ts'
+import type { Peppers } from '../tokens/pepper.ts'
+import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
+import { countApiKeys, deleteApiKeysMadeBy, findApiKeyByMac, insertApiKey, touchApiKey } from './api-key-store.ts'
+
+/** Also the form of a key that is configured: 20–256 printable characters (design.md ruling 2). */
+const keyForm = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
+const TOUCH_MS = 60_000
+/** Who made the key that the configuration gives. */
+const CONFIGURATION = 'configuration'
+
+/**
+ * Whose key the value of `OBS-API-KEY` is; `undefined` is 401. An ingest token is nobody's (T-18).
+ *
+ * Looked up by its keyed hash: whoever can time the search learns about hashes under a key he does not have.
+ */
+export async function authenticateApiKey(
+  db: GatewayDb,
+  peppers: Peppers,
+  value: string,
+  nowMs: number,
+): Promise<Actor | undefined> {
+  if (!keyForm.test(value) || value.startsWith(secretPrefixes.ingest)) return undefined
+  const row = await findApiKeyByMac(db.read, new KeyedHash(peppers).allMacs(value))
+  if (row === undefined || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) return undefined
+  if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= TOUCH_MS) {
+    await db.write((tx) => touchApiKey(tx, row.id, nowMs))
+  }
+  return { id: row.id, name: row.name, role: row.role }
+}
+
+export interface FirstAdminKey {
+  /** Value of `PENSTOCK_OBS_API_KEY`, taken as given. One given at an earlier start ends with it. */
+  readonly given?: string | undefined
+  readonly nowMs: number
+  readonly randomBytes: RandomBytes
+}
+
+/**
+ * Sees to it that there is an API key: the one given, else, in a store without any, a new Admin key.
+ *
+ * Returns the value of a new one, to be printed once (A-7). Throws when the one given is not 20 to 256 printable characters,
+ * or has the prefix of ingest tokens.
+ */
+export async function ensureFirstAdminKey(
+  db: GatewayDb,
+  peppers: Peppers,
+  { given, nowMs, randomBytes }: FirstAdminKey,
+): Promise<string | undefined> {
+  if (given !== undefined && (!keyForm.test(given) || given.startsWith(secretPrefixes.ingest))) {
+    throw new Error('An API key must be 20 to 256 printable ASCII characters and no ingest token')
+  }
+  const hash = new KeyedHash(peppers)
+  const adminKey = (id: string, text: string, name: string, createdById: string | null) => ({
+    id,
+    name,
+    role: 'Admin' as const,
+    mac: hash.newestMac(text),
+    pepper_id: hash.newestId,
+    created_at_ms: nowMs,
+    created_by_id: createdById,
+    expires_at_ms: null,
+    last_used_at_ms: null,
+  })
+  return await db.write(async (tx) => {
+    if (given !== undefined) {
+      const known = await findApiKeyByMac(tx, hash.allMacs(given))
+      await deleteApiKeysMadeBy(tx, CONFIGURATION, known?.id)
+      if (known === undefined) {
+        await insertApiKey(tx, adminKey(randomBase62(12, randomBytes), given, 'configured', CONFIGURATION))
+      }
+      return undefined
+    }
+    if ((await countApiKeys(tx)) > 0) return undefined
+    const { id, text } = newSecretText('api_key', randomBytes)
+    await insertApiKey(tx, adminKey(id, text, 'first', null))
+    return text
+  })
+}

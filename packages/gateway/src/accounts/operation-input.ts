@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { ApiError } from '../api-error.ts'
+
+/** One entry of the details of `invalid_field` and `unknown_field` (spec/otlp-gateway.md 3.3). */
+export interface FieldProblem {
+  /** Dotted path: `limits.traces.day.bytes`; '' is the whole body. */
+  readonly field: string
+  readonly problem: string
+  readonly [bound: string]: unknown
+}
+
+/** Throws `unknown_field` or `invalid_field`, with every problem there is. No part of the value is repeated. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, value))
+  throw inputError(problems)
+}
+
+export function inputError(problems: readonly FieldProblem[]): ApiError {
+  const unknown = problems.some(({ problem }) => problem === 'unknown')
+  const fields = [...new Set(problems.map(({ field }) => field))].filter((field) => field !== '').join(', ')
+  const message = fields === '' ? 'The body must be a JSON object.' : `Not acceptable: ${fields}.`
+  return new ApiError(unknown ? 'unknown_field' : 'invalid_field', message, problems)
+}
+
+/** For what a schema cannot know: that a time is still to come. */
+export function requireFuture(field: string, atMs: number | null | undefined, nowMs: number): void {
+  if (atMs != null && atMs <= nowMs) throw inputError([{ field, problem: 'not_in_the_future' }])
+}
+
+function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
+  const field = issue.path.join('.')
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({ field: [...issue.path, key].join('.'), problem: 'unknown' }))
+    case 'invalid_type':
+      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      return [{ field, problem: 'wrong_type', expected: issue.expected }]
+    case 'too_small':
+      return [{ field, problem: hasLength(issue.origin) ? 'too_short' : 'too_small', min: Number(issue.minimum) }]
+    case 'too_big':
+      return [{ field, problem: hasLength(issue.origin) ? 'too_long' : 'too_big', max: Number(issue.maximum) }]
+    case 'invalid_value':
+      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      return [{ field, problem: 'not_one_of', allowed: issue.values }]
+    case 'custom':
+      return [{ field, problem: 'malformed', ...issue.params }]
+    default:
+      return [{ field, problem: 'malformed' }]
+  }
+}
+
+const hasLength = (origin: string): boolean => origin === 'string' || origin === 'array'
+
+function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
+  let at = value
+  for (const key of path)
+    at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined
+  return path.length > 0 && at === undefined
+}
+
+const noControlCharacters = /^[^\p{Cc}\p{Cs}]*$/u
+
+/** A line of text of `max` characters at most, counted as people do and not in UTF-16 units; trimmed. */
+export const lineOf = (min: number, max: number) =>
+  z
+    .string()
+    .trim()
+    .min(min)
+    .superRefine((text, context) => {
+      if ([...text].length > max) context.addIssue({ code: 'custom', params: { problem: 'too_long', max } })
+      else if (!noControlCharacters.test(text))
+        context.addIssue({ code: 'custom', params: { problem: 'control_character' } })
+    })
+    .meta({ maxLength: max })
+
+/** RFC 3339 with a zone → milliseconds since 1970. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .regex(/T\d{2}:\d{2}:\d{2}/)
+  .transform((text) => Date.parse(text))
+
+/** A number in a query, where everything is text. */
+export const digits = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))

@@ -1,0 +1,41 @@
+import { ApiError } from '../api-error.ts'
+import type { Actor, Role } from '../operation-context.ts'
+
+const any = ['Viewer', 'Editor', 'Admin'] as const
+const editing = ['Editor', 'Admin'] as const
+const admin = ['Admin'] as const
+
+const rows = {
+  createToken: editing,
+  listTokens: any,
+  getToken: any,
+  updateToken: editing,
+  rotateToken: editing,
+  revokeToken: editing,
+  verifyToken: editing,
+  importToken: editing,
+  getState: any,
+  setState: editing,
+  getReadiness: any,
+  listAudit: admin,
+  createApiKey: admin,
+  listApiKeys: admin,
+  revokeApiKey: admin,
+} as const satisfies Record<string, readonly Role[]>
+export type OperationName = keyof typeof rows
+
+/** Who may do what (spec/otlp-gateway.md 3, 3.1; design.md ruling 16). */
+export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
+
+/**
+ * Throws `forbidden` unless the actor's role may do it. To be asked before anything of the request is validated, so
+ * that a Viewer learns nothing from field errors (A-6).
+ */
+export function requireRole(actor: Actor, operation: OperationName): void {
+  const needed = operationRoles[operation]
+  if (needed.includes(actor.role)) return
+  throw new ApiError('forbidden', `The role ${actor.role} may not do this; it takes ${needed.join(' or ')}.`, {
+    role: actor.role,
+    needed,
+  })
+}

@@ -1,0 +1,166 @@
+import type { Reply, Route, RouteRequest } from '@penstock/http'
+import { z } from 'zod'
+import { auditEventNames, listAudit, listAuditInput } from '../accounts/audit-store.ts'
+import { inputError, parseInput } from '../accounts/operation-input.ts'
+import type { OperationName } from '../accounts/roles.ts'
+import { getState, type StateJson, setState, setStateInput, stateETag } from '../enforcement/enforcement-operations.ts'
+import { refusals } from './error-answers.ts'
+import type { ManagementContext } from './management-context.ts'
+import { nextLink } from './pages.ts'
+import { readinessReport } from './readiness-response.ts'
+import { count, instantText } from './token-responses.ts'
+
+const PATH = '/api/v1/ingest_auth'
+const tag = 'enforcement'
+const DAY_MS = 86_400_000
+
+const state = z
+  .strictObject({
+    enabled: z.boolean(),
+    mode: z.enum(['off', 'report', 'warn', 'enforce']),
+    grace_until: instantText.nullable().meta({ description: 'Until then refusals are retryable' }),
+    epoch: count,
+    changed_at: instantText.nullable(),
+    changed_by: z
+      .strictObject({ id: z.string() })
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'Not shown to a Viewer' }),
+    valid_tokens: count,
+    next_expiry: instantText.nullable(),
+    propagation: z
+      .strictObject({ instances: count, applied: count })
+      .meta({ description: 'Of the processes that take telemetry, how many run this state' }),
+    warnings: z.array(z.literal('no_valid_token')),
+  })
+  .meta({ id: 'State' }) satisfies z.ZodType<StateJson>
+
+const auditEvent = z
+  .strictObject({
+    id: z.string(),
+    at: instantText,
+    event: z.enum(auditEventNames),
+    actor: z.strictObject({ id: z.string(), role: z.string().nullable() }).nullable(),
+    source: z.string().nullable(),
+    request_id: z.string().nullable(),
+    subject_id: z.string().nullable(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .meta({ id: 'AuditEvent' })
+
+const stateQuery = z.strictObject({
+  require_ready: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Refuse to enable while the readiness report says no' }),
+})
+
+const readinessQuery = z.strictObject({
+  window: z
+    .string()
+    .regex(/^[1-9]\d{0,4}[mh]$/)
+    .optional()
+    .meta({ description: 'How far back, in minutes or hours, at most 24h (the default)' }),
+})
+
+/** @see spec/otlp-gateway.md 3.1 */
+export const enforcementRoutes: readonly Route<ManagementContext, OperationName>[] = [
+  {
+    method: 'GET',
+    path: `${PATH}/state`,
+    access: 'getState',
+    documentation: {
+      operationId: 'getState',
+      tag,
+      summary: 'Whether ingest tokens are demanded',
+      responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...refusals() },
+    },
+    async handle(_request, context) {
+      return stateReply(await getState(context))
+    },
+  },
+  {
+    method: 'PUT',
+    path: `${PATH}/state`,
+    access: 'setState',
+    query: stateQuery,
+    headers: z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of the state that was read' }) }),
+    body: setStateInput,
+    documentation: {
+      operationId: 'setState',
+      tag,
+      summary: 'Demand ingest tokens, or stop demanding them',
+      description: 'In effect for the next request, without restart.',
+      responses: {
+        200: { description: 'The state as it is now', body: state, headers: { ETag: 'Its epoch' } },
+        ...refusals(
+          'invalid_json',
+          'invalid_field',
+          'unknown_field',
+          'forbidden',
+          'not_ready',
+          'precondition_failed',
+          'body_too_large',
+          'unsupported_media_type',
+        ),
+      },
+    },
+    async handle({ query, body, raw }, context) {
+      const isReadinessAsked = parseInput(stateQuery, query).require_ready === 'true'
+      const readiness = isReadinessAsked ? () => context.readiness(DAY_MS) : undefined
+      return stateReply(await setState(context, { body, ifMatch: raw.headers['if-match'], readiness }))
+    },
+  },
+  {
+    method: 'GET',
+    path: `${PATH}/readiness`,
+    access: 'getReadiness',
+    query: readinessQuery,
+    documentation: {
+      operationId: 'getReadiness',
+      tag,
+      summary: 'Whom enforcement would turn away',
+      responses: {
+        200: { description: 'The report', body: readinessReport },
+        ...refusals('invalid_field', 'unknown_field'),
+      },
+    },
+    async handle(request, context) {
+      return { status: 200, json: await context.readiness(windowMs(request)) }
+    },
+  },
+  {
+    method: 'GET',
+    path: `${PATH}/audit`,
+    access: 'listAudit',
+    query: listAuditInput,
+    documentation: {
+      operationId: 'listAudit',
+      tag: 'audit',
+      summary: 'What was changed, and what was refused, newest first',
+      description: 'In pages of `limit`, 50 unless given.',
+      responses: {
+        200: {
+          description: 'The events',
+          body: z.array(auditEvent),
+          headers: { Link: 'The next page, when there is one (RFC 8288)' },
+        },
+        ...refusals('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
+      },
+    },
+    async handle(request, context) {
+      const { events, nextCursor } = await listAudit(context, request.query)
+      return { status: 200, headers: nextLink(request, nextCursor), json: events }
+    },
+  },
+]
+
+const stateReply = (state: StateJson): Reply => ({ status: 200, headers: { ETag: stateETag(state) }, json: state })
+
+function windowMs({ query }: RouteRequest): number {
+  const { window = '24h' } = parseInput(readinessQuery, query)
+  const ms = Number.parseInt(window, 10) * (window.endsWith('h') ? 3_600_000 : 60_000)
+  if (ms > DAY_MS) throw inputError([{ field: 'window', problem: 'too_big', max: '24h' }])
+  return ms
+}

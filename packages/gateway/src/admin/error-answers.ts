@@ -1,0 +1,91 @@
+import { type Incoming, type Reply, RequestProblem, type ResponseRow, type Wrong } from '@penstock/http'
+import { z } from 'zod'
+import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
+
+/** What a request can get wrong before any rule of ours is asked; the codes are the kit's words for it. */
+const messages = {
+  not_found: 'There is nothing at this path.',
+  method_not_allowed: 'This path does not take that method; see Allow.',
+  unsupported_media_type: 'The body must be application/json in UTF-8, and not compressed.',
+  body_too_large: 'The body is larger than this API reads.',
+  invalid_json: 'The body is not one JSON value in UTF-8.',
+} satisfies Record<Wrong['kind'] & ApiErrorCode, string>
+
+const STORE_RETRY_SECONDS = 2
+
+/** Every failure in the form of this API (spec/otlp-gateway.md 3.3). What is not ours to tell stays in the log. */
+export function renderError(error: unknown, { requestId }: Incoming): Reply {
+  if (error instanceof ApiError) return errorReply(error, requestId, headersOf(error))
+  if (error instanceof RequestProblem) {
+    const { wrong, headers } = error
+    const details = wrong.kind === 'body_too_large' ? { limit_bytes: wrong.limitBytes } : undefined
+    return errorReply(new ApiError(wrong.kind, messages[wrong.kind], details), requestId, headers)
+  }
+  if (isStoreFailure(error)) {
+    const unavailable = new ApiError(
+      'store_unavailable',
+      'The store cannot be used at the moment; nothing has changed.',
+    )
+    return errorReply(unavailable, requestId, headersOf(unavailable))
+  }
+  return errorReply(new ApiError('internal', 'The gateway has failed at this; its log says why.'), requestId, {})
+}
+
+function errorReply(
+  { code, message, details }: ApiError,
+  requestId: string,
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  return {
+    status: apiErrorStatus[code],
+    headers,
+    json: { error: { code, message, details: details ?? null, request_id: requestId } },
+  }
+}
+
+function headersOf({ code, details }: ApiError): Record<string, string> {
+  if (code === 'unauthenticated') return { 'WWW-Authenticate': 'ApiKey realm="observability"' }
+  if (code === 'store_unavailable') return { 'Retry-After': String(STORE_RETRY_SECONDS) }
+  if (code === 'rate_limited') {
+    return { 'Retry-After': String((details as { retry_after_seconds: number }).retry_after_seconds) }
+  }
+  return {}
+}
+
+/** By the codes of drivers and sockets, never by their English: SQLite, SQLSTATE, errno. */
+function isStoreFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^(SQLITE_\w+|[0-9A-Z]{5}|E[A-Z]+)$/.test(code)
+}
+
+/** Any call can end so. */
+const everywhere = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
+
+/** What a call can be refused with, for the API's description. */
+export function refusals(...particular: ApiErrorCode[]): Record<number, ResponseRow> {
+  const codes: ApiErrorCode[] = [...everywhere, ...particular]
+  const statuses = [...new Set(codes.map((code) => apiErrorStatus[code]))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = codes.filter((code) => apiErrorStatus[code] === status)
+      const headers = headersByStatus[status]
+      return [status, { description: ofStatus.join(', '), body: errorBody(ofStatus), ...(headers && { headers }) }]
+    }),
+  )
+}
+
+const headersByStatus: Readonly<Record<number, ResponseRow['headers']>> = {
+  401: { 'WWW-Authenticate': 'ApiKey realm="observability"' },
+  429: { 'Retry-After': 'Whole seconds' },
+  503: { 'Retry-After': 'Whole seconds' },
+}
+
+const errorBody = (codes: readonly ApiErrorCode[]) =>
+  z.strictObject({
+    error: z.strictObject({
+      code: z.enum(codes as [ApiErrorCode, ...ApiErrorCode[]]),
+      message: z.string(),
+      details: z.unknown(),
+      request_id: z.string(),
+    }),
+  })

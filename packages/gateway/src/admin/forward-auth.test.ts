@@ -1,0 +1,288 @@
+import { decodeRpcStatus } from '@penstock/otlp'
+import { jsonLog, silentLog } from '@penstock/runtime'
+import { describe, expect, test } from 'vitest'
+import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import type { Refusal } from '../ingest/refusals.ts'
+import type { EnforcementMode } from '../tokens/snapshot.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import { type CheckAnswer, type ForwardAuthParts, forwardAuth } from './forward-auth.ts'
+import { loopbackProxies, ProxyAddressError, TrustedProxies } from './forward-auth-proxies.ts'
+
+const token: TokenRecord = {
+  id: '7Hq2mK9sT4bZ',
+  name: 'Läufer',
+  mac: new Uint8Array(32),
+  pepperId: 'p',
+  signals: new Set(['traces']),
+  tenant: 'blue',
+  allowedOrigins: [],
+  limits: undefined,
+  expiresAtMs: undefined,
+  revokedAtMs: undefined,
+  disabled: false,
+}
+
+const verified: Admitted = {
+  admitted: true,
+  token,
+  auth: 'verified',
+  wouldReject: undefined,
+  warning: undefined,
+  expiresAt: undefined,
+  sample: undefined,
+}
+const letIn = (auth: Admitted['auth']): Admitted => ({ ...verified, token: undefined, auth, wouldReject: 'missing' })
+const refusal = (made: Refusal): Admission => ({ admitted: false, refusal: made })
+const badToken = refusal({
+  kind: 'unauthenticated',
+  message: 'The token is not valid.',
+  challenge: 'Bearer realm="otlp"',
+})
+const overLimit = refusal({ kind: 'over_limit', message: 'Over its limit.', retryAfterSeconds: 7 })
+const storeDown = refusal({ kind: 'store_unreadable', message: 'No tokens.', retryAfterSeconds: 3 })
+
+const nginx = { url: '/forward-auth?proxy=nginx', headers: { 'X-Original-URI': '/v1/traces' } }
+const traefik = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces' } }
+const envoy = { url: '/forward-auth/v1/traces', headers: {} }
+
+function asked(
+  admission: Admission,
+  { url, headers }: { url: string; headers: Record<string, string> | readonly (readonly [string, string])[] },
+  rest: Partial<ForwardAuthParts> & { source?: string; enforcement?: EnforcementMode } = {},
+): { answer: CheckAnswer; presented: Presented[] } {
+  const presented: Presented[] = []
+  const check = forwardAuth({
+    admit: (shown) => {
+      presented.push(shown)
+      return admission
+    },
+    mode: () => rest.enforcement ?? 'enforce',
+    proxies: loopbackProxies,
+    credentialSources: [],
+    extraPaths: {},
+    tenantHeader: false,
+    nowMs: () => 0,
+    log: silentLog,
+    ...rest,
+  })
+  const pairs = Array.isArray(headers) ? headers : Object.entries(headers)
+  return { answer: check({ url, rawHeaders: pairs.flat(), source: rest.source ?? '127.0.0.1' }), presented }
+}
+
+describe('the table of section 7', () => {
+  test.each([
+    ['allow', verified, 200, 200, 200],
+    ['bad token', badToken, 401, 401, 401],
+    ['not allowed', refusal({ kind: 'forbidden', message: 'no' }), 403, 403, 403],
+    ['over limit', overLimit, 429, 429, 429],
+    ['gateway trouble', storeDown, 503, 429, 503],
+  ])('%s', (_, admission, generic, forEnvoy, forNginx) => {
+    expect(asked(admission, traefik).answer.status).toBe(generic)
+    expect(asked(admission, envoy).answer.status).toBe(forEnvoy)
+    expect(asked(admission, nginx).answer.status).toBe(forNginx)
+  })
+
+  test('what may be tried again says when', () => {
+    expect(asked(overLimit, traefik).answer.headers['retry-after']).toBe('7')
+    expect(asked(storeDown, envoy).answer.headers['retry-after']).toBe('3')
+  })
+
+  test('P-12: the challenge goes along', () => {
+    expect(asked(badToken, nginx).answer.headers['www-authenticate']).toBe('Bearer realm="otlp"')
+  })
+})
+
+describe('F-1: who it was', () => {
+  test('token, verdict and tenant, never to be stored', () => {
+    expect(asked(verified, traefik, { tenantHeader: true }).answer).toEqual({
+      status: 200,
+      headers: {
+        'cache-control': 'no-store',
+        'x-ingest-capabilities': 'auth',
+        'x-ingest-token-id': '7Hq2mK9sT4bZ',
+        'x-ingest-token-name': 'L%C3%A4ufer',
+        'x-ingest-auth': 'verified',
+        'x-scope-orgid': 'blue',
+      },
+      body: undefined,
+    })
+  })
+
+  test('Envoy is told to take away what the client may have sent and we do not set', () => {
+    expect(
+      asked(letIn('unverified'), envoy, { tenantHeader: true }).answer.headers['x-envoy-auth-headers-to-remove'],
+    ).toBe('x-ingest-token-id,x-ingest-token-name,x-scope-orgid')
+    expect(asked(verified, envoy, { tenantHeader: true }).answer.headers).not.toHaveProperty(
+      'x-envoy-auth-headers-to-remove',
+    )
+  })
+
+  test('use is reported, with the bytes that nginx says are coming', () => {
+    const uses: unknown[] = []
+    const onAdmitted: ForwardAuthParts['onAdmitted'] = (admitted, signal, bytes) =>
+      uses.push([admitted.token?.id, signal, bytes])
+    asked(verified, { ...nginx, headers: { ...nginx.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    asked(verified, { ...traefik, headers: { ...traefik.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    asked(letIn('off'), traefik, { onAdmitted })
+    expect(uses).toEqual([
+      ['7Hq2mK9sT4bZ', 'traces', 512],
+      ['7Hq2mK9sT4bZ', 'traces', 0],
+    ])
+  })
+})
+
+test.each(['off', 'unverified'] as const)(
+  'F-2: where nothing is enforced it is 200 and says what would be (%s)',
+  (auth) => {
+    const { status, headers } = asked(letIn(auth), traefik).answer
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'missing' })
+  },
+)
+
+describe('P-5: the body of a refusal', () => {
+  const withType = (contentType: string) => ({
+    ...traefik,
+    headers: { ...traefik.headers, 'Content-Type': contentType },
+  })
+
+  test.each([
+    ['application/x-protobuf', 'protobuf'],
+    ['application/json; charset=utf-8', 'json'],
+    ['text/plain', 'json'],
+  ] as const)('%s is answered in %s', (contentType, encoding) => {
+    const { headers, body } = asked(badToken, withType(contentType)).answer
+    expect(headers['content-type']).toBe(encoding === 'json' ? 'application/json' : 'application/x-protobuf')
+    expect(decodeRpcStatus(body!, encoding)).toEqual({
+      code: 16,
+      message: 'The token is not valid.',
+      retryDelayMs: undefined,
+    })
+  })
+
+  test('F-4: of a gRPC call it is text, from which Envoy makes the message', () => {
+    const call = '/forward-auth/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+    const { answer, presented } = asked(badToken, { url: call, headers: { 'Content-Type': 'application/grpc' } })
+    expect(Buffer.from(answer.body!).toString()).toBe('The token is not valid.')
+    expect(presented[0]?.signal).toBe('traces')
+  })
+
+  test('nginx, which drops it, has the text in a header, with nothing in it that could break a quoted string', () => {
+    const odd = refusal({ kind: 'forbidden', message: 'say "no"\\\n' })
+    expect(asked(odd, nginx).answer.headers['x-ingest-refusal']).toBe('say _no___')
+  })
+})
+
+describe('what was asked for', () => {
+  test.each([
+    ['/forward-auth', { 'X-Forwarded-Uri': '/v1/logs?x=1' }, 'logs'],
+    ['/forward-auth?proxy=nginx', { 'X-Original-URI': '/v1/metrics' }, 'metrics'],
+    ['/forward-auth/v1/logs?proxy=nginx', {}, 'logs'],
+    ['/forward-auth?proxy=envoy/v1development/profiles', {}, 'profiles'],
+    ['/forward-auth/otlp/in', {}, 'traces'],
+    ['/forward-auth/%76%31/logs', {}, 'logs'],
+  ])('%s %o', (url, headers, signal) => {
+    const { presented } = asked(verified, { url, headers }, { extraPaths: { '/otlp/in': 'traces' } })
+    expect(presented.map((shown) => shown.signal)).toEqual([signal])
+  })
+
+  test.each<[string, string, readonly (readonly [string, string])[]]>([
+    ['Traefik does not know X-Original-URI', '/forward-auth', [['X-Original-URI', '/v1/traces']]],
+    ['nginx does not know X-Forwarded-Uri', '/forward-auth?proxy=nginx', [['X-Forwarded-Uri', '/v1/traces']]],
+    ['Envoy says it in the path alone', '/forward-auth?proxy=envoy', [['X-Original-URI', '/v1/traces']]],
+    [
+      "one of two is the client's",
+      '/forward-auth?proxy=nginx',
+      [
+        ['X-Original-URI', '/v1/traces'],
+        ['x-original-uri', '/v1/logs'],
+      ],
+    ],
+    ['the check of another path', '/forward-auth?proxy=nginx', [['X-Original-URI', '/v1//traces']]],
+  ])('P-2: not believed: %s', (_, url, headers) => {
+    const { answer, presented } = asked(verified, { url, headers })
+    expect(answer.status).toBe(403)
+    expect(presented).toEqual([])
+  })
+
+  test('F-2: a path that carries no signal passes where nothing is enforced', () => {
+    const { status, headers } = asked(verified, { ...traefik, headers: {} }, { enforcement: 'report' }).answer
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'path' })
+  })
+
+  test('E-10: before the tokens are read it is neither refused for good nor let in', () => {
+    expect(asked(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
+  })
+
+  test('other paths are none of ours', () => {
+    expect(asked(verified, { url: '/forward-authority', headers: {} }).answer.status).toBe(404)
+  })
+})
+
+describe('who asks', () => {
+  test('only configured proxies, and strangers are logged once in a while', () => {
+    const lines: string[] = []
+    const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
+    const stranger = asked(verified, traefik, { source: '192.0.2.1', log })
+    expect(stranger.answer.status).toBe(403)
+    expect(stranger.presented).toEqual([])
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'forward_auth.stranger', source: '192.0.2.1' },
+    ])
+  })
+
+  test.each([
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['192.0.2.7', '192.0.2.7', true],
+    ['192.0.2.7', '192.0.2.8', false],
+    ['2001:db8::/32', '2001:db8:1::5', true],
+    ['2001:db8::/32', '2001:db9::5', false],
+    ['0.0.0.0/0', 'not an address', false],
+  ])('%s and %s: %s', (entry, address, isTrusted) => {
+    expect(new TrustedProxies([entry]).has(address)).toBe(isTrusted)
+  })
+
+  test.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', ''])('%s is no network', (entry) => {
+    expect(() => new TrustedProxies([entry])).toThrow(ProxyAddressError)
+  })
+
+  test('the source is what the proxy itself has added, not what the client claims', () => {
+    const claimed = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' } }
+    expect(asked(verified, claimed).presented[0]?.source).toBe('203.0.113.9')
+    const nonsense = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': 'unknown' } }
+    expect(asked(verified, nonsense).presented[0]?.source).toBe('127.0.0.1')
+  })
+})
+
+test('T-9: two credentials are none', () => {
+  const headers = [
+    ['X-Forwarded-Uri', '/v1/traces'],
+    ['Authorization', 'Bearer a'],
+    ['Authorization', 'Bearer b'],
+  ] as const
+  expect(asked(verified, { url: '/forward-auth', headers }).presented[0]?.credential).toEqual({ kind: 'malformed' })
+})
+
+test('T-9: a credential in the query, where that is allowed', () => {
+  const inQuery = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces?access_token=abc' } }
+  expect(asked(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
+    kind: 'bearer',
+    value: 'abc',
+  })
+})
+
+test.each([
+  [traefik, 503],
+  [envoy, 429],
+  [nginx, 503],
+])('a bug of ours is retryable (%o)', (request, status) => {
+  const broken = asked(verified, request, {
+    admit: () => {
+      throw new Error('a bug')
+    },
+  })
+  expect(broken.answer.status).toBe(status)
+  expect(broken.answer.headers['retry-after']).toBe('2')
+})

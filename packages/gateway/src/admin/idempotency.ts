@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import type { RouteRequest } from '@penstock/http'
+import { z } from 'zod'
+import { inputError } from '../accounts/operation-input.ts'
+import type { GatewayDb, OperationContext } from '../operation-context.ts'
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+/** For the API's description of what `Idempotency-Key` may be. */
+export const idempotencyHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .optional()
+    .meta({ description: 'Of your choice. For 24 h the same key creates nothing again, and shows no secret again.' }),
+})
+
+/** Where a creation leaves its row: in the table that `create` writes to, as the newest. */
+type CreatedIn = 'ingest_tokens' | 'api_keys'
+
+/** Thrown inside the transaction, so that nothing is created a second time. */
+class AlreadyCreated extends Error {
+  readonly id: string
+  constructor(id: string) {
+    super('already created')
+    this.id = id
+  }
+}
+
+/**
+ * Runs `create` unless this caller has created something with the same `Idempotency-Key` in the last 24 h; then it is the
+ * id of that (A-8). The key is remembered in the transaction of the creation itself, so that neither a crash nor two requests
+ * at the same time can create twice.
+ *
+ * @throws ApiError invalid_field
+ */
+export async function createOnce<Created>(
+  context: OperationContext,
+  request: RouteRequest,
+  table: CreatedIn,
+  create: (context: OperationContext) => Promise<Created>,
+): Promise<{ readonly created: Created } | { readonly alreadyId: string }> {
+  const key = idempotencyKey(request)
+  if (key === undefined) return { created: await create(context) }
+  // Of the header only a digest is kept: people put all sorts of things into headers.
+  const digest = createHash('sha256').update(`${request.method} ${request.path}\0${key}`).digest('hex')
+  try {
+    return { created: await create({ ...context, db: remembering(context, digest, table) }) }
+  } catch (error) {
+    if (error instanceof AlreadyCreated) return { alreadyId: error.id }
+    throw error
+  }
+}
+
+function idempotencyKey({ raw }: RouteRequest): string | undefined {
+  const sent = raw.headersDistinct['idempotency-key']
+  const checked = idempotencyHeaders.safeParse({ 'Idempotency-Key': sent?.join(', ') })
+  if (checked.success && (sent === undefined || sent.length === 1)) return checked.data['Idempotency-Key']
+  throw inputError([{ field: 'Idempotency-Key', problem: sent?.length === 1 ? 'malformed' : 'repeated' }])
+}
+
+/** The database, whose first successful write is the creation. */
+function remembering(context: OperationContext, digest: string, table: CreatedIn): GatewayDb {
+  const { db, actor } = context
+  const nowMs = context.nowMs()
+  let isRemembered = false
+  return {
+    read: db.read,
+    close: () => db.close(),
+    write(work) {
+      if (isRemembered) return db.write(work)
+      return db.write(async (tx) => {
+        const mine = tx.selectFrom('idempotency_keys').where('caller_id', '=', actor.id).where('key', '=', digest)
+        await tx
+          .deleteFrom('idempotency_keys')
+          .where('created_at_ms', '<=', nowMs - KEPT_MS)
+          .execute()
+        const before = await mine.select('token_id').executeTakeFirst()
+        if (before) throw new AlreadyCreated(before.token_id)
+        const result = await work(tx)
+        const { id } = await tx
+          .selectFrom(table)
+          .select('id')
+          .orderBy('position', 'desc')
+          .limit(1)
+          .executeTakeFirstOrThrow()
+        const row = { caller_id: actor.id, key: digest, token_id: id, created_at_ms: nowMs }
+        await tx.insertInto('idempotency_keys').values(row).execute()
+        isRemembered = true
+        return result
+      })
+    },
+  }
+}

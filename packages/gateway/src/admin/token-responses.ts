@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { reasons } from '../ingest/admission.ts'
+import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import type { CreatedTokenJson, ListedTokenJson, RotatedTokenJson, TokenJson } from '../tokens/token-json.ts'
+import type { TokenCheck } from '../tokens/token-operations.ts'
+
+export const instantText = z.iso.datetime()
+export const count = z.int().min(0)
+
+const signalNames = z.enum(ingestSignalNames as [IngestSignal, ...IngestSignal[]])
+const allowance = z.strictObject({ requests: count.exactOptional(), bytes: count.exactOptional() })
+const windows = z.strictObject({ second: allowance.exactOptional(), day: allowance.exactOptional() }).exactOptional()
+
+const tokenFields = {
+  id: z.string().length(12),
+  name: z.string(),
+  description: z.string().nullable(),
+  service_account: z.literal('otel-ingest'),
+  status: z.enum(['valid', 'disabled', 'expired', 'revoked']),
+  signals: z.array(signalNames),
+  tags: z.record(z.string(), z.string()),
+  tenant: z.string().nullable(),
+  allowed_origins: z.array(z.string()),
+  limits: z
+    .strictObject({ traces: windows, metrics: windows, logs: windows, profiles: windows, all: windows })
+    .nullable(),
+  imported: z.boolean(),
+  created_at: instantText,
+  created_by: z
+    .strictObject({ id: z.string(), role: z.string() })
+    .exactOptional()
+    .meta({ description: 'Not shown to a Viewer' }),
+  expires_at: instantText.nullable(),
+  last_used_at: instantText.nullable(),
+  supersedes: z.string().nullable().meta({ description: 'Id of the token that this one was rotated from' }),
+  warnings: z.array(z.literal('name_in_use')),
+}
+
+const secret = z.string().meta({ description: 'The token itself, in this answer only' })
+
+export const createdToken = z
+  .strictObject({ ...tokenFields, token: secret })
+  .meta({ id: 'CreatedToken' }) satisfies z.ZodType<CreatedTokenJson>
+
+export const rotatedToken = z
+  .strictObject({
+    ...tokenFields,
+    token: secret,
+    superseded: z.strictObject({
+      id: z.string(),
+      expires_at: instantText.nullable(),
+      last_used_at: instantText.nullable(),
+    }),
+  })
+  .meta({ id: 'RotatedToken' }) satisfies z.ZodType<RotatedTokenJson>
+
+const listedFields = {
+  ...tokenFields,
+  expires_in_seconds: count.nullable().meta({ description: 'null: never' }),
+  expires_soon: z.boolean().meta({ description: 'Under 7 days' }),
+  usage_24h: z.strictObject({ requests: count, bytes: count, rejected: count }),
+}
+
+export const listedToken = z
+  .strictObject(listedFields)
+  .meta({ id: 'Token' }) satisfies z.ZodType<ListedTokenJson> satisfies z.ZodType<TokenJson>
+
+/** Of a replayed creation: what it has made, never its secret again. */
+export const alreadyCreatedToken = z
+  .strictObject({ ...listedFields, code: z.literal('already_created') })
+  .partial()
+  .required({ id: true, code: true })
+  .meta({ id: 'AlreadyCreatedToken' })
+
+export const tokenCheck = z
+  .strictObject({ valid: z.boolean(), reason: z.enum(reasons).nullable(), id: z.string().nullable() })
+  .meta({ id: 'TokenCheck' }) satisfies z.ZodType<TokenCheck>

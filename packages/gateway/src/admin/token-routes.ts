@@ -1,0 +1,243 @@
+import type { Reply, Route, RouteRequest } from '@penstock/http'
+import { z } from 'zod'
+import type { OperationName } from '../accounts/roles.ts'
+import { ApiError } from '../api-error.ts'
+import {
+  createTokenInput,
+  importTokenInput,
+  listTokensInput,
+  rotateTokenInput,
+  updateTokenInput,
+  verifyTokenInput,
+} from '../tokens/token-input.ts'
+import type { TokenJson } from '../tokens/token-json.ts'
+import {
+  createToken,
+  getToken,
+  importToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  tokenETag,
+  updateToken,
+  verifyToken,
+} from '../tokens/token-operations.ts'
+import { refusals } from './error-answers.ts'
+import { createOnce, idempotencyHeaders } from './idempotency.ts'
+import type { ManagementContext } from './management-context.ts'
+import { nextLink } from './pages.ts'
+import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenCheck } from './token-responses.ts'
+
+const PATH = '/api/v1/ingest_auth/tokens'
+const tag = 'tokens'
+const params = z.object({ id: z.string().meta({ description: 'The public id of the token' }) })
+const ifMatch = z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of what was read' }) })
+const creationHeaders = { Location: 'Path of the new token', ETag: 'Its version' }
+const replayed = { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedToken }
+const badInput = ['invalid_field', 'unknown_field'] as const
+const badBody = ['invalid_json', ...badInput, 'body_too_large', 'unsupported_media_type'] as const
+
+/** @see spec/otlp-gateway.md 3.1 */
+export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
+  {
+    method: 'POST',
+    path: PATH,
+    access: 'createToken',
+    headers: idempotencyHeaders,
+    body: createTokenInput,
+    documentation: {
+      operationId: 'createToken',
+      tag,
+      summary: 'Create an ingest token',
+      description: 'The answer is the only one that ever holds the token itself.',
+      responses: {
+        200: replayed,
+        201: { description: 'Created', body: createdToken, headers: creationHeaders },
+        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+      },
+    },
+    async handle(request, context) {
+      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => createToken(inside, request.body))
+      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+    },
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/verify`,
+    access: 'verifyToken',
+    body: verifyTokenInput,
+    documentation: {
+      operationId: 'verifyToken',
+      tag,
+      summary: 'Ask whether a token would be let in, and why not',
+      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...refusals(...badBody, 'forbidden') },
+    },
+    async handle({ body }, context) {
+      return { status: 200, json: await verifyToken(context, body) }
+    },
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/import`,
+    access: 'importToken',
+    headers: idempotencyHeaders,
+    body: importTokenInput,
+    documentation: {
+      operationId: 'importToken',
+      tag,
+      summary: 'Let a token that exists elsewhere be valid here too',
+      responses: {
+        200: replayed,
+        201: { description: 'Imported', body: listedToken, headers: creationHeaders },
+        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+      },
+    },
+    async handle(request, context) {
+      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => importToken(inside, request.body))
+      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+    },
+  },
+  {
+    method: 'GET',
+    path: PATH,
+    access: 'listTokens',
+    query: listTokensInput,
+    documentation: {
+      operationId: 'listTokens',
+      tag,
+      summary: 'Ingest tokens, newest first',
+      description: 'The whole list, unless `limit` is given. Revoked ones only if `status` asks for them.',
+      responses: {
+        200: {
+          description: 'The tokens, without the tokens themselves',
+          body: z.array(listedToken),
+          headers: { Link: 'The next page, when there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
+        },
+        ...refusals(...badInput, 'invalid_cursor'),
+      },
+    },
+    async handle(request, context) {
+      const { tokens, nextCursor, totalCount } = await listTokens(context, request.query)
+      return {
+        status: 200,
+        headers: { 'X-Total-Count': String(totalCount), ...nextLink(request, nextCursor) },
+        json: tokens,
+      }
+    },
+  },
+  {
+    method: 'GET',
+    path: `${PATH}/:id`,
+    access: 'getToken',
+    params,
+    documentation: {
+      operationId: 'getToken',
+      tag,
+      summary: 'One ingest token',
+      responses: {
+        200: {
+          description: 'The token, without the token itself',
+          body: listedToken,
+          headers: { ETag: 'Its version' },
+        },
+        ...refusals('token_not_found'),
+      },
+    },
+    async handle(request, context) {
+      return versioned(200, await getToken(context, { id: idOf(request) }))
+    },
+  },
+  {
+    method: 'PATCH',
+    path: `${PATH}/:id`,
+    access: 'updateToken',
+    params,
+    headers: ifMatch,
+    body: updateTokenInput,
+    documentation: {
+      operationId: 'updateToken',
+      tag,
+      summary: 'Change what a token may do, or disable it',
+      responses: {
+        200: { description: 'As it is now', body: listedToken, headers: { ETag: 'Its version' } },
+        ...refusals(
+          ...badBody,
+          'forbidden',
+          'token_not_found',
+          'last_valid_token',
+          'name_in_use',
+          'precondition_failed',
+        ),
+      },
+    },
+    async handle(request, context) {
+      const input = { id: idOf(request), body: request.body, ifMatch: request.raw.headers['if-match'] }
+      return versioned(200, await updateToken(context, input))
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${PATH}/:id`,
+    access: 'revokeToken',
+    params,
+    documentation: {
+      operationId: 'revokeToken',
+      tag,
+      summary: 'Revoke a token',
+      description: 'Refused for the last valid one while enforcement is enabled.',
+      responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'token_not_found', 'last_valid_token') },
+    },
+    async handle(request, context) {
+      await revokeToken(context, { id: idOf(request) })
+      return { status: 204 }
+    },
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/:id/rotate`,
+    access: 'rotateToken',
+    params,
+    headers: idempotencyHeaders,
+    body: rotateTokenInput.optional(),
+    documentation: {
+      operationId: 'rotateToken',
+      tag,
+      summary: 'A new token for the same purpose; the old one gets an end',
+      responses: {
+        200: replayed,
+        201: { description: 'Created', body: rotatedToken, headers: creationHeaders },
+        ...refusals(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
+      },
+    },
+    async handle(request, context) {
+      const input = { id: idOf(request), body: request.body ?? {} }
+      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => rotateToken(inside, input))
+      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+    },
+  },
+]
+
+const idOf = ({ params }: RouteRequest): string => params['id']!
+
+const versioned = (status: number, token: TokenJson): Reply => ({
+  status,
+  headers: { ETag: tokenETag(token) },
+  json: token,
+})
+
+function created(token: TokenJson): Reply {
+  return { status: 201, headers: { Location: `${PATH}/${token.id}`, ETag: tokenETag(token) }, json: token }
+}
+
+async function replay(context: ManagementContext, id: string): Promise<Reply> {
+  return { status: 200, json: { ...(await tokenUnlessRevoked(context, id)), id, code: 'already_created' } }
+}
+
+async function tokenUnlessRevoked(context: ManagementContext, id: string): Promise<TokenJson | undefined> {
+  try {
+    return await getToken(context, { id })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'token_not_found') return undefined
+    throw error
+  }
+}

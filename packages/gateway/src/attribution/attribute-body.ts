@@ -1,0 +1,90 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Encoding, Signal } from '@penstock/otlp'
+import type { Refusal } from '../ingest/refusals.ts'
+import type { IngestSignal } from '../ingest/signals.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import { BodyRefused, malformed } from './body-refused.ts'
+import { spliceJson } from './json-resource-splice.ts'
+import { ownerAttributesOf } from './owner-attributes.ts'
+import { spliceProtobuf } from './resource-splice.ts'
+
+/** How much longer a body may become: some ten thousand Resources. */
+const MAX_GROWTH_BYTES = 1024 * 1024
+
+export interface OwnedBody {
+  readonly signal: IngestSignal
+  readonly encoding: Encoding
+  /** '' and `identity`: none. */
+  readonly contentEncoding: string
+  readonly bytes: Uint8Array
+}
+
+export type Attributed =
+  | { readonly kind: 'attributed'; readonly bytes: Uint8Array; readonly contentEncoding: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/**
+ * The body with `ingest.token.id` and `ingest.token.name` in each of its Resources; gzip is undone, and the result is
+ * sent on as identity. `maxBytes` holds for the inflated body.
+ *
+ * Profiles stay as they are: their keys may be references into a dictionary, so a spoofed attribute could not be found
+ * without decoding it. Their owner is in the headers.
+ *
+ * @see spec/otlp-gateway.md 5 X-11, 1.1 P-7, P-8
+ */
+export async function attributeBody(body: OwnedBody, token: TokenRecord, maxBytes: number): Promise<Attributed> {
+  const { signal, contentEncoding } = body
+  if (signal === 'profiles') return { kind: 'attributed', bytes: body.bytes, contentEncoding }
+  try {
+    const inflated = await inflatedBody(body, maxBytes)
+    return {
+      kind: 'attributed',
+      bytes: splice(signal, body.encoding, inflated, token, maxBytes + MAX_GROWTH_BYTES),
+      contentEncoding: '',
+    }
+  } catch (error) {
+    if (!(error instanceof BodyRefused)) throw error
+    return { kind: 'refused', refusal: { kind: error.kind, message: messageOf(error) } }
+  }
+}
+
+function splice(
+  signal: Signal,
+  encoding: Encoding,
+  bytes: Uint8Array,
+  token: TokenRecord,
+  maxBytes: number,
+): Uint8Array {
+  const attributes = ownerAttributesOf(token)
+  return encoding === 'protobuf'
+    ? spliceProtobuf(bytes, attributes.protobuf, maxBytes)
+    : spliceJson(signal, bytes, attributes.json, maxBytes)
+}
+
+const messageOf = ({ kind, message }: BodyRefused): string =>
+  kind === 'bad_body' ? `The body is not an OTLP export: ${message}.` : message
+
+const inflate = promisify(gunzip)
+
+async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: number): Promise<Uint8Array> {
+  if (contentEncoding === '' || contentEncoding === 'identity') return bytes
+  if (contentEncoding !== 'gzip') {
+    throw new BodyRefused(
+      'unsupported_media_type',
+      'The body is compressed in a way the gateway cannot look into. Use gzip or none.',
+    )
+  }
+  // With `info`, which the types do not know, the result says how much of the input was used.
+  const { buffer, engine } = (await inflate(bytes, { maxOutputLength: maxBytes, info: true } as object).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_BUFFER_TOO_LARGE')
+        throw new BodyRefused('body_too_large', 'The inflated body is too large.')
+      if (error.code?.startsWith('Z_')) malformed('not valid gzip')
+      throw error
+    },
+  )) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
+  // Zeros after a member end the reading, and whatever follows them would be lost without a word.
+  if (engine.bytesWritten !== bytes.length) malformed('something follows the gzip data')
+  return buffer
+}

@@ -1,0 +1,14 @@
+/** Thrown by what reads bodies in this folder; turned into a refusal, or into knowing less, where it is called. */
+export class BodyRefused extends Error {
+  override readonly name = 'BodyRefused'
+  readonly kind: 'bad_body' | 'body_too_large' | 'unsupported_media_type'
+
+  constructor(kind: BodyRefused['kind'], message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+export function malformed(problem: string): never {
+  throw new BodyRefused('bad_body', problem)
+}

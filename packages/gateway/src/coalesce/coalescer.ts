@@ -1,0 +1,307 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { PartialSuccess, Signal } from '@penstock/otlp'
+import type { Clock, Random } from '@penstock/runtime'
+import type { Answer, Refused } from '../ingest/answer.ts'
+import type { ExportCall, Transport } from '../ingest/export-call.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { ownRefusal } from '../upstream/http-refusals.ts'
+import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
+import { Alarm } from './alarm.ts'
+import { Batch, Member } from './batch.ts'
+import { batchAction } from './batch-outcome.ts'
+import { CoalesceMetrics } from './coalesce-metrics.ts'
+import type { CoalesceSettings, Coalescing } from './coalescing.ts'
+import { countRecords } from './framing.ts'
+import { inflate } from './inflate.ts'
+import { countItems, sharesOf } from './item-shares.ts'
+import type { Lane } from './lane.ts'
+import { Lanes } from './lanes.ts'
+
+/** How long everyone goes alone after a partial success that could not be told apart (table 6.2). */
+const PAUSE_MS = 60_000
+/** Bodies without an answer yet; a further one is refused as overload, to be sent again later. */
+const MAX_BODIES = 65_536
+
+/** How long an upstream may take when the client has not said how long it waits (X-6). */
+export const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }
+
+export interface CoalescerOptions {
+  readonly settings: CoalesceSettings
+  readonly clock: Clock
+  readonly random: Random
+  readonly metrics: MetricRegistry
+}
+
+/**
+ * Natural batching: a body whose key has nothing under way goes at once; the others collect until an answer arrives,
+ * and then go together. Idle traffic waits for nothing.
+ *
+ *     submit ──► nothing under way ─────────────────────────────► batch of 1 ──► upstream
+ *        │                                                                          │
+ *        └─────► not only records ───────► alone                  batch of n ──► upstream
+ *        └─────► waits in its lane ── answer · window · full ──────►┘               │
+ *                                                                                   ▼
+ *                                                    each gets its answer, or again in halves
+ *
+ * @see spec/otlp-gateway.md 6
+ */
+export class Coalescer implements Coalescing {
+  readonly #settings: CoalesceSettings
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #metrics: CoalesceMetrics
+  readonly #lanes: Lanes
+  readonly #alarm: Alarm
+  /** Lanes in which somebody waits. */
+  readonly #collecting = new Set<Lane>()
+  /** Batches of two or more under way: their members have deadlines of their own. */
+  readonly #joined = new Set<Batch>()
+  #bodies = 0
+  #onIdle: (() => void)[] = []
+
+  constructor({ settings, clock, random, metrics }: CoalescerOptions) {
+    this.#settings = settings
+    this.#clock = clock
+    this.#random = random
+    this.#metrics = new CoalesceMetrics(metrics)
+    this.#lanes = new Lanes(settings.maxBytes)
+    this.#alarm = new Alarm(clock, () => this.#wake())
+  }
+
+  accepts({ admitted, encoding, signal, contentEncoding, declaredBytes }: ExportCall): boolean {
+    return (
+      admitted.auth === 'verified' &&
+      admitted.token !== undefined &&
+      encoding === 'protobuf' &&
+      signal !== 'profiles' &&
+      (contentEncoding === '' || contentEncoding === 'identity' || contentEncoding === 'gzip') &&
+      declaredBytes !== undefined &&
+      declaredBytes <= this.#settings.maxBytes
+    )
+  }
+
+  submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
+    if (this.#bodies >= MAX_BODIES) {
+      return Promise.resolve(ownRefusal('overloaded', 'throttled', 'too many requests are under way', this.#random))
+    }
+    this.#bodies += 1
+    return new Promise((resolve) => {
+      const nowMs = this.#clock.nowMs()
+      const deadlineMs = call.deadlineMs ?? nowMs + upstreamTotalMs[call.transport]
+      this.#enter(new Member(call, body, deadlineMs, resolve, this.#onSettled), upstream, nowMs)
+    })
+  }
+
+  flush(): Promise<void> {
+    for (const lane of this.#collecting) this.#release(lane)
+    if (this.#bodies === 0) {
+      this.#alarm.off()
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  readonly #onSettled = (): void => {
+    this.#bodies -= 1
+    if (this.#bodies > 0 || this.#onIdle.length === 0) return
+    const waiters = this.#onIdle
+    this.#onIdle = []
+    this.#alarm.off()
+    for (const resolve of waiters) resolve()
+  }
+
+  #enter(member: Member, upstream: Upstream, nowMs: number): void {
+    const lane = this.accepts(member.call) ? this.#lanes.laneOf(member.call, upstream, nowMs) : undefined
+    if (lane === undefined || lane.pausedUntilMs > nowMs) {
+      this.#send(new Batch(upstream, undefined, [member]))
+    } else if (lane.heldUntilMs > nowMs) {
+      member.settle(this.#closed(lane, nowMs))
+    } else if (lane.underWay === 0) {
+      this.#send(lane.batchOf([member]))
+    } else {
+      this.#join(member, lane)
+    }
+  }
+
+  /** Looks whether it may travel with others; what is alone need not be looked at. */
+  #join(member: Member, lane: Lane): void {
+    const identity =
+      member.call.contentEncoding === 'gzip' ? inflate(member.body, this.#settings.maxBytes) : member.body
+    if (identity instanceof Promise) {
+      identity.then((inflated) => this.#collect(member, lane, inflated)).catch(() => this.#alone(member, lane))
+    } else {
+      this.#collect(member, lane, identity)
+    }
+  }
+
+  #collect(member: Member, lane: Lane, identity: Uint8Array | undefined): void {
+    const nowMs = this.#clock.nowMs()
+    const capBytes = lane.capBytes(nowMs)
+    if (identity === undefined || identity.length > capBytes || countRecords(identity) < 0) {
+      this.#alone(member, lane)
+      return
+    }
+    member.records = identity
+    if (lane.waitingBytes + identity.length > capBytes) this.#release(lane)
+    lane.add(member, identity.length)
+    if (lane.waiting.length >= this.#settings.maxBodies || lane.underWay === 0) {
+      this.#release(lane)
+    } else if (lane.waiting.length === 1) {
+      lane.dueMs = nowMs + this.#settings.windowMs
+      this.#collecting.add(lane)
+      this.#alarm.wakeBy(lane.dueMs)
+    }
+  }
+
+  #alone(member: Member, lane: Lane): void {
+    this.#send(new Batch(lane.upstream, undefined, [member]))
+  }
+
+  /** Sends those that wait, each alone while the lane is paused. */
+  #release(lane: Lane): void {
+    this.#collecting.delete(lane)
+    const members = lane.take()
+    if (members.length === 0) return
+    const nowMs = this.#clock.nowMs()
+    if (lane.heldUntilMs > nowMs) {
+      for (const member of members) member.settle(this.#closed(lane, nowMs))
+    } else if (lane.pausedUntilMs > nowMs) {
+      for (const member of members) this.#alone(member, lane)
+    } else {
+      this.#send(lane.batchOf(members))
+    }
+  }
+
+  #send(batch: Batch): void {
+    const { lane, members } = batch
+    if (members.every((member) => member.isSettled)) return
+    if (lane !== undefined) lane.underWay += 1
+    this.#metrics.sent(members.length)
+    if (members.length === 1) {
+      this.#request(batch, members[0]!.body, members[0]!.call.contentEncoding)
+      return
+    }
+    this.#joined.add(batch)
+    this.#alarm.wakeBy(batch.firstDeadlineMs)
+    const records = Buffer.concat(members.map((member) => member.records!))
+    if (this.#settings.compression === 'identity') {
+      this.#request(batch, records, '')
+      return
+    }
+    compress(records, { level: 1 })
+      .then((packed) => this.#request(batch, packed, 'gzip'))
+      .catch(() => this.#answered(batch, this.#bug()))
+  }
+
+  #request(batch: Batch, body: Uint8Array, contentEncoding: string): void {
+    const { call } = batch.members[0]!
+    const request: UpstreamRequest = {
+      signal: call.signal,
+      encoding: call.encoding,
+      contentEncoding: contentEncoding === 'identity' ? '' : contentEncoding,
+      headers: call.headers,
+      body,
+      contentLength: body.length,
+      deadlineMs: batch.lastDeadlineMs,
+      onAbortable: (abort) => batch.onAbortable(abort),
+    }
+    batch.upstream.send(request).then(
+      (answer) => this.#answered(batch, answer),
+      () => this.#answered(batch, this.#bug()),
+    )
+  }
+
+  #answered(batch: Batch, answer: Answer): void {
+    const { lane, members } = batch
+    batch.arrived()
+    if (members.length === 1) {
+      members[0]!.settle(answer)
+    } else {
+      this.#joined.delete(batch)
+      this.#act(batch, answer)
+    }
+    if (lane === undefined) return
+    lane.underWay -= 1
+    if (lane.waiting.length > 0) this.#release(lane)
+  }
+
+  #act(batch: Batch, answer: Answer): void {
+    const nowMs = this.#clock.nowMs()
+    const lane = batch.lane!
+    const action = batchAction(answer, nowMs)
+    switch (action.do) {
+      case 'answer':
+        for (const member of batch.members) member.settle(action.answer)
+        return
+      case 'hold':
+        lane.heldUntilMs = nowMs + action.holdMs
+        for (const member of batch.members) member.settle(this.#later(action.answer))
+        return
+      case 'share':
+        lane.pausedUntilMs = nowMs + PAUSE_MS
+        share(batch.members, action.partialSuccess)
+        return
+      case 'split':
+        this.#metrics.split(action.cause)
+        if (action.cause === 'too_large') lane.lowerCap(batch.bytes, nowMs)
+        // Acceptance is open after an over-long reply, which is a 500 (S4).
+        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.mayRepeat(batch.members.length)
+        this.#split(batch, lane, nowMs)
+        return
+    }
+  }
+
+  #split({ members }: Batch, lane: Lane, nowMs: number): void {
+    const left = members.filter((member) => !member.isSettled)
+    if (lane.heldUntilMs > nowMs) {
+      for (const member of left) member.settle(this.#closed(lane, nowMs))
+      return
+    }
+    const middle = Math.ceil(left.length / 2)
+    for (const half of [left.slice(0, middle), left.slice(middle)]) {
+      if (half.length > 0) this.#send(lane.batchOf(half))
+    }
+  }
+
+  #wake(): void {
+    const nowMs = this.#clock.nowMs()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const lane of this.#collecting) {
+      if (lane.dueMs <= nowMs) this.#release(lane)
+      else nextMs = Math.min(nextMs, lane.dueMs)
+    }
+    for (const batch of this.#joined) {
+      nextMs = Math.min(nextMs, batch.expire(nowMs))
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#alarm.wakeBy(nextMs)
+  }
+
+  /** Not all in the same second (P-13). A date is passed on as it is. */
+  #later(answer: Refused): Refused {
+    const { retryAfter } = answer
+    if (typeof retryAfter !== 'number') return answer
+    return { ...answer, retryAfter: retryAfter + Math.floor(this.#random() * 3) }
+  }
+
+  #closed(lane: Lane, nowMs: number): Refused {
+    const refusal = ownRefusal('overloaded', 'throttled', 'the upstream has asked for a pause', this.#random)
+    return { ...refusal, retryAfter: Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000)) }
+  }
+
+  #bug(): Refused {
+    return ownRefusal('internal', 'unknown', 'internal error of the gateway', this.#random)
+  }
+}
+
+const compress = promisify(gzip)
+
+/** Same owner, so the sum is exact even where its parts are estimates. */
+function share(members: readonly Member[], { rejected, message }: PartialSuccess): void {
+  const counts = members.map(({ call, records }) => countItems(call.signal as Signal, records!))
+  const shares = sharesOf(rejected, counts)
+  for (const [index, member] of members.entries()) {
+    const partialSuccess = { rejected: shares[index]!, message: `estimated, coalesced: ${message}` }
+    member.settle({ kind: 'accepted', partialSuccess, body: undefined })
+  }
+}

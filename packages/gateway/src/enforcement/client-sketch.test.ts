@@ -1,0 +1,189 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { encodeRequest } from '@penstock/otlp'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import { ClientSketch, familyOf } from './client-sketch.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12, 30)
+const HOUR_MS = 3_600_000
+
+const presentedBy = (over: Partial<Presented> = {}): Presented => ({
+  transport: 'http',
+  signal: 'traces',
+  credential: { kind: 'none' },
+  origin: undefined,
+  source: '192.0.2.7',
+  userAgent: 'OTel-OTLP-Exporter-Python/1.20 (linux)',
+  declaredBytes: 10,
+  ...over,
+})
+const refusedFor = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
+const allowed: Verdict = { allowed: true, token: { id: '7Hq2mK9sT4bZ' } as TokenRecord }
+
+const exportOf = (serviceName: string) =>
+  encodeRequest(
+    'traces',
+    {
+      resources: [
+        {
+          resource: {
+            attributes: [{ key: 'service.name', type: 'string', value: serviceName }],
+            droppedAttributesCount: 0,
+          },
+          scopes: [],
+          schemaUrl: '',
+        },
+      ],
+    },
+    'protobuf',
+  )
+
+test('section 4: a client is its network, agent family, signal, transport, reason and token', () => {
+  const sketch = new ClientSketch()
+  sketch.note(presentedBy(), refusedFor('missing'), NOW_MS)
+  sketch.note(
+    presentedBy({ source: '192.0.2.99', userAgent: 'OTel-OTLP-Exporter-Python/1.21' }),
+    refusedFor('missing'),
+    NOW_MS + 5,
+  )
+  sketch.note(presentedBy({ transport: 'grpc' }), refusedFor('expired', allowed.token), NOW_MS)
+  sketch.note(presentedBy(), allowed, NOW_MS + 60_000)
+  expect(sketch.report()).toEqual({
+    minutes: [
+      { startMs: NOW_MS + 60_000, requests: 1, wouldReject: 0 },
+      { startMs: NOW_MS, requests: 3, wouldReject: 3 },
+    ],
+    clients: [
+      {
+        network: '192.0.2.0/24',
+        userAgent: 'OTel-OTLP-Exporter-Python',
+        signal: 'traces',
+        transport: 'http',
+        reason: 'missing',
+        tokenId: undefined,
+        serviceName: undefined,
+        firstSeenMs: NOW_MS,
+        lastSeenMs: NOW_MS + 5,
+        count: 2,
+      },
+      {
+        network: '192.0.2.0/24',
+        userAgent: 'OTel-OTLP-Exporter-Python',
+        signal: 'traces',
+        transport: 'grpc',
+        reason: 'expired',
+        tokenId: '7Hq2mK9sT4bZ',
+        serviceName: undefined,
+        firstSeenMs: NOW_MS,
+        lastSeenMs: NOW_MS,
+        count: 1,
+      },
+    ],
+  })
+})
+
+test.each([
+  [undefined, ''],
+  ['', ''],
+  ['curl/8.5.0', 'curl'],
+  ['OpenTelemetry Collector Contrib/0.120.0', 'OpenTelemetry'],
+  ['x'.repeat(500), 'x'.repeat(64)],
+])('the family of user agent %j is %j', (userAgent, family) => {
+  expect(familyOf(userAgent)).toBe(family)
+})
+
+test('section 4: of would-be refusals a sample is looked into, the first of a client, then ever fewer', () => {
+  const sketch = new ClientSketch()
+  const wanted = Array.from({ length: 16 }, (_, index) =>
+    sketch.note(presentedBy(), refusedFor('missing'), NOW_MS + index * 1_000),
+  )
+  expect(wanted.flatMap((isWanted, index) => (isWanted ? [index + 1] : []))).toEqual([1, 2, 4, 8, 16])
+  expect(sketch.note(presentedBy(), allowed, NOW_MS)).toBe(false)
+})
+
+test('section 4: a flood of new clients is looked into ten times a second', () => {
+  const sketch = new ClientSketch()
+  const wantedAt = (atMs: number) =>
+    Array.from({ length: 50 }, (_, index) =>
+      sketch.note(presentedBy({ source: `10.${atMs % 200}.${index}.1` }), refusedFor('missing'), NOW_MS + atMs),
+    ).filter(Boolean).length
+  expect([wantedAt(0), wantedAt(999), wantedAt(1_000)]).toEqual([10, 0, 10])
+})
+
+test('section 4: the service is learnt from a body, plain, gzipped or cut short', async () => {
+  const sketch = new ClientSketch()
+  const bodies: [string, Uint8Array, string][] = [
+    ['10.0.1.1', exportOf('plain'), ''],
+    ['10.0.2.1', gzipSync(exportOf('gzipped')), 'gzip'],
+    ['10.0.3.1', gzipSync(Buffer.concat([exportOf('cut-short'), Buffer.alloc(9_000_000)])).subarray(0, 200), 'gzip'],
+    ['10.0.4.1', exportOf('other coding'), 'zstd'],
+    ['10.0.5.1', Buffer.from('no gzip'), 'gzip'],
+  ]
+  for (const [source, body, coding] of bodies) {
+    const presented = presentedBy({ source })
+    expect(sketch.note(presented, refusedFor('missing'), NOW_MS)).toBe(true)
+    sketch.noteBody(presented, body, coding)
+  }
+  const named = () => sketch.report().clients.filter(({ serviceName }) => serviceName !== undefined)
+  while (named().length < 3) await turn()
+  expect(
+    named()
+      .map(({ network, serviceName }) => [network, serviceName])
+      .toSorted(),
+  ).toEqual([
+    ['10.0.1.0/24', 'plain'],
+    ['10.0.2.0/24', 'gzipped'],
+    ['10.0.3.0/24', 'cut-short'],
+  ])
+})
+
+test('a body nobody asked for teaches nothing', () => {
+  const sketch = new ClientSketch()
+  sketch.note(presentedBy(), refusedFor('missing'), NOW_MS)
+  sketch.noteBody(presentedBy(), exportOf('x'), '')
+  expect(sketch.report().clients[0]?.serviceName).toBeUndefined()
+})
+
+test('section 4: counts and minutes reach back 24 hours', () => {
+  const sketch = new ClientSketch()
+  for (let hour = 0; hour < 30; hour += 1) sketch.note(presentedBy(), refusedFor('missing'), NOW_MS + hour * HOUR_MS)
+  sketch.note(presentedBy({ signal: 'logs' }), refusedFor('missing'), NOW_MS + 29 * HOUR_MS)
+  const { clients, minutes } = sketch.report()
+  expect(clients.map(({ signal, count }) => [signal, count])).toEqual([
+    ['traces', 24],
+    ['logs', 1],
+  ])
+  expect(minutes).toHaveLength(24)
+  sketch.note(presentedBy({ signal: 'logs' }), refusedFor('missing'), NOW_MS + 60 * HOUR_MS)
+  expect(sketch.report().clients.map(({ signal, count }) => [signal, count])).toEqual([['logs', 1]])
+})
+
+test('section 4: never more clients than its size, none too high, and the heavy ones are all there', () => {
+  const strangers = fc.array(fc.nat(400), { minLength: 50, maxLength: 1_500 })
+  fc.assert(
+    fc.property(strangers, fc.nat(3), (run, heavyEvery) => {
+      const sketch = new ClientSketch(20)
+      const truth = new Map<string, number>()
+      const see = (thirdOctet: number, prefix: string) => {
+        const source = `10.${prefix}.${thirdOctet % 250}.1`
+        sketch.note(presentedBy({ source }), refusedFor('missing'), NOW_MS)
+        const network = `10.${prefix}.${thirdOctet % 250}.0/24`
+        truth.set(network, (truth.get(network) ?? 0) + 1)
+      }
+      run.forEach((stranger, index) => {
+        see(stranger, '1')
+        if (index % (heavyEvery + 1) === 0) see(7, '2')
+      })
+      const { clients } = sketch.report()
+      const total = [...truth.values()].reduce((sum, count) => sum + count, 0)
+      expect(clients.length).toBeLessThanOrEqual(20)
+      for (const { network, count } of clients) expect(count).toBeLessThanOrEqual(truth.get(network) ?? 0)
+      const heavy = [...truth].filter(([, count]) => count > total / 20).map(([network]) => network)
+      expect(clients.map(({ network }) => network)).toEqual(expect.arrayContaining(heavy))
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,142 @@
+import { constants, createGunzip } from 'node:zlib'
+import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
+import { LightestFirst } from './lightest-first.ts'
+import { MinuteRing } from './minute-ring.ts'
+import { networkOf } from './network.ts'
+import { serviceNameIn } from './service-name.ts'
+import type { Sightings, SightingsReport } from './sightings.ts'
+
+const MAX_CLIENTS = 1_000
+const MAX_USER_AGENT_LENGTH = 64
+const MAX_LOOK_BYTES = 64 * 1024
+/** Looks into bodies, all clients together: a flood of strangers must not buy work with each request. */
+const LOOKS_PER_SECOND = 10
+
+/**
+ * Whom enforcement would refuse, in fixed memory: space-saving over 1,000 clients. Whoever makes more than a thousandth
+ * of such requests is in it, whatever else arrives; a newcomer takes the place of the lightest and inherits its weight,
+ * but not its count, so the counts are never too high.
+ *
+ * @see spec/otlp-gateway.md 4
+ */
+export class ClientSketch implements Sightings {
+  readonly #minutes = new MinuteRing()
+  readonly #byKey = new Map<string, ClientCounter>()
+  readonly #heap = new LightestFirst()
+  readonly #capacity: number
+  /** Who is behind a request whose body is going to be looked at. */
+  readonly #awaited = new WeakMap<Presented, ClientCounter>()
+  #hour = -1
+  #second = 0
+  #looksLeft = 0
+
+  constructor(capacity = MAX_CLIENTS) {
+    this.#capacity = capacity
+  }
+
+  note(presented: Presented, verdict: Verdict, nowMs: number): boolean {
+    this.#minutes.add(nowMs, !verdict.allowed)
+    if (verdict.allowed) return false
+    this.#beginHour(hourOf(nowMs))
+    const counter = this.#counterOf(presented, verdict.reason, verdict.token?.id, nowMs)
+    counter.see(nowMs)
+    this.#heap.sink(counter)
+    if (!isPowerOfTwo(counter.seen) || !this.#mayLook(nowMs)) return false
+    this.#awaited.set(presented, counter)
+    return true
+  }
+
+  noteBody(presented: Presented, body: Uint8Array, contentEncoding: string): void {
+    const counter = this.#awaited.get(presented)
+    if (counter === undefined) return
+    this.#awaited.delete(presented)
+    const beginning = body.subarray(0, MAX_LOOK_BYTES)
+    const learn = (bytes: Uint8Array): void => {
+      counter.serviceName = serviceNameIn(bytes) ?? counter.serviceName
+    }
+    if (contentEncoding === '' || contentEncoding === 'identity') learn(beginning)
+    else if (contentEncoding === 'gzip') inflateBeginning(beginning, learn)
+  }
+
+  report(): SightingsReport {
+    const counters = this.#heap.values().map((counter) => counter.report())
+    return {
+      minutes: this.#minutes.report(),
+      clients: counters.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count),
+    }
+  }
+
+  #counterOf(presented: Presented, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
+    const { source, signal, transport } = presented
+    const network = networkOf(source)
+    const userAgent = familyOf(presented.userAgent)
+    const key = `${network} ${signal} ${transport} ${reason} ${tokenId ?? ''} ${userAgent}`
+    const known = this.#byKey.get(key)
+    if (known !== undefined) return known
+    const lightest = this.#heap.size < this.#capacity ? undefined : this.#heap.lightest
+    const who = { presented, network, userAgent, reason, tokenId }
+    const counter = new ClientCounter(key, who, nowMs, lightest?.weight ?? 0)
+    if (lightest === undefined) {
+      this.#heap.add(counter)
+    } else {
+      this.#byKey.delete(lightest.key)
+      this.#heap.replaceLightest(counter)
+    }
+    this.#byKey.set(key, counter)
+    return counter
+  }
+
+  /** Once an hour weights become counts again, so that yesterday's heavy clients make room for today's. */
+  #beginHour(hour: number): void {
+    if (hour === this.#hour) return
+    const passed = this.#hour < 0 ? 0 : Math.min(Math.max(hour - this.#hour, 1), HOURS)
+    this.#hour = hour
+    const counters = this.#heap.values()
+    for (const counter of counters) {
+      for (let past = 0; past < passed; past += 1) counter.beginHour(hour + HOURS - past)
+      counter.weight = counter.count()
+    }
+    const seen = counters.filter(({ weight }) => weight > 0)
+    for (const counter of counters) if (counter.weight === 0) this.#byKey.delete(counter.key)
+    this.#heap.rebuild(seen)
+  }
+
+  #mayLook(nowMs: number): boolean {
+    const second = Math.floor(nowMs / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#looksLeft = LOOKS_PER_SECOND
+    }
+    if (this.#looksLeft === 0) return false
+    this.#looksLeft -= 1
+    return true
+  }
+}
+
+/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python` */
+export function familyOf(userAgent: string | undefined): string {
+  if (userAgent === undefined) return ''
+  let end = 0
+  while (end < userAgent.length && end < MAX_USER_AGENT_LENGTH) {
+    const character = userAgent.charCodeAt(end)
+    if (character === 0x20 || character === 0x2f) break
+    end += 1
+  }
+  return userAgent.slice(0, end)
+}
+
+/** The first request of a client, the second, the fourth, the eighth …: new ones soon, busy ones seldom. */
+const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
+
+/** Calls `use` with the first 64 KiB at most of what `compressed`, itself only a beginning, inflates to. */
+function inflateBeginning(compressed: Uint8Array, use: (bytes: Uint8Array) => void): void {
+  const inflater = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_LOOK_BYTES })
+  inflater.once('data', (chunk: Buffer) => {
+    inflater.destroy()
+    use(chunk)
+  })
+  // Not gzip: then there is nothing to learn.
+  inflater.once('error', () => {})
+  inflater.end(compressed)
+}

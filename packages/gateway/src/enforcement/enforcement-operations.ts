@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { insertAuditEvent } from '../accounts/audit-store.ts'
+import { inputError, lineOf, parseInput } from '../accounts/operation-input.ts'
+import { requireRole } from '../accounts/roles.ts'
+import { ApiError } from '../api-error.ts'
+import type { OperationContext, Propagation } from '../operation-context.ts'
+import { requireMatch } from '../store/if-match.ts'
+import { liveInstances } from '../store/instances.ts'
+import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
+import type { EnforcementMode } from '../tokens/snapshot.ts'
+import { summarizeValidTokens } from '../tokens/token-store.ts'
+import { type EnforcementRow, getEnforcement, updateEnforcement } from './enforcement-store.ts'
+
+/** @see spec/otlp-gateway.md 3.2 */
+export interface StateJson {
+  readonly enabled: boolean
+  readonly mode: EnforcementMode
+  /** `null` outside a grace hold. */
+  readonly grace_until: string | null
+  readonly epoch: number
+  readonly changed_at: string | null
+  /** Not shown to a Viewer. */
+  readonly changed_by?: { readonly id: string } | null
+  readonly valid_tokens: number
+  readonly next_expiry: string | null
+  readonly propagation: Propagation
+  readonly warnings: readonly 'no_valid_token'[]
+}
+
+export const setStateInput = z.strictObject({
+  enabled: z.boolean(),
+  mode: z.enum(['off', 'report', 'warn', 'enforce']).optional(),
+  grace_seconds: z.int().min(0).max(86_400).optional(),
+  /** Kept in the audit log. */
+  reason: lineOf(0, 500).nullable().optional(),
+})
+type SetState = z.output<typeof setStateInput>
+
+export interface SetStateRequest {
+  /** Parsed JSON of the request. */
+  readonly body: unknown
+  /** The header as it came. */
+  readonly ifMatch?: string | undefined
+  /** Of `?require_ready=true`: asked before enforcement goes on; what it says becomes the details of `not_ready`. */
+  readonly readiness?: (() => Promise<{ readonly ready: boolean }>) | undefined
+}
+
+/** Value of `ETag`. */
+export const stateETag = (state: Pick<StateJson, 'epoch'>): string => `"${state.epoch}"`
+
+export async function getState(context: OperationContext): Promise<StateJson> {
+  requireRole(context.actor, 'getState')
+  const nowMs = context.nowMs()
+  const { epoch } = await getEnforcement(context.db.read)
+  const instances = await liveInstances(context.db, nowMs)
+  const applied = instances.filter((instance) => instance.epoch >= epoch).length
+  return await stateJson(context, { instances: instances.length, applied }, nowMs)
+}
+
+/**
+ * Sets the mode, hot. `enabled` alone keeps the mode when it agrees with it already, and else means off or enforce.
+ * What changes nothing leaves the epoch as it is. Throws `not_ready` and `precondition_failed`.
+ */
+export async function setState(context: OperationContext, request: SetStateRequest): Promise<StateJson> {
+  requireRole(context.actor, 'setState')
+  const nowMs = context.nowMs()
+  const input = parseInput(setStateInput, request.body)
+  if (input.mode !== undefined && (input.mode === 'enforce') !== input.enabled) {
+    throw inputError([{ field: 'mode', problem: 'contradicts_enabled' }])
+  }
+  if (input.enabled && request.readiness !== undefined) await requireReady(context, request.readiness)
+  const changed = await context.db.write(async (tx) => {
+    const before = await getEnforcement(tx)
+    requireMatch(request.ifMatch, stateETag(before))
+    const next = nextState(before, input, nowMs)
+    if (next.mode === before.mode && next.graceUntilMs === graceUntilMs(before, nowMs)) return false
+    await updateEnforcement(tx, { ...next, changedById: context.actor.id }, nowMs)
+    const event = {
+      event: 'state.changed',
+      subjectId: undefined,
+      before: { mode: before.mode, grace_until: rfc3339OrNull(graceUntilMs(before, nowMs)) },
+      after: { mode: next.mode, grace_until: rfc3339OrNull(next.graceUntilMs), reason: input.reason ?? null },
+    } as const
+    await insertAuditEvent(tx, context, event, nowMs)
+    return true
+  })
+  return changed ? await stateJson(context, await context.propagate(), nowMs) : await getState(context)
+}
+
+/** Asked outside the transaction: the report comes from the processes that take telemetry in. */
+async function requireReady(
+  context: OperationContext,
+  readiness: () => Promise<{ readonly ready: boolean }>,
+): Promise<void> {
+  if ((await getEnforcement(context.db.read)).mode === 'enforce') return
+  const report = await readiness()
+  if (!report.ready) throw new ApiError('not_ready', 'Not everybody who sends telemetry has a valid token.', report)
+}
+
+function nextState(before: EnforcementRow, input: SetState, nowMs: number) {
+  const mode = input.mode ?? modeOf(before.mode, input.enabled)
+  if (mode !== 'enforce') return { mode, graceUntilMs: null }
+  if (input.grace_seconds !== undefined) {
+    return { mode, graceUntilMs: input.grace_seconds === 0 ? null : nowMs + input.grace_seconds * 1_000 }
+  }
+  return { mode, graceUntilMs: before.mode === 'enforce' ? graceUntilMs(before, nowMs) : null }
+}
+
+function modeOf(present: EnforcementMode, enabled: boolean): EnforcementMode {
+  if (enabled) return 'enforce'
+  return present === 'enforce' ? 'off' : present
+}
+
+const graceUntilMs = (row: EnforcementRow, nowMs: number): number | null =>
+  row.grace_until_ms !== null && row.grace_until_ms > nowMs ? row.grace_until_ms : null
+
+async function stateJson(context: OperationContext, propagation: Propagation, nowMs: number): Promise<StateJson> {
+  const row = await getEnforcement(context.db.read)
+  const valid = await summarizeValidTokens(context.db.read, nowMs)
+  const enabled = row.mode === 'enforce'
+  return {
+    enabled,
+    mode: row.mode,
+    grace_until: rfc3339OrNull(graceUntilMs(row, nowMs)),
+    epoch: row.epoch,
+    changed_at: row.changed_at_ms === null ? null : rfc3339(row.changed_at_ms),
+    ...(context.actor.role === 'Viewer'
+      ? {}
+      : { changed_by: row.changed_by_id === null ? null : { id: row.changed_by_id } }),
+    valid_tokens: valid.count,
+    next_expiry: rfc3339OrNull(valid.nextExpiryMs),
+    propagation,
+    warnings: enabled && valid.count === 0 ? ['no_valid_token'] : [],
+  }
+}

@@ -1,0 +1,44 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { EnforcementTable, GatewayTables } from '../store/tables.ts'
+import type { EnforcementMode } from '../tokens/snapshot.ts'
+
+export type EnforcementRow = Selectable<EnforcementTable>
+
+/** Of the connection or transaction given. */
+export async function getEnforcement(db: Kysely<GatewayTables>): Promise<EnforcementRow> {
+  return await db.selectFrom('enforcement').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
+}
+
+export interface EnforcementChange {
+  readonly mode: EnforcementMode
+  readonly graceUntilMs: number | null
+  readonly changedById: string
+}
+
+/** Changes the mode, and the epoch with it. */
+export async function updateEnforcement(
+  tx: Transaction<GatewayTables>,
+  change: EnforcementChange,
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('enforcement')
+    .set((eb) => ({
+      mode: change.mode,
+      grace_until_ms: change.graceUntilMs,
+      changed_at_ms: nowMs,
+      changed_by_id: change.changedById,
+      epoch: eb('epoch', '+', 1),
+    }))
+    .where('id', '=', 1)
+    .execute()
+}
+
+/** In the transaction of every change that a data path must learn of (T-13). */
+export async function bumpEpoch(tx: Transaction<GatewayTables>): Promise<void> {
+  await tx
+    .updateTable('enforcement')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1) }))
+    .where('id', '=', 1)
+    .execute()
+}

@@ -1,0 +1,40 @@
+import type { Client, SightingsReport } from './sightings.ts'
+
+const MAX_CLIENTS = 1_000
+const MAX_MINUTES = 24 * 60
+
+/** What several processes have seen, as if one had. */
+export function mergeSightings(reports: readonly SightingsReport[]): SightingsReport {
+  const minutes = new Map<number, { startMs: number; requests: number; wouldReject: number }>()
+  const clients = new Map<string, Client>()
+  for (const report of reports) {
+    for (const { startMs, requests, wouldReject } of report.minutes) {
+      const known = minutes.get(startMs)
+      minutes.set(startMs, {
+        startMs,
+        requests: requests + (known?.requests ?? 0),
+        wouldReject: wouldReject + (known?.wouldReject ?? 0),
+      })
+    }
+    for (const client of report.clients) {
+      const { network, userAgent, signal, transport, reason, tokenId } = client
+      const key = JSON.stringify([network, userAgent, signal, transport, reason, tokenId])
+      const known = clients.get(key)
+      clients.set(key, known === undefined ? client : bothOf(known, client))
+    }
+  }
+  return {
+    minutes: [...minutes.values()].toSorted((a, b) => b.startMs - a.startMs).slice(0, MAX_MINUTES),
+    clients: [...clients.values()].toSorted((a, b) => b.count - a.count).slice(0, MAX_CLIENTS),
+  }
+}
+
+function bothOf(a: Client, b: Client): Client {
+  const [earlier, later] = a.lastSeenMs <= b.lastSeenMs ? [a, b] : [b, a]
+  return {
+    ...later,
+    serviceName: later.serviceName ?? earlier.serviceName,
+    firstSeenMs: Math.min(a.firstSeenMs, b.firstSeenMs),
+    count: a.count + b.count,
+  }
+}

@@ -1,0 +1,135 @@
+import type { Client, SightingsReport } from './sightings.ts'
+
+/** What the report needs to know of each token that has not been revoked. */
+export interface TokenStanding {
+  readonly id: string
+  readonly name: string
+  readonly disabled: boolean
+  readonly expiresAtMs: number | undefined
+  readonly lastUsedAtMs: number | undefined
+}
+
+/** Whom enforcement would hit, as JSON; times are RFC 3339 in UTC. */
+export interface ReadinessReport {
+  /** Nothing would have been refused in the window, and a valid token lives another 7 days. */
+  readonly ready: boolean
+  /** The window that was asked for, at most 24 hours. */
+  readonly window_seconds: number
+  readonly requests: number
+  readonly would_reject: number
+  /** At most 100, those with most requests first. */
+  readonly clients: readonly ReadinessClient[]
+  /** Valid, and not seen in the window. */
+  readonly unused_tokens: readonly {
+    readonly id: string
+    readonly name: string
+    readonly last_used_at: string | null
+  }[]
+  /** Valid, and ending within 7 days; the next to end first. */
+  readonly expiring_tokens: readonly { readonly id: string; readonly name: string; readonly expires_at: string }[]
+  /** Why it is not ready; empty if it is. */
+  readonly blockers: readonly Blocker[]
+}
+
+export interface ReadinessClient {
+  readonly network: string
+  readonly user_agent: string
+  readonly signal: string
+  readonly transport: string
+  /** Of the last body that was looked into; another may have another name. */
+  readonly service_name: string | null
+  readonly reason: string
+  readonly token_id: string | null
+  readonly first_seen: string
+  readonly last_seen: string
+  /** Requests of the last 24 hours, whatever the window. */
+  readonly count: number
+}
+
+export interface Blocker {
+  readonly code: 'would_reject' | 'no_valid_token' | 'valid_tokens_end_soon'
+  readonly message: string
+}
+
+const DAY_MS = 86_400_000
+const SOON_MS = 7 * DAY_MS
+const MINUTE_MS = 60_000
+const MAX_CLIENTS = 100
+
+/**
+ * What enforcement would have done in the last `windowMs`, and whether it can be switched on without harm.
+ *
+ * @see spec/otlp-gateway.md 4
+ */
+export function readinessReport(
+  sightings: SightingsReport,
+  tokens: readonly TokenStanding[],
+  windowMs: number,
+  nowMs: number,
+): ReadinessReport {
+  const windowStartMs = nowMs - Math.min(windowMs, DAY_MS)
+  const minutes = sightings.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
+  const requests = sum(minutes.map((minute) => minute.requests))
+  const wouldReject = sum(minutes.map((minute) => minute.wouldReject))
+  const valid = tokens.filter(
+    ({ disabled, expiresAtMs = Number.POSITIVE_INFINITY }) => !disabled && expiresAtMs > nowMs,
+  )
+  const ending = valid.filter(({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs < nowMs + SOON_MS)
+  const blockers = blockersOf(wouldReject, valid.length, ending.length)
+  return {
+    ready: blockers.length === 0,
+    window_seconds: Math.round((nowMs - windowStartMs) / 1_000),
+    requests,
+    would_reject: wouldReject,
+    clients: sightings.clients
+      .filter(({ lastSeenMs }) => lastSeenMs >= windowStartMs)
+      .toSorted((a, b) => b.count - a.count || b.lastSeenMs - a.lastSeenMs)
+      .slice(0, MAX_CLIENTS)
+      .map(clientJson),
+    unused_tokens: valid
+      .filter(({ lastUsedAtMs }) => lastUsedAtMs === undefined || lastUsedAtMs < windowStartMs)
+      .map(({ id, name, lastUsedAtMs }) => ({
+        id,
+        name,
+        last_used_at: lastUsedAtMs === undefined ? null : rfc3339(lastUsedAtMs),
+      })),
+    expiring_tokens: ending
+      .toSorted((a, b) => a.expiresAtMs! - b.expiresAtMs!)
+      .map(({ id, name, expiresAtMs }) => ({ id, name, expires_at: rfc3339(expiresAtMs!) })),
+    blockers,
+  }
+}
+
+function blockersOf(wouldReject: number, valid: number, ending: number): Blocker[] {
+  const blockers: Blocker[] = []
+  if (wouldReject > 0) {
+    blockers.push({
+      code: 'would_reject',
+      message: `Requests that would have been refused in the window: ${wouldReject}.`,
+    })
+  }
+  if (valid === 0) blockers.push({ code: 'no_valid_token', message: 'There is no valid ingest token.' })
+  else if (ending === valid) {
+    blockers.push({ code: 'valid_tokens_end_soon', message: 'Every valid ingest token ends within 7 days.' })
+  }
+  return blockers
+}
+
+function clientJson(client: Client): ReadinessClient {
+  return {
+    network: client.network,
+    user_agent: client.userAgent,
+    signal: client.signal,
+    transport: client.transport,
+    service_name: client.serviceName ?? null,
+    reason: client.reason,
+    token_id: client.tokenId ?? null,
+    first_seen: rfc3339(client.firstSeenMs),
+    last_seen: rfc3339(client.lastSeenMs),
+    count: client.count,
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

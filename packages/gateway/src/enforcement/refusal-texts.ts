@@ -1,0 +1,54 @@
+import type { Reason } from '../ingest/admission.ts'
+import type { RefusalKind } from '../ingest/refusals.ts'
+
+export interface RefusalText {
+  readonly kind: Extract<RefusalKind, 'unauthenticated' | 'forbidden'>
+  /** To a client whose secret was not right, or of whom nothing more may be told. */
+  readonly message: string
+  /** Ends a sentence that names the token; to whoever has shown its secret (T-8). */
+  readonly ofToken: string | undefined
+  /** `error` of the challenge (RFC 6750 section 3.1); `undefined`: a bare challenge; 'none': no challenge at all. */
+  readonly error: 'invalid_token' | 'invalid_request' | 'insufficient_scope' | 'none' | undefined
+}
+
+const NOT_VALID = 'The ingest token is not valid.'
+
+/**
+ * What a client is told, by reason. Three reasons share one text, so that a stranger cannot learn which ids exist.
+ *
+ * @see spec/otlp-gateway.md 1.1 P-12, 2 T-8
+ */
+export const refusalTexts: Readonly<Record<Reason, RefusalText>> = {
+  missing: {
+    kind: 'unauthenticated',
+    message: 'No ingest token. Send one in the header "Authorization: Bearer <token>".',
+    ofToken: undefined,
+    error: undefined,
+  },
+  malformed: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
+  unknown: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
+  bad_secret: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
+  expired: { kind: 'unauthenticated', message: NOT_VALID, ofToken: 'has expired.', error: 'invalid_token' },
+  revoked: { kind: 'unauthenticated', message: NOT_VALID, ofToken: 'has been revoked.', error: 'invalid_token' },
+  disabled: { kind: 'unauthenticated', message: NOT_VALID, ofToken: 'is disabled.', error: 'invalid_token' },
+  signal: {
+    kind: 'forbidden',
+    message: 'The ingest token may not be used for this signal.',
+    ofToken: 'may not be used for this signal.',
+    error: 'insufficient_scope',
+  },
+  origin: {
+    kind: 'forbidden',
+    message: 'The ingest token may not be used from this origin.',
+    ofToken: 'may not be used from this origin.',
+    error: 'none',
+  },
+}
+
+/** Two credentials, a foreign scheme, an over-long header: a token was not even read (P-12, T-9). */
+export const malformedHeader: RefusalText = {
+  kind: 'unauthenticated',
+  message: 'The credential cannot be read. Send exactly one header "Authorization: Bearer <token>".',
+  ofToken: undefined,
+  error: 'invalid_request',
+}

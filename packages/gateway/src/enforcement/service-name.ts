@@ -1,0 +1,89 @@
+import { BodyRefused } from '../attribution/body-refused.ts'
+import { FieldCursor, LENGTH_DELIMITED } from '../attribution/field-cursor.ts'
+import { JsonCursor } from '../attribution/json-cursor.ts'
+
+const SERVICE_NAME = 'service.name'
+const MAX_NAME_LENGTH = 200
+const OPENING_BRACE = 0x7b
+const groupKey = /^resource_?(spans|metrics|logs)$/i
+
+/**
+ * `service.name` of the first Resource in the beginning of an export request, protobuf or JSON; `undefined` when it is
+ * not there, not text, or the body is not what it seems. Nothing behind the first Resource is looked at.
+ */
+export function serviceNameIn(beginning: Uint8Array): string | undefined {
+  const found: { name?: string } = {}
+  try {
+    if (beginning[0] === OPENING_BRACE) lookIntoJson(new JsonCursor(beginning), found)
+    else lookIntoProtobuf(beginning, found)
+  } catch (error) {
+    // Cut short or malformed: what has been found up to there counts.
+    if (!(error instanceof BodyRefused)) throw error
+  }
+  return found.name?.slice(0, MAX_NAME_LENGTH)
+}
+
+/** Request 1 → ResourceSpans 1 → Resource 1 → KeyValue {1 key, 2 AnyValue {1 string_value}} */
+function lookIntoProtobuf(bytes: Uint8Array, found: { name?: string }): void {
+  const resource = firstOf(bytes, firstOf(bytes, { valueStart: 0, end: bytes.length }))
+  if (resource === undefined) return
+  const attributes = new FieldCursor(bytes, resource.valueStart, resource.end, true)
+  while (attributes.next()) {
+    if (!attributes.is(1, LENGTH_DELIMITED)) continue
+    const key = firstOf(bytes, attributes)
+    if (key === undefined || textOf(bytes, key) !== SERVICE_NAME) continue
+    const value = firstOf(bytes, firstOf(bytes, attributes, 2))
+    if (value !== undefined) found.name = textOf(bytes, value)
+    return
+  }
+}
+
+interface Range {
+  readonly valueStart: number
+  readonly end: number
+}
+
+function firstOf(bytes: Uint8Array, message: Range | undefined, number = 1): Range | undefined {
+  if (message === undefined) return undefined
+  const fields = new FieldCursor(bytes, message.valueStart, message.end, true)
+  while (fields.next()) if (fields.is(number, LENGTH_DELIMITED)) return fields
+  return undefined
+}
+
+function textOf(bytes: Uint8Array, { valueStart, end }: Range): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + valueStart, end - valueStart).toString('utf8')
+}
+
+function lookIntoJson(json: JsonCursor, found: { name?: string }): void {
+  let isFirst = true
+  inMembers(json, groupKey, () =>
+    json.elements(() => {
+      if (!isFirst) return json.skip()
+      isFirst = false
+      inMembers(json, /^resource$/, () =>
+        inMembers(json, /^attributes$/, () => json.elements(() => lookAtAttribute(json, found))),
+      )
+    }),
+  )
+}
+
+function lookAtAttribute(json: JsonCursor, found: { name?: string }): void {
+  let key = ''
+  let text: string | undefined
+  json.members((member) => {
+    if (member === 'key') key = json.string()
+    else if (member === 'value')
+      inMembers(json, /^string_?value$/i, () => {
+        text = json.string()
+      })
+    else json.skip()
+  })
+  if (key === SERVICE_NAME && text !== undefined) found.name ??= text
+}
+
+function inMembers(json: JsonCursor, name: RegExp, read: () => void): void {
+  json.members((key) => {
+    if (name.test(key)) read()
+    else json.skip()
+  })
+}

@@ -1,0 +1,238 @@
+import { type Readable, Transform } from 'node:stream'
+import type { Clock, Log, Random } from '@penstock/runtime'
+import { attributeBody } from '../attribution/attribute-body.ts'
+import type { Coalescing } from '../coalesce/coalescing.ts'
+import type { Sightings } from '../enforcement/sightings.ts'
+import type { InFlightBudget } from '../limits/in-flight-budget.ts'
+import type { Limiting } from '../limits/limiting.ts'
+import type { AccessLog } from '../metrics/access-log.ts'
+import type { GateMetrics } from '../metrics/gate-metrics.ts'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Admitter } from './admitter.ts'
+import type { Answer, Refused } from './answer.ts'
+import type { ExportCall, FlatHeaders } from './export-call.ts'
+import type { Ingest } from './ingest.ts'
+import { type Refusal, refusalTable } from './refusals.ts'
+
+export interface GateParts {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly admitter: Admitter
+  readonly limiter: Limiting
+  readonly budget: InFlightBudget
+  readonly sightings: Sightings
+  readonly metrics: GateMetrics
+  readonly accessLog: AccessLog
+  /** For calls that were let in, hence always there. */
+  readonly upstreamOf: (admitted: Admitted) => Upstream
+  /** The headers that only we may set. */
+  readonly trustedHeaders: (admitted: Admitted) => FlatHeaders
+  /** Token id and name are written into the resources of every body. */
+  readonly attributesResources: boolean
+  /** Inflated (P-8). */
+  readonly maxBodyBytes: number
+  readonly coalescing: Coalescing | undefined
+}
+
+/** A body up to here is read whole: it costs less than a stream, and can be sent again where that is safe. */
+const WHOLE_BODY_BYTES = 256 * 1024
+/** How long upstream may take. */
+const UPSTREAM_MS = { http: 30_000, grpc: 10_000 } as const
+/** As much of a body as the readiness report looks at. */
+const SAMPLE_BYTES = 64 * 1024
+
+/** The way of one export from its headers to its answer; both fronts share it. */
+export class Gate implements Ingest {
+  readonly #parts: GateParts
+  #underWay = 0
+  #onIdle: (() => void) | undefined
+
+  constructor(parts: GateParts) {
+    this.#parts = parts
+  }
+
+  admit(presented: Presented): Admission {
+    return this.#parts.admitter.admit(presented)
+  }
+
+  wantsWhole(call: ExportCall): boolean {
+    const { attributesResources, coalescing } = this.#parts
+    if (attributesResources && call.admitted.token !== undefined) return true
+    if (call.declaredBytes !== undefined && call.declaredBytes <= WHOLE_BODY_BYTES) return true
+    return coalescing?.accepts(call) ?? false
+  }
+
+  reserve(call: ExportCall, bytes: number): Refusal | undefined {
+    const { budget, random } = this.#parts
+    if (budget.reserve(call.admitted.token?.id, bytes)) {
+      call.reservedBytes += bytes
+      return undefined
+    }
+    const message = 'The gateway holds as many bytes as it may; send this again later.'
+    return { kind: 'overloaded', message, retryAfterSeconds: retryAfterSeconds(random) }
+  }
+
+  release(call: ExportCall): void {
+    if (call.reservedBytes === 0) return
+    this.#parts.budget.release(call.admitted.token?.id, call.reservedBytes)
+    call.reservedBytes = 0
+  }
+
+  async sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+    this.#begin(call)
+    try {
+      const answer = await this.#sendWhole(call, body)
+      this.#settle(call, body.length, answer)
+      if (call.admitted.sample !== undefined) this.#look(call, call.admitted.sample, body)
+      return answer
+    } catch (error) {
+      return this.#failed(error)
+    } finally {
+      this.#end(call)
+    }
+  }
+
+  async sendStream(call: ExportCall, body: Readable): Promise<Answer> {
+    this.#begin(call)
+    const measured = this.#measured(call, body)
+    try {
+      const answer = await this.#parts.upstreamOf(call.admitted).send({
+        signal: call.signal,
+        encoding: call.encoding,
+        contentEncoding: call.contentEncoding,
+        headers: call.headers,
+        body: measured.stream,
+        contentLength: call.declaredBytes,
+        deadlineMs: this.#deadlineMs(call),
+        onAbortable: (abort) => {
+          call.onClientGone = abort
+        },
+      })
+      this.#settle(call, measured.bytes(), answer)
+      return answer
+    } catch (error) {
+      return this.#failed(error)
+    } finally {
+      this.#end(call)
+    }
+  }
+
+  /** Resolves once every call under way has its answer. */
+  async idle(): Promise<void> {
+    await this.#parts.coalescing?.flush()
+    if (this.#underWay === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  #begin(call: ExportCall): void {
+    this.#underWay += 1
+    const trusted = this.#parts.trustedHeaders(call.admitted)
+    if (trusted.length > 0) call.headers = call.headers.length === 0 ? trusted : call.headers.concat(trusted)
+  }
+
+  #end(call: ExportCall): void {
+    this.release(call)
+    this.#underWay -= 1
+    if (this.#underWay === 0) this.#onIdle?.()
+  }
+
+  async #sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+    const { attributesResources, maxBodyBytes, coalescing, upstreamOf } = this.#parts
+    const { token } = call.admitted
+    const upstream = upstreamOf(call.admitted)
+    let sent = call
+    let bytes = body
+    if (attributesResources && token !== undefined) {
+      const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
+      if (attributed.kind === 'refused') return answerOf(attributed.refusal)
+      bytes = attributed.bytes
+      sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
+    }
+    if (coalescing?.accepts(sent)) return coalescing.submit(sent, bytes, upstream)
+    return upstream.send({
+      signal: sent.signal,
+      encoding: sent.encoding,
+      contentEncoding: sent.contentEncoding,
+      headers: sent.headers,
+      body: bytes,
+      contentLength: bytes.length,
+      deadlineMs: this.#deadlineMs(call),
+      onAbortable: (abort) => {
+        call.onClientGone = abort
+      },
+    })
+  }
+
+  #deadlineMs(call: ExportCall): number {
+    const longestMs = this.#parts.clock.nowMs() + UPSTREAM_MS[call.transport]
+    return call.deadlineMs === undefined ? longestMs : Math.min(call.deadlineMs, longestMs)
+  }
+
+  #settle(call: ExportCall, wireBytes: number, answer: Answer): void {
+    const { limiter, clock, metrics, accessLog } = this.#parts
+    const { token, presented } = call.admitted
+    metrics.answered(answer.kind === 'accepted' ? 'success' : 'failure', call.transport)
+    if (presented !== undefined && answer.kind === 'accepted') {
+      const status = call.transport === 'grpc' ? 0 : 200
+      accessLog.accepted(presented, token?.id, { status, bytes: wireBytes, upstreamMs: undefined, requestId: undefined })
+    }
+    if (token === undefined) return
+    metrics.tokenUsed(token, call.signal, wireBytes, clock.nowMs())
+    const moreBytes = wireBytes - (call.declaredBytes ?? 0)
+    if (token.limits !== undefined && moreBytes > 0) limiter.settle(token, call.signal, moreBytes, clock.nowMs())
+  }
+
+  /** Counts what passes, and keeps the beginning where the readiness report wants to see it. */
+  #measured(call: ExportCall, body: Readable): { stream: Readable; bytes(): number } {
+    const { sample } = call.admitted
+    const kept: Uint8Array[] = []
+    let bytes = 0
+    const stream = new Transform({
+      transform: (chunk: Uint8Array, _encoding, done) => {
+        if (sample !== undefined && bytes < SAMPLE_BYTES) kept.push(chunk)
+        bytes += chunk.length
+        done(null, chunk)
+      },
+      flush: (done) => {
+        if (sample !== undefined) setImmediate(() => this.#look(call, sample, Buffer.concat(kept)))
+        done()
+      },
+    })
+    body.once('error', (error) => stream.destroy(error))
+    stream.once('close', () => {
+      if (!body.readableEnded) body.unpipe(stream)
+    })
+    return { stream: body.pipe(stream), bytes: () => bytes }
+  }
+
+  #look(call: ExportCall, sample: Presented, body: Uint8Array): void {
+    setImmediate(() => {
+      this.#parts.sightings.noteBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
+    })
+  }
+
+  #failed(error: unknown): Answer {
+    this.#parts.log.error({ event: 'export.failed', err: error }, 'an export failed inside the gateway')
+    const message = 'The gateway has failed to forward this request.'
+    return answerOf({ kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(this.#parts.random) })
+  }
+}
+
+/** A row of the refusal table as the end of a call that had already been let in. */
+function answerOf({ kind, message, retryAfterSeconds: retryAfter }: Refusal): Refused {
+  const { http, grpc, retry } = refusalTable[kind]
+  return {
+    kind: 'refused',
+    cause: retry ? 'throttled' : 'rejected',
+    httpStatus: http,
+    grpcCode: grpc,
+    message,
+    retryAfter,
+    status: undefined,
+  }
+}

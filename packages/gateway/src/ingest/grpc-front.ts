@@ -1,0 +1,207 @@
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import { GrpcCode } from '@penstock/otlp'
+import type { Clock, Log, Random } from '@penstock/runtime'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
+import type { Admitted } from './admission.ts'
+import type { FlatHeaders } from './export-call.ts'
+import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
+import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
+import type { GrpcHealth } from './grpc-health.ts'
+import { limitPings } from './grpc-pings.ts'
+import { parseGrpcTimeout } from './grpc-wire.ts'
+import type { HeadReader } from './http-headers.ts'
+import type { Ingest } from './ingest.ts'
+import type { Front } from './listener.ts'
+import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
+
+export interface GrpcFrontSettings {
+  /** Of one message, as it comes over the wire (P-8). */
+  readonly maxBodyBytes: number
+  /** Longest silence within a request (X-6). */
+  readonly idleBodyTimeoutMs: number
+}
+
+export interface GrpcFrontParts {
+  readonly ingest: Ingest
+  readonly health: GrpcHealth
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: MetricRegistry
+  /** The same for both transports. */
+  readonly headReader: HeadReader
+}
+
+const SWEEP_MS = 1_000
+
+const signalOfMethod: Readonly<Record<string, IngestSignal>> = Object.assign(
+  Object.create(null),
+  Object.fromEntries(ingestSignalNames.map((signal) => [ingestSignals[signal].grpcMethod, signal])),
+)
+
+const error = (code: number, message: string): GrpcError => ({ code, message, retryDelayMs: undefined })
+const unknownMethod = error(GrpcCode.UNIMPLEMENTED, 'unknown method')
+const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
+
+const exportOf = Symbol('export')
+type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
+
+/**
+ * OTLP/gRPC on streams of node:http2. A call is judged on its headers (E-2), before a byte of its message is asked for;
+ * after that nothing but its own end stops it (E-3). There are no methods but the unary Export and the health service,
+ * so nothing is ever judged a second time (E-4).
+ *
+ * @see spec/otlp-gateway.md 1.2
+ */
+export class GrpcFront implements Pick<Front, 'onHttp2'> {
+  readonly #parts: GrpcFrontParts
+  readonly #settings: GrpcFrontSettings
+  readonly #context: GrpcExportContext
+  /** Calls that have no answer yet, unordered; each knows its index. */
+  readonly #calls: GrpcExport[] = []
+  #isSweeping = false
+
+  constructor(parts: GrpcFrontParts, settings: GrpcFrontSettings) {
+    this.#parts = parts
+    this.#settings = settings
+    const { ingest, clock, random, log, metrics } = parts
+    const aborted = metrics.cell('otelcol_receiver_client_aborted', { transport: 'grpc' })
+    this.#context = {
+      ingest,
+      nowMs: () => clock.nowMs(),
+      retryAfterSeconds: () => retryAfterSeconds(random),
+      maxBodyBytes: settings.maxBodyBytes,
+      failed: (problem) => log.error({ event: 'export.failed', err: problem }, 'an export failed inside the gateway'),
+      clientAborted: () => {
+        aborted.value += 1
+      },
+      over: (call) => this.#leave(call),
+    }
+  }
+
+  onSession(session: ServerHttp2Session): void {
+    limitPings(session, this.#context.nowMs)
+  }
+
+  onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
+    // What an error means for the call, `close` tells.
+    stream.on('error', onError)
+    try {
+      this.#handle(stream, headers, rawHeaders)
+    } catch (problem) {
+      this.#context.failed(problem)
+      sendError(stream, errorOfRefusal(this.#internal()))
+    }
+  }
+
+  #handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
+    const path = headers[':path'] ?? ''
+    const signal = signalOfMethod[path]
+    if (signal === undefined) {
+      if (!this.#parts.health.handle(stream, path)) sendError(stream, unknownMethod)
+      return
+    }
+    if (headers[':method'] !== 'POST') {
+      sendError(stream, notPost)
+      return
+    }
+    const { credential, origin, userAgent, declaredBytes, forwarded } = this.#parts.headReader.read(rawHeaders, undefined)
+    const source = stream.session?.socket.remoteAddress ?? ''
+    const presented = { transport: 'grpc', signal, credential, origin, source, userAgent, declaredBytes } as const
+    const admission = this.#parts.ingest.admit(presented)
+    if (!admission.admitted) {
+      sendError(stream, errorOfRefusal(admission.refusal))
+      return
+    }
+    if (!isProtobuf(headers['content-type'])) {
+      sendError(
+        stream,
+        errorOfRefusal({ kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }),
+      )
+      return
+    }
+    this.#export(stream, signal, admission, headers, forwarded)
+  }
+
+  #export(
+    stream: ServerHttp2Stream,
+    signal: IngestSignal,
+    admitted: Admitted,
+    headers: IncomingHttpHeaders,
+    forwarded: FlatHeaders,
+  ): void {
+    const timeout = headers['grpc-timeout'] as string | undefined
+    const timeoutMs = timeout === undefined ? undefined : parseGrpcTimeout(timeout)
+    const encoding = headers['grpc-encoding'] as string | undefined
+    const start = {
+      signal,
+      admitted,
+      headers: withoutOwn(forwarded),
+      contentEncoding: encoding === undefined ? '' : encoding.toLowerCase(),
+      deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.nowMs() + timeoutMs,
+    }
+    const call = new GrpcExport(stream, start, this.#context)
+    call.index = this.#calls.push(call) - 1
+    if (!this.#isSweeping) void this.#sweep()
+    ;(stream as ExportStream)[exportOf] = call
+    stream.on('data', onData)
+    stream.on('end', onEnd)
+    stream.on('close', onClose)
+  }
+
+  #internal(): Parameters<typeof errorOfRefusal>[0] {
+    return {
+      kind: 'internal',
+      message: 'The gateway has failed to take this request.',
+      retryAfterSeconds: retryAfterSeconds(this.#parts.random),
+    }
+  }
+
+  #leave(call: GrpcExport): void {
+    const last = this.#calls.pop()
+    if (last === undefined || last === call) return
+    last.index = call.index
+    this.#calls[call.index] = last
+  }
+
+  /** One timer for all calls, as long as there are any. */
+  async #sweep(): Promise<void> {
+    this.#isSweeping = true
+    while (this.#calls.length > 0) {
+      await this.#parts.clock.sleep(SWEEP_MS)
+      const nowMs = this.#parts.clock.nowMs()
+      for (const call of [...this.#calls]) call.endIfSlow(nowMs, this.#settings.idleBodyTimeoutMs)
+    }
+    this.#isSweeping = false
+  }
+}
+
+/** The protocol's own headers end here. They differ from call to call, which would keep calls from travelling together. */
+function withoutOwn(forwarded: FlatHeaders): FlatHeaders {
+  const kept: string[] = []
+  for (let at = 0; at < forwarded.length; at += 2) {
+    if (!forwarded[at]!.startsWith('grpc-')) kept.push(forwarded[at]!, forwarded[at + 1]!)
+  }
+  return kept
+}
+
+/** `application/grpc` alone means protobuf. */
+function isProtobuf(contentType: string | undefined): boolean {
+  if (contentType === 'application/grpc') return true
+  return /^application\/grpc(\+proto)?\s*(;|$)/i.test(contentType ?? '')
+}
+
+function onError(): void {}
+
+function onData(this: ServerHttp2Stream, part: Uint8Array): void {
+  ;(this as ExportStream)[exportOf].data(part)
+}
+
+function onEnd(this: ServerHttp2Stream): void {
+  ;(this as ExportStream)[exportOf].end()
+}
+
+function onClose(this: ServerHttp2Stream): void {
+  ;(this as ExportStream)[exportOf].closed()
+}

@@ -1,0 +1,151 @@
+import type { ServerHttp2Stream } from 'node:http2'
+import { GrpcCode } from '@penstock/otlp'
+import { beforeTrailers, type GrpcError, sendError, sendMessage } from './grpc-answer.ts'
+import { frame, PREFIX_BYTES } from './grpc-wire.ts'
+import { ingestSignalNames, ingestSignals } from './signals.ts'
+
+const MAX_REQUEST_BYTES = 1_024
+/** Watch streams of all connections together. */
+const MAX_WATCHERS = 1_000
+
+/** HealthCheckResponse.ServingStatus. */
+const SERVING = 1
+const NOT_SERVING = 2
+const SERVICE_UNKNOWN = 3
+
+/** '' is the server as a whole. All of them stand and fall together. */
+const services = new Set([
+  '',
+  'grpc.health.v1.Health',
+  ...ingestSignalNames.map((signal) => serviceOf(ingestSignals[signal].grpcMethod)),
+])
+
+export interface GrpcHealthSettings {
+  /** Check says NOT_SERVING as code 14, for load balancers that do not look at the message. */
+  readonly notServingIsError: boolean
+}
+
+/**
+ * grpc.health.v1.Health, for anybody, without a token.
+ *
+ * @see spec/otlp-gateway.md X-14; https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+ */
+export class GrpcHealth {
+  readonly #settings: GrpcHealthSettings
+  readonly #watchers = new Set<ServerHttp2Stream>()
+  /** They watch a service that we do not have. */
+  readonly #strangers = new Set<ServerHttp2Stream>()
+  #isServing: boolean
+
+  constructor(isServing: boolean, settings: GrpcHealthSettings = { notServingIsError: false }) {
+    this.#isServing = isServing
+    this.#settings = settings
+  }
+
+  /** Those who watch are told at once. */
+  setServing(isServing: boolean): void {
+    if (isServing === this.#isServing) return
+    this.#isServing = isServing
+    for (const stream of this.#watchers) stream.write(statusFrame(this.#status))
+  }
+
+  /** Ends every watch with code 14, so that connections can end. */
+  endWatches(): void {
+    for (const stream of [...this.#watchers, ...this.#strangers]) stream.end()
+  }
+
+  /** Whether the path is ours; then the call will be answered. */
+  handle(stream: ServerHttp2Stream, path: string): boolean {
+    const method = methods[path]
+    if (method === undefined) return false
+    readRequest(stream, (message) => {
+      const service = message && serviceIn(message)
+      if (service === undefined) sendError(stream, invalid)
+      else this.#answer(stream, method, service)
+    })
+    return true
+  }
+
+  get #status(): number {
+    return this.#isServing ? SERVING : NOT_SERVING
+  }
+
+  #answer(stream: ServerHttp2Stream, method: Method, service: string): void {
+    if (method === 'List') sendMessage(stream, listFrame(this.#status))
+    else if (method === 'Watch') this.#watch(stream, service)
+    else if (!services.has(service)) sendError(stream, unknownService)
+    else if (!this.#isServing && this.#settings.notServingIsError) sendError(stream, notServing)
+    else sendMessage(stream, statusFrame(this.#status))
+  }
+
+  /** Open until the client or the connection ends. A service nobody knows may appear one day, so it stays open too. */
+  #watch(stream: ServerHttp2Stream, service: string): void {
+    if (stream.destroyed) return
+    if (this.#watchers.size + this.#strangers.size >= MAX_WATCHERS) {
+      sendError(stream, tooManyWatchers)
+      return
+    }
+    const isKnown = services.has(service)
+    const watchers = isKnown ? this.#watchers : this.#strangers
+    watchers.add(stream)
+    stream.once('close', () => watchers.delete(stream))
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '14', 'grpc-message': 'draining' }))
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, beforeTrailers)
+    stream.write(statusFrame(isKnown ? this.#status : SERVICE_UNKNOWN))
+  }
+}
+
+const error = (code: number, message: string): GrpcError => ({ code, message, retryDelayMs: undefined })
+const invalid = error(GrpcCode.INVALID_ARGUMENT, 'not one message with a HealthCheckRequest')
+const unknownService = error(GrpcCode.NOT_FOUND, 'unknown service')
+const notServing = error(GrpcCode.UNAVAILABLE, 'not serving')
+const tooManyWatchers = error(GrpcCode.RESOURCE_EXHAUSTED, 'too many watchers')
+
+type Method = 'Check' | 'Watch' | 'List'
+const methods: Readonly<Record<string, Method>> = {
+  '/grpc.health.v1.Health/Check': 'Check',
+  '/grpc.health.v1.Health/Watch': 'Watch',
+  '/grpc.health.v1.Health/List': 'List',
+}
+
+/** `/package.Service/Method` → package.Service */
+function serviceOf(path: string): string {
+  return path.slice(1, path.lastIndexOf('/'))
+}
+
+/** Hands over the one message, without its prefix; `undefined` when there is not exactly one, or it is too long. */
+function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | undefined) => void): void {
+  let parts: Buffer = Buffer.alloc(0)
+  stream.on('data', (part: Buffer) => {
+    if (parts.length + part.length <= MAX_REQUEST_BYTES) parts = Buffer.concat([parts, part])
+    else sendError(stream, invalid)
+  })
+  stream.once('end', () => {
+    if (stream.destroyed || stream.headersSent) return
+    const isOne =
+      parts.length >= PREFIX_BYTES && parts[0] === 0 && parts.readUInt32BE(1) === parts.length - PREFIX_BYTES
+    then(isOne ? parts.subarray(PREFIX_BYTES) : undefined)
+  })
+}
+
+/** Field 1 of a HealthCheckRequest; all names we know are shorter than 128 bytes, so its length is one byte. */
+function serviceIn(message: Uint8Array): string | undefined {
+  if (message.length === 0) return ''
+  const isName = message[0] === 0x0a && message[1] === message.length - 2
+  if (isName) return Buffer.from(message.subarray(2)).toString()
+  return message[0] === 0x0a && message.length > 130 ? 'a name longer than any' : undefined
+}
+
+function statusFrame(status: number): Uint8Array {
+  return frame(Uint8Array.of(0x08, status), false)
+}
+
+/** HealthListResponse: map<string, HealthCheckResponse> statuses = 1. */
+function listFrame(status: number): Uint8Array {
+  const entries = [...services].map((service) => {
+    const name = Buffer.from(service)
+    const entry = Buffer.concat([Uint8Array.of(0x0a, name.length), name, Uint8Array.of(0x12, 2, 0x08, status)])
+    return Buffer.concat([Uint8Array.of(0x0a, entry.length), entry])
+  })
+  return frame(Buffer.concat(entries), false)
+}

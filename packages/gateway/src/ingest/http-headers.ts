@@ -1,0 +1,211 @@
+import type { Encoding } from '@penstock/otlp'
+import type { CredentialSource } from '../gateway-config.ts'
+import { type Credential, credentialHeaders, oneCredential } from './credential.ts'
+import type { FlatHeaders } from './export-call.ts'
+
+/** What becomes of a header: passed on, kept from upstream, or read by us. */
+type Use =
+  | 'pass'
+  | 'drop'
+  | 'authorization'
+  | 'credential'
+  | 'connection'
+  | 'content-encoding'
+  | 'content-length'
+  | 'content-type'
+  | 'expect'
+  | 'host'
+  | 'origin'
+  | 'user-agent'
+
+interface Row {
+  readonly name: string
+  readonly use: Use
+}
+
+/** Beside `x-ingest-*`, and names that differ from these only in `_` for `-`: some servers take the two for one. */
+const uses: Readonly<Record<string, Use>> = {
+  authorization: 'authorization',
+  connection: 'connection',
+  'content-encoding': 'content-encoding',
+  'content-length': 'content-length',
+  'content-type': 'content-type',
+  expect: 'expect',
+  host: 'host',
+  origin: 'origin',
+  'user-agent': 'user-agent',
+  // Between us and the client alone (RFC 9110 section 7.6.1); our replies are never compressed.
+  'accept-encoding': 'drop',
+  'http2-settings': 'drop',
+  'keep-alive': 'drop',
+  'proxy-authenticate': 'drop',
+  'proxy-authorization': 'drop',
+  'proxy-connection': 'drop',
+  te: 'drop',
+  trailer: 'drop',
+  'transfer-encoding': 'drop',
+  upgrade: 'drop',
+  // Upstream believes these (X-10).
+  'x-scope-orgid': 'drop',
+}
+const RESERVED_PREFIX = 'x-ingest-'
+
+/** Spellings of names remembered. Strangers choose them, so both their number and their length have a bound. */
+const MAX_REMEMBERED = 512
+const MAX_REMEMBERED_CHARS = 64
+
+/** What one pass over the headers of a request has found. */
+export interface RequestHead {
+  /** As ExportCall has them. */
+  readonly forwarded: FlatHeaders
+  readonly credential: Credential
+  /** `undefined`: none, a foreign one, or two of them. */
+  readonly encoding: Encoding | undefined
+  /** Lower case; '' is identity. */
+  readonly contentEncoding: string
+  /** Of Content-Length; `undefined` without one. */
+  readonly declaredBytes: number | undefined
+  readonly expectsContinue: boolean
+  readonly hosts: number
+  readonly origin: string | undefined
+  readonly userAgent: string | undefined
+}
+
+export interface HeadRules {
+  readonly credentialSources: readonly CredentialSource[]
+  readonly passCredentialThrough: boolean
+}
+
+/** Reads raw headers of HTTP/1.1 and HTTP/2 alike. */
+export class HeadReader {
+  readonly #rows = new Map<string, Row>()
+  readonly #allowsBare: boolean
+  readonly #passesAuthorization: boolean
+  readonly #credentialHeaders: readonly string[]
+
+  constructor({ credentialSources, passCredentialThrough }: HeadRules) {
+    this.#allowsBare = credentialSources.includes('bare-authorization')
+    this.#passesAuthorization = passCredentialThrough
+    this.#credentialHeaders = credentialHeaders(credentialSources)
+  }
+
+  /** `queryCredential`: value of the query parameter, where that is a source of credentials. */
+  read(rawHeaders: readonly string[], queryCredential: string | undefined): RequestHead {
+    const forwarded: string[] = []
+    let credentials = queryCredential === undefined ? 0 : 1
+    let authorization: string | undefined
+    let otherCredential = queryCredential
+    let connection: string | undefined
+    let contentEncoding = ''
+    let contentType: string | undefined
+    let contentTypes = 0
+    let declaredBytes: number | undefined
+    let expectsContinue = false
+    let hosts = 0
+    let origin: string | undefined
+    let userAgent: string | undefined
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const row = this.#rowOf(rawHeaders[at]!)
+      const value = rawHeaders[at + 1]!
+      switch (row.use) {
+        case 'drop':
+          continue
+        case 'authorization':
+          authorization = value
+          credentials += 1
+          if (!this.#passesAuthorization) continue
+          break
+        case 'credential':
+          otherCredential = value
+          credentials += 1
+          continue
+        case 'connection':
+          connection = connection === undefined ? value : `${connection},${value}`
+          continue
+        case 'content-encoding':
+          contentEncoding = contentEncoding === '' ? value : `${contentEncoding}, ${value}`
+          continue
+        case 'content-length':
+          declaredBytes = Number(value)
+          continue
+        case 'content-type':
+          contentType = value
+          contentTypes += 1
+          continue
+        case 'expect':
+          expectsContinue = value.toLowerCase() === '100-continue'
+          continue
+        case 'host':
+          hosts += 1
+          continue
+        case 'origin':
+          origin = value
+          break
+        case 'user-agent':
+          userAgent = value
+          break
+        case 'pass':
+          break
+      }
+      forwarded.push(row.name, value)
+    }
+    return {
+      forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
+      credential: oneCredential(credentials, authorization, otherCredential, this.#allowsBare),
+      encoding: contentTypes === 1 ? encodingOf(contentType!) : undefined,
+      contentEncoding: contentEncoding === '' ? '' : codingOf(contentEncoding),
+      declaredBytes,
+      expectsContinue,
+      hosts,
+      origin,
+      userAgent,
+    }
+  }
+
+  #rowOf(spelling: string): Row {
+    const known = this.#rows.get(spelling)
+    if (known !== undefined) return known
+    const name = spelling.toLowerCase()
+    const row = { name, use: this.#useOf(name) }
+    if (this.#rows.size < MAX_REMEMBERED && name.length <= MAX_REMEMBERED_CHARS) this.#rows.set(spelling, row)
+    return row
+  }
+
+  #useOf(name: string): Use {
+    // Pseudo-headers of HTTP/2.
+    if (name.startsWith(':')) return 'drop'
+    if (this.#credentialHeaders.includes(name)) return 'credential'
+    const known = Object.hasOwn(uses, name) ? uses[name] : undefined
+    if (known !== undefined) return known
+    const dashed = name.replaceAll('_', '-')
+    if (dashed.startsWith(RESERVED_PREFIX)) return 'drop'
+    return dashed !== name && Object.hasOwn(uses, dashed) ? 'drop' : 'pass'
+  }
+}
+
+/** `undefined` for a media type that OTLP does not know (P-4). */
+export function encodingOf(contentType: string): Encoding | undefined {
+  if (contentType === 'application/x-protobuf') return 'protobuf'
+  if (contentType === 'application/json') return 'json'
+  const end = contentType.indexOf(';')
+  const mediaType = (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+  if (mediaType === 'application/x-protobuf') return 'protobuf'
+  return mediaType === 'application/json' ? 'json' : undefined
+}
+
+function codingOf(contentEncoding: string): string {
+  const coding = contentEncoding.trim().toLowerCase()
+  if (coding === 'identity') return ''
+  return coding === 'x-gzip' ? 'gzip' : coding
+}
+
+/** Without the headers that `Connection` names as meant for us alone. */
+function withoutNamed(headers: readonly string[], connection: string): readonly string[] {
+  if (connection === 'keep-alive' || connection === 'close' || connection === 'Keep-Alive') return headers
+  const named = new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+  const kept: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!named.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!)
+  }
+  return kept
+}

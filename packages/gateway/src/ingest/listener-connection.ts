@@ -1,0 +1,160 @@
+import type { ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Clock } from '@penstock/runtime'
+import type { Cell } from '../metrics/registry.ts'
+
+/** Who is waiting for the rest of a request on a connection of HTTP/1.1. */
+export interface Receiving {
+  /** We are the ones who do not read. */
+  readonly isPaused: boolean
+  /** No byte has come for too long (X-6). */
+  onStalled(): void
+  /** What came is not HTTP. */
+  onBroken(): void
+}
+
+export interface ConnectionTimes {
+  readonly headerTimeoutMs: number
+  readonly idleBodyTimeoutMs: number
+  readonly idleConnectionTimeoutMs: number
+}
+
+/** While we drain, a client that has been quiet for so long is not about to send. */
+const QUIET_MS = 1_000
+/** What anyone may still have to say after its GOAWAY. */
+const FAREWELL_MS = 75_000
+/** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
+const ANY_STREAM = 2 ** 31 - 1
+
+const key = Symbol('connection')
+
+/** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
+export class Connection {
+  readonly source: string
+  /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
+  isLeaving = false
+  receiving: Receiving | undefined
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #retireAtMs: number
+  #cell: Cell | undefined
+  #session: ServerHttp2Session | undefined
+  #hasSpoken = false
+  #isDraining = false
+  #requests = 0
+  #underWay = 0
+  #requestsSeen = 0
+  #bytesSeen = 0
+  #bytesWhenIdle = 0
+  #progressAtMs: number
+  #headSinceMs: number | undefined
+  #cutAtMs: number | undefined
+  #saidFarewell = false
+
+  constructor(socket: Socket, clock: Clock, maxAgeMs: number) {
+    this.source = socket.remoteAddress ?? ''
+    this.#socket = socket
+    this.#clock = clock
+    this.#progressAtMs = clock.nowMs()
+    this.#headSinceMs = this.#progressAtMs
+    this.#retireAtMs = this.#progressAtMs + maxAgeMs
+    Object.defineProperty(socket, key, { value: this })
+  }
+
+  /** From here on it counts as a connection of this protocol. */
+  opened(cell: Cell, session?: ServerHttp2Session): void {
+    this.#cell = cell
+    this.#session = session
+    cell.value += 1
+  }
+
+  closed(): void {
+    if (this.#cell !== undefined) this.#cell.value -= 1
+    this.#cell = undefined
+  }
+
+  requestBegan(): void {
+    this.#requests += 1
+    this.#underWay += 1
+  }
+
+  requestEnded(): void {
+    this.#underWay -= 1
+    this.#cutAtMs = undefined
+  }
+
+  get hasRequests(): boolean {
+    return this.#underWay > 0
+  }
+
+  cutAfter(ms: number): void {
+    this.#cutAtMs = this.#clock.nowMs() + ms
+  }
+
+  cut(): void {
+    this.#socket.destroy()
+  }
+
+  drain(): void {
+    this.#isDraining = true
+    this.isLeaving = true
+    if (this.#session !== undefined) this.#sayFarewell(this.#session)
+  }
+
+  sweep(nowMs: number, times: ConnectionTimes): void {
+    if (nowMs >= this.#retireAtMs) this.isLeaving = true
+    if (this.#cutAtMs !== undefined && nowMs >= this.#cutAtMs) {
+      this.cut()
+      return
+    }
+    const bytes = this.#socket.bytesRead
+    if (bytes !== this.#bytesSeen) {
+      this.#bytesSeen = bytes
+      this.#progressAtMs = nowMs
+    }
+    if (this.#session !== undefined) this.#sweepSession(this.#session, nowMs, times)
+    else if (this.receiving !== undefined) this.#sweepBody(this.receiving, nowMs, times)
+    else if (this.#underWay === 0) this.#sweepIdle(bytes, nowMs, times)
+  }
+
+  #sweepBody(receiving: Receiving, nowMs: number, times: ConnectionTimes): void {
+    this.#hasSpoken = true
+    if (receiving.isPaused) this.#progressAtMs = nowMs
+    else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) receiving.onStalled()
+  }
+
+  /** Nothing is under way, so bytes that come are the head of a request. */
+  #sweepIdle(bytes: number, nowMs: number, times: ConnectionTimes): void {
+    if (this.#requests !== this.#requestsSeen) {
+      this.#requestsSeen = this.#requests
+      this.#bytesWhenIdle = bytes
+      this.#progressAtMs = nowMs
+      this.#hasSpoken = true
+      this.#headSinceMs = undefined
+    } else if (bytes !== this.#bytesWhenIdle) {
+      this.#headSinceMs ??= nowMs
+    }
+    const quietMs = nowMs - this.#progressAtMs
+    const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
+    if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
+    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= QUIET_MS) this.cut()
+  }
+
+  #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
+    if (this.#saidFarewell) session.close()
+    else if (this.isLeaving || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sayFarewell(session)
+  }
+
+  /** In two steps, so that a stream opened before the client knew is not lost; the second comes with the next sweep. */
+  #sayFarewell(session: ServerHttp2Session): void {
+    if (this.#saidFarewell || session.destroyed) return
+    this.#saidFarewell = true
+    session.goaway(0, ANY_STREAM)
+    this.cutAfter(FAREWELL_MS)
+  }
+}
+
+/** Of a socket that the listener has handed out. */
+export function connectionOf(socket: Socket): Connection {
+  return (socket as Socket & { readonly [key]: Connection })[key]
+}

@@ -1,0 +1,100 @@
+import {
+  contentTypes,
+  type Encoding,
+  encodeExportResponse,
+  encodeRpcStatus,
+  type PartialSuccess,
+} from '@penstock/otlp'
+import type { Random } from '@penstock/runtime'
+import type { Accepted, Refused } from './answer.ts'
+import type { FlatHeaders } from './export-call.ts'
+import { type Refusal, refusalTable } from './refusals.ts'
+import type { IngestSignal } from './signals.ts'
+
+/** What goes back over HTTP, of either version. */
+export interface Reply {
+  readonly status: number
+  readonly headers: FlatHeaders
+  readonly body: Uint8Array | undefined
+}
+
+const plainSuccess: Readonly<Record<Encoding, Reply>> = {
+  protobuf: { status: 200, headers: headersOf('protobuf', 0), body: undefined },
+  json: { status: 200, headers: headersOf('json', 2), body: Buffer.from('{}') },
+}
+
+/** Texts that name a token differ by token; so many of them are kept ready. */
+const MAX_READY_STATUSES = 512
+
+/** Seconds until a client may try again, when nothing better is known (P-13). */
+const RETRY_SECONDS = { least: 2, most: 4 } as const
+
+/** `warning`: told inside a full success, and in no other reply (E-5). */
+export function acceptedReply(
+  { partialSuccess, body }: Accepted,
+  signal: IngestSignal,
+  encoding: Encoding,
+  warning: string | undefined,
+): Reply {
+  if (partialSuccess === undefined) {
+    if (warning === undefined) return plainSuccess[encoding]
+    return success(encoding, encodedPartialSuccess(signal, { rejected: 0n, message: warning }, encoding))
+  }
+  if (body?.encoding === encoding) return success(encoding, body.bytes)
+  return success(encoding, encodedPartialSuccess(signal, partialSuccess, encoding))
+}
+
+/** Writes refusals as google.rpc.Status (P-5). */
+export class RefusalWriter {
+  readonly #random: Random
+  readonly #ready: Readonly<Record<Encoding, Map<string, Uint8Array>>> = { protobuf: new Map(), json: new Map() }
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  refusalReply({ kind, message, challenge, retryAfterSeconds }: Refusal, encoding: Encoding): Reply {
+    const { http, grpc, retry } = refusalTable[kind]
+    const body = this.#statusBody(grpc, message, encoding)
+    const headers = headersOf(encoding, body.length)
+    if (http === 401) headers.push('www-authenticate', challenge ?? 'Bearer realm="otlp"')
+    else if (challenge !== undefined) headers.push('www-authenticate', challenge)
+    if (retry) headers.push('retry-after', String(retryAfterSeconds ?? this.#retrySeconds()))
+    return { status: http, headers, body }
+  }
+
+  refusedReply({ httpStatus, grpcCode, message, retryAfter, status }: Refused, encoding: Encoding): Reply {
+    const body = status?.encoding === encoding ? status.bytes : this.#statusBody(grpcCode, message, encoding)
+    const headers = headersOf(encoding, body.length)
+    const seconds = retryAfter ?? (httpStatus === 429 || httpStatus === 503 ? this.#retrySeconds() : undefined)
+    if (seconds !== undefined) headers.push('retry-after', String(seconds))
+    return { status: httpStatus, headers, body }
+  }
+
+  #statusBody(code: number, message: string, encoding: Encoding): Uint8Array {
+    const ready = this.#ready[encoding]
+    const key = `${code} ${message}`
+    const known = ready.get(key)
+    if (known !== undefined) return known
+    const body = encodeRpcStatus({ code, message, retryDelayMs: undefined }, encoding)
+    if (ready.size < MAX_READY_STATUSES) ready.set(key, body)
+    return body
+  }
+
+  #retrySeconds(): number {
+    return RETRY_SECONDS.least + Math.floor(this.#random() * (RETRY_SECONDS.most - RETRY_SECONDS.least + 1))
+  }
+}
+
+function success(encoding: Encoding, body: Uint8Array): Reply {
+  return { status: 200, headers: headersOf(encoding, body.length), body }
+}
+
+/** Profiles have the same message; only the count has another name in JSON, and of a warning the count is absent. */
+function encodedPartialSuccess(signal: IngestSignal, partialSuccess: PartialSuccess, encoding: Encoding): Uint8Array {
+  return encodeExportResponse(signal === 'profiles' ? 'traces' : signal, partialSuccess, encoding)
+}
+
+function headersOf(encoding: Encoding, bodyBytes: number): string[] {
+  return ['content-type', contentTypes[encoding], 'content-length', String(bodyBytes)]
+}

@@ -1,0 +1,93 @@
+import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import type { TokenLimits } from '../tokens/token-record.ts'
+import { TokenBucket } from './token-bucket.ts'
+import { type Counted, TokenUse } from './token-use.ts'
+
+type Measure = 'requests' | 'bytes'
+const measures: readonly Measure[] = ['requests', 'bytes']
+
+export interface RateGate {
+  /** `traces.second.bytes` */
+  readonly limit: string
+  readonly measure: Measure
+  readonly bucket: TokenBucket
+  readonly perSecond: number
+}
+
+export interface QuotaGate {
+  /** `all.day.bytes` */
+  readonly limit: string
+  readonly measure: Measure
+  readonly counted: Counted
+  readonly perDay: number
+}
+
+interface Gates {
+  readonly rates: readonly RateGate[]
+  readonly quotas: readonly QuotaGate[]
+}
+
+const noGates: Gates = { rates: [], quotas: [] }
+
+/** The limits of one token, ready to be asked, and how much of them is used up. */
+export class TokenGates {
+  readonly use = new TokenUse()
+  /** Day, counted from 1970, of the last request. */
+  lastDay: number
+  #limits: TokenLimits | undefined
+  #bySignal = new Map<IngestSignal, Gates>()
+  #rates = new Map<string, RateGate>()
+
+  constructor(day: number) {
+    this.lastDay = day
+  }
+
+  /** Those that hold for a signal: its own, and those of all signals. */
+  of(signal: IngestSignal): Gates {
+    return this.#bySignal.get(signal) ?? noGates
+  }
+
+  /** Limits come as a new object with each change of any token; what is used up stays. */
+  setLimits(limits: TokenLimits, instances: number, atMs: number): void {
+    if (limits === this.#limits) return
+    this.#limits = limits
+    const known = this.#rates
+    this.#rates = new Map()
+    const all = this.#gatesOf('all', limits, known, instances, atMs)
+    this.#bySignal = new Map(
+      ingestSignalNames.map((signal) => {
+        const own = this.#gatesOf(signal, limits, known, instances, atMs)
+        return [signal, { rates: [...own.rates, ...all.rates], quotas: [...own.quotas, ...all.quotas] }]
+      }),
+    )
+  }
+
+  share(instances: number): void {
+    for (const { bucket, perSecond } of this.#rates.values()) bucket.setRate(perSecond, instances)
+  }
+
+  #gatesOf(
+    counted: Counted,
+    limits: TokenLimits,
+    known: ReadonlyMap<string, RateGate>,
+    instances: number,
+    atMs: number,
+  ): Gates {
+    const rates: RateGate[] = []
+    const quotas: QuotaGate[] = []
+    for (const measure of measures) {
+      const perSecond = limits[counted]?.second?.[measure]
+      if (perSecond !== undefined) {
+        const limit = `${counted}.second.${measure}`
+        const bucket = known.get(limit)?.bucket ?? new TokenBucket(perSecond, instances, atMs)
+        bucket.setRate(perSecond, instances)
+        const gate = { limit, measure, bucket, perSecond }
+        this.#rates.set(limit, gate)
+        rates.push(gate)
+      }
+      const perDay = limits[counted]?.day?.[measure]
+      if (perDay !== undefined) quotas.push({ limit: `${counted}.day.${measure}`, measure, counted, perDay })
+    }
+    return { rates, quotas }
+  }
+}

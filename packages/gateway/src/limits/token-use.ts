@@ -1,0 +1,41 @@
+import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+
+export interface Use {
+  requests: number
+  bytes: number
+}
+
+export type Counted = IngestSignal | 'all'
+
+/** What one token has used up since 00:00 UTC: through this process, and, restored at its start, through any before. */
+export class TokenUse {
+  readonly own: Readonly<Record<Counted, Use>> = emptyUse()
+  readonly restored: Readonly<Record<Counted, Use>> = emptyUse()
+
+  add(signal: IngestSignal, requests: number, bytes: number): void {
+    addTo(this.own, signal, requests, bytes)
+  }
+
+  restore(signal: IngestSignal, requests: number, bytes: number): void {
+    addTo(this.restored, signal, requests, bytes)
+  }
+
+  reset(): void {
+    for (const use of [...Object.values(this.own), ...Object.values(this.restored)]) {
+      use.requests = 0
+      use.bytes = 0
+    }
+  }
+}
+
+function addTo(uses: Readonly<Record<Counted, Use>>, signal: IngestSignal, requests: number, bytes: number): void {
+  uses[signal].requests += requests
+  uses[signal].bytes += bytes
+  uses.all.requests += requests
+  uses.all.bytes += bytes
+}
+
+function emptyUse(): Record<Counted, Use> {
+  const rows = [...ingestSignalNames, 'all'].map((name) => [name, { requests: 0, bytes: 0 }])
+  return Object.fromEntries(rows) as Record<Counted, Use>
+}

@@ -1,0 +1,141 @@
+import { jsonLog } from '@penstock/runtime'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Presented } from '../ingest/admission.ts'
+import { AccessLog, type Ending } from './access-log.ts'
+import { LineThrottle } from './line-throttle.ts'
+
+const presented: Presented = {
+  transport: 'http',
+  signal: 'traces',
+  credential: { kind: 'bearer', value: 'psin_the-whole-secret' },
+  origin: undefined,
+  source: '192.0.2.7',
+  userAgent: 'otel',
+  declaredBytes: 100,
+}
+const ending: Ending = { status: 401, bytes: 0, upstreamMs: undefined, requestId: 'r-1' }
+
+function recorded(settings = { logAccepted: false }) {
+  const lines: string[] = []
+  const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
+  const entries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  return { access: new AccessLog(log, settings), lines, entries }
+}
+
+test('O-13: a refused request is one line, with all that is known of it and nothing of its secret', () => {
+  const { access, lines, entries } = recorded()
+  access.refused(presented, 'expired', '7Hq2mK9sT4bZ', { ...ending, upstreamMs: 12 }, 0)
+
+  expect(entries()).toEqual([
+    {
+      level: 'warn',
+      time: '1970-01-01T00:00:00.000Z',
+      event: 'ingest.refused',
+      reason: 'expired',
+      request_id: 'r-1',
+      source: '192.0.2.7',
+      token_id: '7Hq2mK9sT4bZ',
+      signal: 'traces',
+      transport: 'http',
+      bytes: 0,
+      status: 401,
+      upstream_ms: 12,
+      msg: 'a request was refused',
+    },
+  ])
+  expect(lines.join()).not.toContain('psin_')
+})
+
+test('T-12: one line in 10 s per source, reason and token, and the next says how many were left out', () => {
+  const { access, entries } = recorded()
+  for (const nowMs of [0, 1, 9_999, 10_000]) access.refused(presented, 'unknown', undefined, ending, nowMs)
+  access.refused({ ...presented, source: '192.0.2.8' }, 'unknown', undefined, ending, 5)
+  access.refused(presented, 'missing', undefined, ending, 5)
+  access.refused(presented, 'unknown', 'a', ending, 5)
+
+  expect(entries().map(({ source, reason, token_id, suppressed }) => [source, reason, token_id, suppressed])).toEqual([
+    ['192.0.2.7', 'unknown', undefined, undefined],
+    ['192.0.2.7', 'unknown', undefined, 2],
+    ['192.0.2.8', 'unknown', undefined, undefined],
+    ['192.0.2.7', 'missing', undefined, undefined],
+    ['192.0.2.7', 'unknown', 'a', undefined],
+  ])
+})
+
+test('T-12: the end of a flood is told, once', () => {
+  const { access, entries } = recorded()
+  for (const nowMs of [0, 1, 2]) access.refused(presented, 'bad_secret', undefined, ending, nowMs)
+  access.sweep(9_999)
+  access.sweep(10_000)
+  access.sweep(20_000)
+
+  expect(entries().map(({ msg, suppressed }) => [msg, suppressed])).toEqual([
+    ['a request was refused', undefined],
+    ['further requests were refused', 2],
+  ])
+})
+
+test('T-12: a clock that steps back does not silence anyone', () => {
+  const throttle = new LineThrottle()
+  expect(throttle.suppressedBefore('a', 'missing', undefined, 1_000_000)).toBe(0)
+  expect(throttle.suppressedBefore('a', 'missing', undefined, 5)).toBe(0)
+})
+
+test('T-12: ever new sources share one line when there is no more room', () => {
+  const throttle = new LineThrottle()
+  const written = (from: number, to: number, nowMs: number) => {
+    let lines = 0
+    for (let index = from; index < to; index += 1) {
+      if (throttle.suppressedBefore(`source-${index}`, 'missing', undefined, nowMs) >= 0) lines += 1
+    }
+    return lines
+  }
+  expect(written(0, 10_000, 0)).toBe(10_000)
+  expect(written(10_000, 30_000, 1)).toBe(1)
+
+  const unsaid = throttle.sweep(10_001)
+  expect(unsaid).toEqual([{ source: 'others', reason: 'missing', tokenId: undefined, count: 19_999 }])
+  expect(written(0, 100, 10_002)).toBe(100)
+})
+
+test('T-12: every refusal is told or counted as left out', () => {
+  const refusals = fc.array(
+    fc.record({
+      source: fc.constantFrom('a', 'b'),
+      reason: fc.constantFrom('missing', 'expired'),
+      tokenId: fc.constantFrom(undefined, 't'),
+      waitMs: fc.integer({ min: 0, max: 12_000 }),
+    }),
+  )
+  fc.assert(
+    fc.property(refusals, (all) => {
+      const throttle = new LineThrottle()
+      let nowMs = 0
+      let told = 0
+      for (const { source, reason, tokenId, waitMs } of all) {
+        nowMs += waitMs
+        const suppressed = throttle.suppressedBefore(source, reason, tokenId, nowMs)
+        if (suppressed >= 0) told += 1 + suppressed
+      }
+      for (const { count } of throttle.sweep(nowMs + 10_000)) told += count
+      expect(told).toBe(all.length)
+    }),
+  )
+})
+
+test('O-13: accepted requests are logged only where that is wanted', () => {
+  const accepted: Ending = { status: 200, bytes: 100, upstreamMs: 3, requestId: undefined }
+  const silent = recorded()
+  silent.access.accepted(presented, 'a', accepted)
+  expect(silent.entries()).toEqual([])
+
+  const { access, entries } = recorded({ logAccepted: true })
+  access.accepted(presented, 'a', accepted)
+  access.accepted(presented, 'a', { ...accepted, requestId: 'x'.repeat(1_000) })
+  expect(entries().map(({ event, status, upstream_ms }) => [event, status, upstream_ms])).toEqual([
+    ['ingest.accepted', 200, 3],
+    ['ingest.accepted', 200, 3],
+  ])
+  expect(entries()[1]?.request_id).toHaveLength(128)
+})

@@ -1,0 +1,85 @@
+import type { Log } from '@penstock/runtime'
+import type { Presented, Reason } from '../ingest/admission.ts'
+import type { RefusalKind } from '../ingest/refusals.ts'
+import { LineThrottle } from './line-throttle.ts'
+
+/** Clients choose their request ids. */
+const MAX_REQUEST_ID_CHARACTERS = 128
+
+/** How one request ended. */
+export interface Ending {
+  /** HTTP status, or gRPC code where the transport is gRPC. */
+  readonly status: number
+  /** Wire bytes of the body, as far as it was read. */
+  readonly bytes: number | undefined
+  /** Of requests that got that far. */
+  readonly upstreamMs: number | undefined
+  readonly requestId: string | undefined
+}
+
+/**
+ * One line per refused request, and if wanted per accepted one. Refusals are thinned to one in 10 s per (source, reason,
+ * token id); the next line, or `sweep`, says how many were left out.
+ *
+ * @see spec/otlp-gateway.md 8 (O-13), 2 (T-12)
+ */
+export class AccessLog {
+  readonly #log: Log
+  readonly #throttle = new LineThrottle()
+  /** Accepted requests may be asked for before anything is put together for a line. */
+  readonly logsAccepted: boolean
+
+  constructor(log: Log, settings: { readonly logAccepted: boolean }) {
+    this.#log = log
+    this.logsAccepted = settings.logAccepted
+  }
+
+  /** `tokenId` only of a token whose secret was right. `reason`: why the credential failed, else the refusal's kind. */
+  refused(
+    presented: Presented,
+    reason: Reason | RefusalKind,
+    tokenId: string | undefined,
+    ending: Ending,
+    nowMs: number,
+  ): void {
+    const suppressed = this.#throttle.suppressedBefore(presented.source, reason, tokenId, nowMs)
+    if (suppressed < 0) return
+    this.#log.warn(
+      {
+        event: 'ingest.refused',
+        reason,
+        ...fieldsOf(presented, tokenId, ending),
+        ...(suppressed > 0 && { suppressed }),
+      },
+      'a request was refused',
+    )
+  }
+
+  accepted(presented: Presented, tokenId: string | undefined, ending: Ending): void {
+    if (!this.logsAccepted) return
+    this.#log.info({ event: 'ingest.accepted', ...fieldsOf(presented, tokenId, ending) }, 'a request was accepted')
+  }
+
+  /** To be called every few seconds: what was left out of a flood that is over would otherwise never be told. */
+  sweep(nowMs: number): void {
+    for (const { source, reason, tokenId, count } of this.#throttle.sweep(nowMs)) {
+      this.#log.warn(
+        { event: 'ingest.refused', reason, source, token_id: tokenId, suppressed: count },
+        'further requests were refused',
+      )
+    }
+  }
+}
+
+function fieldsOf(presented: Presented, tokenId: string | undefined, { status, bytes, upstreamMs, requestId }: Ending) {
+  return {
+    request_id: requestId?.slice(0, MAX_REQUEST_ID_CHARACTERS),
+    source: presented.source,
+    token_id: tokenId,
+    signal: presented.signal,
+    transport: presented.transport,
+    bytes,
+    status,
+    upstream_ms: upstreamMs,
+  }
+}

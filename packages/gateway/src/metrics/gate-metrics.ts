@@ -1,0 +1,155 @@
+import { type Presented, type Reason, reasons } from '../ingest/admission.ts'
+import type { Transport } from '../ingest/export-call.ts'
+import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import type { EnforcementMode } from '../tokens/snapshot.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import type { TokenUse } from '../tokens/usage-store.ts'
+import { instruments } from './instruments.ts'
+import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
+import { TokenMeter } from './token-meter.ts'
+
+type JudgedTransport = Presented['transport']
+export type Decision = 'allow' | 'reject' | 'would_reject'
+/** `refused` by us, or a `failure` of upstream. */
+export type Outcome = 'success' | 'refused' | 'failure'
+
+const transports: readonly Transport[] = ['http', 'grpc']
+const outcomes: readonly Outcome[] = ['success', 'refused', 'failure']
+const modes: readonly EnforcementMode[] = ['off', 'report', 'warn', 'enforce']
+
+const VERIFY_SAMPLE = 64
+const verifyBounds = instruments.otelcol_ingestauth_verify_duration.bounds ?? []
+
+/**
+ * Positions in one flat array, by the words themselves: a decision is counted without making a key of strings.
+ *
+ *     [signal][transport][mode][decision][reason, or 0 where there is none]
+ */
+const REASONS = reasons.length + 1
+const reasonAt = positions(reasons, 1)
+const decisionAt = positions<Decision>(['allow', 'reject', 'would_reject'], REASONS)
+const modeAt = positions(modes, REASONS * 3)
+const transportAt = positions<JudgedTransport>(['http', 'grpc', 'forward-auth'], REASONS * 3 * modes.length)
+const signalAt = positions(ingestSignalNames, REASONS * 3 * modes.length * 3)
+const DECISIONS = REASONS * 3 * modes.length * 3 * ingestSignalNames.length
+
+/**
+ * What the data path counts, at the price of an addition. Series that strangers could multiply are bounded by the
+ * registry; tokens are named only once their secret was right.
+ *
+ * @see spec/otlp-gateway.md 8 (O-1 to O-10)
+ */
+export class GateMetrics {
+  readonly registry: MetricRegistry
+  readonly tokens: TokenMeter
+  readonly #decisions = new Array<Cell | undefined>(DECISIONS).fill(undefined)
+  readonly #answered: Readonly<Record<Transport, Readonly<Record<Outcome, Cell>>>>
+  readonly #clientAborted: Readonly<Record<Transport, Cell>>
+  readonly #verifyDuration: HistogramCell
+  readonly #beforeReport: (() => void)[] = []
+  #verifications = 0
+
+  constructor(registry: MetricRegistry = new MetricRegistry()) {
+    this.registry = registry
+    this.tokens = new TokenMeter(registry)
+    this.#verifyDuration = registry.histogram('otelcol_ingestauth_verify_duration')
+    // At 0 from the start: a rate needs a value before the first event.
+    this.#answered = each(transports, (transport) =>
+      each(outcomes, (outcome) => registry.cell('otelcol_receiver_requests', { receiver: 'otlp', transport, outcome })),
+    )
+    this.#clientAborted = each(transports, (transport) =>
+      registry.cell('otelcol_receiver_client_aborted', { transport }),
+    )
+  }
+
+  /** `reason` is `undefined` of a request that would be let in under every mode. */
+  decided(
+    signal: IngestSignal,
+    transport: JudgedTransport,
+    mode: EnforcementMode,
+    decision: Decision,
+    reason: Reason | undefined,
+  ): void {
+    const at =
+      signalAt[signal] +
+      transportAt[transport] +
+      modeAt[mode] +
+      decisionAt[decision] +
+      (reason === undefined ? 0 : reasonAt[reason] + 1)
+    let cell = this.#decisions[at]
+    if (cell === undefined) {
+      const labels = { signal, transport, mode, decision, ...(reason !== undefined && { reason }) }
+      cell = this.registry.cell('otelcol_ingestauth_decisions', labels)
+      this.#decisions[at] = cell
+    }
+    cell.value += 1
+  }
+
+  answered(outcome: Outcome, transport: Transport): void {
+    this.#answered[transport][outcome].value += 1
+  }
+
+  /** Nobody was there any more to be answered (X-5). */
+  clientAborted(transport: Transport): void {
+    this.#clientAborted[transport].value += 1
+  }
+
+  /** Of an admitted request, when the bytes of its body are known. */
+  tokenUsed(token: TokenRecord, signal: IngestSignal, bytes: number, nowMs: number): void {
+    this.tokens.used(token, signal, bytes, nowMs)
+  }
+
+  /** Of a request that was refused although its secret was right. */
+  tokenRejected(token: TokenRecord, signal: IngestSignal, nowMs: number): void {
+    this.tokens.rejected(token, signal, nowMs)
+  }
+
+  /** Counts as rejected, too. `limit` as `Limiting` names it. */
+  throttled(token: TokenRecord, signal: IngestSignal, limit: string, nowMs: number): void {
+    this.registry.cell('otelcol_ingestauth_token_throttled', { token_id: token.id, signal, limit }).value += 1
+    this.tokens.rejected(token, signal, nowMs)
+  }
+
+  /** Whether the coming verification is to be timed: one in 64 is, because reading the clock twice costs as much as a check. */
+  timesVerification(): boolean {
+    this.#verifications += 1
+    return this.#verifications % VERIFY_SAMPLE === 1
+  }
+
+  verifyDuration(seconds: number): void {
+    observe(this.#verifyDuration, verifyBounds, seconds)
+  }
+
+  /** For whoever opens and closes connections. */
+  activeConnections(transport: Transport): Cell {
+    return this.registry.cell('otelcol_receiver_active_connections', { transport })
+  }
+
+  inFlightBytes(transport: Transport): Cell {
+    return this.registry.cell('otelcol_receiver_in_flight_bytes', { transport })
+  }
+
+  /** Called before each report, to set the gauges of the registry that follow from some state. */
+  onReport(callback: () => void): void {
+    this.#beforeReport.push(callback)
+  }
+
+  report(): MetricsReport {
+    for (const callback of this.#beforeReport) callback()
+    return this.registry.report()
+  }
+
+  /** For `recordUse`, once a minute (T-17). Rows that could not be stored go back with `tokens.putBack`. */
+  takeUse(): TokenUse[] {
+    return this.tokens.take()
+  }
+}
+
+/** Word → its place among the others, times `stride`. */
+function positions<Word extends string>(words: readonly Word[], stride: number): Record<Word, number> {
+  return Object.fromEntries(words.map((word, index) => [word, index * stride])) as Record<Word, number>
+}
+
+function each<Word extends string, Value>(words: readonly Word[], make: (word: Word) => Value): Record<Word, Value> {
+  return Object.fromEntries(words.map((word) => [word, make(word)])) as Record<Word, Value>
+}

@@ -1,0 +1,83 @@
+const WINDOW_MS = 10_000
+const MAX_WINDOWS = 10_000
+
+/** Stands for every source that comes when there is no more room. */
+const OTHERS = 'others'
+
+interface Window {
+  startMs: number
+  suppressed: number
+}
+
+export interface Suppressed {
+  readonly source: string
+  readonly reason: string
+  readonly tokenId: string | undefined
+  readonly count: number
+}
+
+/**
+ * At most one line in 10 s per (source, reason, token id), at a price that a flood can be refused at: no key is built, and
+ * nothing is allocated where the line is not written (T-12).
+ *
+ *     reason → token id, '' for none → source → window
+ *
+ * Of fixed size: beyond 10,000 windows all new sources share one per reason, as source `others`.
+ */
+export class LineThrottle {
+  readonly #windows = new Map<string, Map<string, Map<string, Window>>>()
+  #size = 0
+
+  /** How many lines were left out since the last of this kind, or -1 when this one is to be left out as well. */
+  suppressedBefore(source: string, reason: string, tokenId: string | undefined, nowMs: number): number {
+    const bySource = this.#windows.get(reason)?.get(tokenId ?? '')
+    const window = bySource?.get(source) ?? this.#windowWhenFull(reason)
+    if (window === undefined) {
+      this.#open(source, reason, tokenId ?? '', nowMs)
+      return 0
+    }
+    const ageMs = nowMs - window.startMs
+    if (ageMs >= 0 && ageMs < WINDOW_MS) {
+      window.suppressed += 1
+      return -1
+    }
+    const { suppressed } = window
+    window.startMs = nowMs
+    window.suppressed = 0
+    return suppressed
+  }
+
+  /** Forgets windows that are over and returns those in which lines were left out that nobody has heard of. */
+  sweep(nowMs: number): Suppressed[] {
+    const unsaid: Suppressed[] = []
+    for (const [reason, byToken] of this.#windows) {
+      for (const [tokenId, bySource] of byToken) {
+        for (const [source, { startMs, suppressed }] of bySource) {
+          if (nowMs >= startMs && nowMs - startMs < WINDOW_MS) continue
+          bySource.delete(source)
+          this.#size -= 1
+          if (suppressed > 0) unsaid.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })
+        }
+        if (bySource.size === 0) byToken.delete(tokenId)
+      }
+      if (byToken.size === 0) this.#windows.delete(reason)
+    }
+    return unsaid
+  }
+
+  #windowWhenFull(reason: string): Window | undefined {
+    if (this.#size < MAX_WINDOWS) return undefined
+    return this.#windows.get(reason)?.get('')?.get(OTHERS) ?? this.#open(OTHERS, reason, '', Number.NEGATIVE_INFINITY)
+  }
+
+  #open(source: string, reason: string, tokenId: string, startMs: number): Window {
+    const byToken = this.#windows.get(reason) ?? new Map<string, Map<string, Window>>()
+    this.#windows.set(reason, byToken)
+    const bySource = byToken.get(tokenId) ?? new Map<string, Window>()
+    byToken.set(tokenId, bySource)
+    const window = { startMs, suppressed: 0 }
+    bySource.set(source, window)
+    this.#size += 1
+    return window
+  }
+}

@@ -1,0 +1,64 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { ListenAddress } from '../gateway-config.ts'
+
+export interface AddressBook {
+  /** Addresses of a host name; none when it has none. */
+  readonly resolve: (host: string) => Promise<readonly string[]>
+  /** This machine's own. */
+  readonly own: () => readonly string[]
+}
+
+export const systemAddresses: AddressBook = {
+  resolve: async (host) => {
+    try {
+      return (await lookup(host, { all: true })).map(({ address }) => address)
+    } catch {
+      return []
+    }
+  },
+  own: () => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+const anyAddresses = new Set(['0.0.0.0', '::', ''])
+
+/**
+ * The listener that a URL would reach, if it is one of these: our own telemetry sent there would make more of itself for
+ * ever (O-15). A loop through another host cannot be seen from here.
+ */
+export async function listenerReachedBy(
+  url: URL,
+  listeners: readonly ListenAddress[],
+  { resolve, own }: AddressBook = systemAddresses,
+): Promise<ListenAddress | undefined> {
+  const samePort = listeners.filter(({ port }) => port === portOf(url))
+  if (samePort.length === 0) return undefined
+
+  const ofUrl = await addressesOf(url.hostname, resolve)
+  for (const listener of samePort) {
+    const bound = anyAddresses.has(bare(listener.host)) ? own() : await addressesOf(listener.host, resolve)
+    const boundToAny = anyAddresses.has(bare(listener.host))
+    if (ofUrl.some((address) => bound.includes(address) || (boundToAny && isOfThisMachine(address)))) return listener
+  }
+  return undefined
+}
+
+async function addressesOf(host: string, resolve: AddressBook['resolve']): Promise<readonly string[]> {
+  const name = bare(host)
+  if (isIP(name) !== 0) return [name]
+  return resolve(name)
+}
+
+/** To connect to the unspecified address is to connect to this machine. */
+function isOfThisMachine(address: string): boolean {
+  return anyAddresses.has(address) || loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
+
+const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))

@@ -1,0 +1,93 @@
+import { Gate } from '@penstock/testkit'
+import { expect, test } from 'vitest'
+import type { Answer } from '../ingest/answer.ts'
+import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
+import { meteredUpstream } from './metered-upstream.ts'
+import { prometheusText } from './prometheus-text.ts'
+import { MetricRegistry } from './registry.ts'
+
+const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
+const throttled: Answer = {
+  kind: 'refused',
+  cause: 'throttled',
+  httpStatus: 503,
+  grpcCode: 14,
+  message: 'later',
+  retryAfter: 2,
+  status: undefined,
+}
+
+const request: UpstreamRequest = {
+  signal: 'traces',
+  encoding: 'protobuf',
+  contentEncoding: '',
+  headers: [],
+  body: new Uint8Array(),
+  contentLength: 0,
+  deadlineMs: 1_000,
+}
+
+function upstream(send: (request: UpstreamRequest) => Promise<Answer>): Upstream {
+  return { name: 'http://store:4318', bodyLimitBytes: 1_000, send, close: async () => {} }
+}
+
+const samples = (registry: MetricRegistry): string[] =>
+  prometheusText([registry.report()])
+    .split('\n')
+    .filter((line) => /^otelcol_exporter_(?!.*_bucket)/.test(line))
+
+test('O-11: what upstream accepted and what it did not, and how long it took', async () => {
+  const registry = new MetricRegistry()
+  const answers = [accepted, throttled]
+  const times = [0, 250, 1_000, 1_500]
+  const metered = meteredUpstream(
+    upstream(async () => answers.shift()!),
+    registry,
+    () => times.shift()!,
+  )
+  await metered.send(request)
+  await metered.send(request)
+
+  expect(samples(registry)).toEqual([
+    'otelcol_exporter_sent_requests{exporter="http://store:4318"} 1',
+    'otelcol_exporter_send_failed_requests{error_type="throttled",exporter="http://store:4318"} 1',
+    'otelcol_exporter_in_flight_requests{exporter="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_sum{exporter="http://store:4318"} 0.75',
+    'otelcol_exporter_request_duration_count{exporter="http://store:4318"} 2',
+  ])
+})
+
+test('O-11: a request under way is in flight, until its end, also a bad one', async () => {
+  const registry = new MetricRegistry()
+  const gate = new Gate()
+  const broken = async () => {
+    await gate.opened
+    throw new Error('a bug')
+  }
+  const sending = meteredUpstream(upstream(broken), registry, () => 0).send(request)
+  const inFlight = registry.cell('otelcol_exporter_in_flight_requests', { exporter: 'http://store:4318' })
+  expect(inFlight.value).toBe(1)
+  gate.open()
+  await expect(sending).rejects.toThrow('a bug')
+  expect(inFlight.value).toBe(0)
+})
+
+test('X-5: a request that was given up is not a failure of upstream', async () => {
+  const registry = new MetricRegistry()
+  const metered = meteredUpstream(
+    upstream(async ({ onAbortable }) => {
+      onAbortable?.(() => {})
+      return throttled
+    }),
+    registry,
+    () => 0,
+  )
+  await metered.send({ ...request, onAbortable: (abort) => abort() })
+
+  expect(samples(registry)).toEqual([
+    'otelcol_exporter_sent_requests{exporter="http://store:4318"} 0',
+    'otelcol_exporter_in_flight_requests{exporter="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_sum{exporter="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_count{exporter="http://store:4318"} 0',
+  ])
+})

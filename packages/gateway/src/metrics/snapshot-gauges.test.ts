@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import type { Snapshot } from '../tokens/snapshot.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import { GateMetrics } from './gate-metrics.ts'
+import { prometheusText } from './prometheus-text.ts'
+import { reportSnapshot } from './snapshot-gauges.ts'
+
+function token(id: string, rest: Partial<TokenRecord> = {}): TokenRecord {
+  return {
+    id,
+    name: id,
+    mac: new Uint8Array(32),
+    pepperId: 'p',
+    signals: new Set(['traces']),
+    tenant: undefined,
+    allowedOrigins: [],
+    limits: undefined,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+    disabled: false,
+    ...rest,
+  }
+}
+
+function snapshot(tokens: readonly TokenRecord[], imported: readonly TokenRecord[] = []): Snapshot {
+  return {
+    epoch: 42,
+    mode: 'warn',
+    graceUntilMs: undefined,
+    byId: new Map(tokens.map((each) => [each.id, each])),
+    byMac: new Map(imported.map((each) => [each.id.repeat(8), each])),
+    confirmedAtMs: 10_000,
+  }
+}
+
+const samples = (metrics: GateMetrics): string[] =>
+  prometheusText([metrics.report()])
+    .split('\n')
+    .filter((line) => /^otelcol_ingestauth_(snapshot|epoch|enforcement|valid|token_)/.test(line))
+
+test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
+  const metrics = new GateMetrics()
+  const current = snapshot(
+    [
+      token('lasting'),
+      token('expiring', { expiresAtMs: 75_000 }),
+      token('expired', { expiresAtMs: 15_000 }),
+      token('disabled', { disabled: true }),
+      token('revoked', { revokedAtMs: 1 }),
+    ],
+    [token('imported')],
+  )
+  reportSnapshot(
+    metrics,
+    () => current,
+    () => 15_000,
+  )
+
+  expect(samples(metrics)).toEqual([
+    'otelcol_ingestauth_snapshot_age_seconds 5',
+    'otelcol_ingestauth_epoch 42',
+    'otelcol_ingestauth_enforcement_mode 2',
+    'otelcol_ingestauth_valid_tokens 3',
+    'otelcol_ingestauth_token_expiry_seconds{token_id="expiring"} 60',
+  ])
+})
+
+test('before the first snapshot nothing is claimed', () => {
+  const metrics = new GateMetrics()
+  reportSnapshot(
+    metrics,
+    () => undefined,
+    () => 0,
+  )
+  expect(samples(metrics)).toEqual([])
+})
+
+test('a token that the snapshot has dropped loses its series', () => {
+  const metrics = new GateMetrics()
+  let current = snapshot([token('a'), token('b')])
+  reportSnapshot(
+    metrics,
+    () => current,
+    () => 15_000,
+  )
+  metrics.tokenUsed(token('a'), 'traces', 1, 15_000)
+  expect(samples(metrics).join()).toContain('token_requests{signal="traces",token_id="a"')
+
+  current = snapshot([token('b')])
+  expect(samples(metrics).join()).not.toContain('token_id="a"')
+})

@@ -1,0 +1,53 @@
+import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import type { GateMetrics } from './gate-metrics.ts'
+import type { Labels } from './registry.ts'
+
+const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<EnforcementMode, number>
+
+/**
+ * Sets, before each report, what follows from the snapshot in use. Without one yet there is nothing to say.
+ *
+ * @see spec/otlp-gateway.md 8 (O-6 to O-8)
+ */
+export function reportSnapshot(metrics: GateMetrics, snapshot: () => Snapshot | undefined, nowMs: () => number): void {
+  const { registry } = metrics
+  let pruned: Snapshot['byId'] | undefined
+  metrics.onReport(() => {
+    const current = snapshot()
+    if (current === undefined) return
+    const atMs = nowMs()
+    registry.cell('otelcol_ingestauth_snapshot_age_seconds').value = (atMs - current.confirmedAtMs) / 1000
+    registry.cell('otelcol_ingestauth_epoch').value = current.epoch
+    registry.cell('otelcol_ingestauth_enforcement_mode').value = modeNumber[current.mode]
+
+    let valid = 0
+    const expiries: [Labels, number][] = []
+    for (const token of tokensOf(current)) {
+      if (!isValid(token, atMs)) continue
+      valid += 1
+      if (token.expiresAtMs !== undefined) {
+        expiries.push([{ token_id: token.id }, (token.expiresAtMs - atMs) / 1000])
+      }
+    }
+    registry.cell('otelcol_ingestauth_valid_tokens').value = valid
+    registry.replace('otelcol_ingestauth_token_expiry_seconds', expiries)
+
+    if (pruned !== current.byId) metrics.tokens.keepOnly(new Set(idsOf(current)))
+    pruned = current.byId
+  })
+}
+
+/** Imported tokens have no visible id, but an id all the same; whether a map by id has them is not for us to know. */
+function* tokensOf({ byId, byMac }: Snapshot): Generator<TokenRecord> {
+  yield* byId.values()
+  for (const token of byMac.values()) if (!byId.has(token.id)) yield token
+}
+
+function* idsOf(snapshot: Snapshot): Generator<string> {
+  for (const token of tokensOf(snapshot)) yield token.id
+}
+
+function isValid({ revokedAtMs, disabled, expiresAtMs }: TokenRecord, nowMs: number): boolean {
+  return revokedAtMs === undefined && !disabled && (expiresAtMs === undefined || nowMs < expiresAtMs)
+}

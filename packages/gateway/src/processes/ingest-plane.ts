@@ -1,0 +1,18 @@
+import type { SightingsReport } from '../enforcement/sightings.ts'
+import type { MetricsReport } from '../metrics/registry.ts'
+
+/** What takes telemetry in, seen from what manages it: in this process, or in a worker. */
+export interface IngestPlane {
+  /** Reads tokens and enforcement anew if they have changed; resolves when the next request will obey them. */
+  refresh(): Promise<void>
+  report(): Promise<PlaneReport>
+  /** Not ready at once, ports closed after `delayMs`; then what is under way is answered (X-15). */
+  drain(delayMs: number): Promise<void>
+}
+
+/** Can cross a process boundary. */
+export interface PlaneReport {
+  readonly metrics: MetricsReport
+  readonly sightings: SightingsReport
+  readonly state: 'starting' | 'ready' | 'draining'
+}

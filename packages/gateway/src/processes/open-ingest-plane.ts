@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock, Log, Random } from '@penstock/runtime'
+import { routeOf } from '../attribution/tenant-route.ts'
+import { attributionHeaders } from '../attribution/trusted-headers.ts'
+import { Coalescer } from '../coalesce/coalescer.ts'
+import { ClientSketch } from '../enforcement/client-sketch.ts'
+import { WarningMemory } from '../enforcement/warning-memory.ts'
+import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
+import type { Admitted } from '../ingest/admission.ts'
+import { Admitter } from '../ingest/admitter.ts'
+import { Gate } from '../ingest/gate.ts'
+import { GrpcFront } from '../ingest/grpc-front.ts'
+import { GrpcHealth } from '../ingest/grpc-health.ts'
+import { HttpFront } from '../ingest/http-front.ts'
+import { HeadReader } from '../ingest/http-headers.ts'
+import { type Listener, openListener } from '../ingest/listener.ts'
+import type { IngestSignal } from '../ingest/signals.ts'
+import { InFlightBudget } from '../limits/in-flight-budget.ts'
+import { Limiter } from '../limits/limiter.ts'
+import { AccessLog } from '../metrics/access-log.ts'
+import { GateMetrics } from '../metrics/gate-metrics.ts'
+import { reportSnapshot } from '../metrics/snapshot-gauges.ts'
+import type { GatewayDb } from '../operation-context.ts'
+import { liveInstances } from '../store/instances.ts'
+import { Authenticator } from '../tokens/authenticate.ts'
+import type { Peppers } from '../tokens/pepper.ts'
+import type { EnforcementMode } from '../tokens/snapshot.ts'
+import { recordUse } from '../tokens/usage-store.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
+import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
+import { Repeating } from './repeating.ts'
+import { SnapshotWatch } from './snapshot-watch.ts'
+
+export interface PlaneDeps {
+  readonly db: GatewayDb
+  readonly peppers: Peppers
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface OpenPlane extends IngestPlane {
+  /** As bound, ports included. */
+  readonly addresses: readonly ListenAddress[]
+  readonly instanceId: string
+  readonly admitter: Admitter
+  /** `undefined` until the tokens have been read. */
+  readonly mode: EnforcementMode | undefined
+  /** A request that another proxy forwards has been let in. */
+  forwardAuthUsed(admitted: Admitted, signal: IngestSignal, bytes: number): void
+  /** Ends at once, what is under way included; after `drain` there is nothing left to end. */
+  close(): Promise<void>
+}
+
+/** How often usage is written down (T-17) and the limits are shared out anew (X-16). */
+const USAGE_MS = 10_000
+const SHARE_MS = 5_000
+
+/**
+ * Opens the ports and lets telemetry through. Nothing listens before the tokens have been read (E-10).
+ *
+ * Rejects with the system's error when an address cannot be bound; nothing stays open then.
+ */
+export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): Promise<OpenPlane> {
+  const plane = new Plane(config, deps)
+  try {
+    await plane.open()
+    return plane
+  } catch (error) {
+    await plane.close()
+    throw error
+  }
+}
+
+class Plane implements OpenPlane {
+  readonly instanceId = randomUUID()
+  readonly admitter: Admitter
+  readonly #config: GatewayConfig
+  readonly #deps: PlaneDeps
+  readonly #watch: SnapshotWatch
+  readonly #metrics = new GateMetrics()
+  readonly #sightings: ClientSketch
+  readonly #limiter = new Limiter()
+  readonly #budget: InFlightBudget
+  readonly #accessLog: AccessLog
+  readonly #health = new GrpcHealth(true)
+  readonly #listeners: Listener[] = []
+  readonly #closers: (() => Promise<void>)[] = []
+  #gate: Gate | undefined
+  #state: PlaneReport['state'] = 'starting'
+
+  constructor(config: GatewayConfig, deps: PlaneDeps) {
+    const { db, peppers, clock, random, log } = deps
+    this.#config = config
+    this.#deps = deps
+    this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
+    this.#sightings = new ClientSketch({ random })
+    this.#budget = new InFlightBudget(config.inFlightBytes)
+    this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted })
+    this.admitter = new Admitter({
+      clock,
+      log,
+      snapshot: () => this.#watch.current,
+      authenticator: new Authenticator(peppers),
+      effect: { maxStaleMs: config.maxStaleMs, warnOfExpiry: false, warned: new WarningMemory(), random },
+      limiter: this.#limiter,
+      sightings: this.#sightings,
+      metrics: this.#metrics,
+      accessLog: this.#accessLog,
+      route: (token) => routeOf(token, config),
+    })
+    reportSnapshot(this.#metrics, () => this.#watch.current, clock.nowMs)
+  }
+
+  get addresses(): readonly ListenAddress[] {
+    return this.#listeners.map(({ address }) => address)
+  }
+
+  get mode(): EnforcementMode | undefined {
+    return this.#watch.current?.mode
+  }
+
+  forwardAuthUsed({ token }: Admitted, signal: IngestSignal, bytes: number): void {
+    if (token !== undefined) this.#metrics.tokenUsed(token, signal, bytes, this.#deps.clock.nowMs())
+  }
+
+  async open(): Promise<void> {
+    const config = this.#config
+    const { clock, random, log } = this.#deps
+    await this.#watch.refresh()
+    this.#repeat()
+    const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
+    this.#closers.push(() => upstreams.close())
+    const headRules = {
+      credentialSources: config.credentialSources,
+      passCredentialThrough: config.passCredentialThrough,
+    }
+    const gate = new Gate({
+      clock,
+      random,
+      log,
+      admitter: this.admitter,
+      limiter: this.#limiter,
+      budget: this.#budget,
+      sightings: this.#sightings,
+      metrics: this.#metrics,
+      accessLog: this.#accessLog,
+      upstreamOf: ({ token }) => upstreams.at(routeOf(token, config)),
+      trustedHeaders: (admitted) => attributionHeaders(admitted, config),
+      attributesResources: config.attributeResources,
+      maxBodyBytes: config.maxBodyBytes,
+      coalescing:
+        config.coalesce === 'off'
+          ? undefined
+          : new Coalescer({ settings: config.coalesce, clock, random, log, metrics: this.#metrics.registry }),
+    })
+    this.#gate = gate
+    const head = new HeadReader(headRules)
+    const fronts = {
+      http: new HttpFront(config, { ingest: gate, clock, random, log, metrics: this.#metrics.registry }),
+      grpc: new GrpcFront(
+        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: 15_000 },
+        {
+          ingest: gate,
+          health: this.#health,
+          clock,
+          random,
+          log,
+          metrics: this.#metrics.registry,
+          credentialOf: (rawHeaders) => head.read(rawHeaders, undefined).credential,
+          forwardedHeaders: (rawHeaders) => head.read(rawHeaders, undefined).forwarded,
+        },
+      ),
+    }
+    for (const listener of config.listeners) {
+      this.#listeners.push(
+        await openListener(listener, fronts, listenerSettings(config), {
+          clock,
+          random,
+          log,
+          metrics: this.#metrics.registry,
+        }),
+      )
+    }
+    this.#state = 'ready'
+  }
+
+  refresh(): Promise<void> {
+    return this.#watch.refresh()
+  }
+
+  async report(): Promise<PlaneReport> {
+    return { metrics: this.#metrics.report(), sightings: this.#sightings.report(), state: this.#state }
+  }
+
+  async drain(delayMs: number): Promise<void> {
+    const { clock } = this.#deps
+    this.#state = 'draining'
+    this.#health.setServing(false)
+    await clock.sleep(delayMs)
+    this.#health.endWatches()
+    await Promise.all(this.#listeners.map((listener) => listener.drain(this.#config.drainTimeoutMs)))
+    await this.#gate?.idle()
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#listeners.splice(0).map((listener) => listener.close()))
+    for (const close of this.#closers.splice(0).toReversed()) await close()
+  }
+
+  /** What goes on beside requests, each at its own pace. */
+  #repeat(): void {
+    const { db, clock, log } = this.#deps
+    const watching = this.#watch.run()
+    const usage = new Repeating('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
+    const shares = new Repeating('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
+      this.#limiter.share((await liveInstances(db, clock.nowMs())).length)
+      this.#accessLog.sweep(clock.nowMs())
+    })
+    this.#closers.push(async () => {
+      await Promise.all([usage.end(), shares.end()])
+      await this.#recordUse()
+      await this.#watch.close()
+      await watching
+    })
+  }
+
+  async #recordUse(): Promise<void> {
+    const rows = this.#metrics.takeUse()
+    if (rows.length === 0) return
+    try {
+      await recordUse(this.#deps.db, rows)
+    } catch (error) {
+      this.#metrics.tokens.putBack(rows)
+      throw error
+    }
+  }
+}
+
+function listenerSettings({ maxConnectionAgeMs }: GatewayConfig) {
+  return {
+    headerTimeoutMs: 10_000,
+    idleBodyTimeoutMs: 15_000,
+    idleConnectionTimeoutMs: 75_000,
+    maxConnectionAgeMs,
+    maxConnections: 10_000,
+    maxStreamsPerConnection: 100,
+  }
+}

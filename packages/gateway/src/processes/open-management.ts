@@ -1,0 +1,136 @@
+import type { Clock, Log } from '@penstock/runtime'
+import { listen, type Listening, type Route, type ServedRoute, guarded, unguarded } from '@penstock/http'
+import type { OperationName } from '../accounts/roles.ts'
+import { forwardAuth } from '../admin/forward-auth.ts'
+import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
+import { keyGuard } from '../admin/key-guard.ts'
+import { managementApp } from '../admin/management-app.ts'
+import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
+import { mergeSightings } from '../enforcement/merge-sightings.ts'
+import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
+import { readinessReport } from '../enforcement/readiness.ts'
+import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
+import { startOwnTelemetry } from '../metrics/own-telemetry.ts'
+import { prometheusContentType, prometheusText } from '../metrics/prometheus-text.ts'
+import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
+import type { GatewayDb, ManagementRules } from '../operation-context.ts'
+import { tokenStandings } from '../tokens/token-standings.ts'
+import type { Peppers } from '../tokens/pepper.ts'
+import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
+import type { OpenPlane } from './open-ingest-plane.ts'
+import { propagate } from './propagate.ts'
+
+export interface ManagementOptions {
+  readonly config: GatewayConfig
+  readonly address: ListenAddress
+  /** Of the product. */
+  readonly version: string
+  readonly rules: ManagementRules
+  /** Addresses and networks whose forward-auth requests are believed. */
+  readonly forwardAuthProxies: readonly string[]
+  /** Judges for forward-auth, in this process. */
+  readonly judge: OpenPlane
+  /** All that take telemetry in, `judge` among them. */
+  readonly planes: () => readonly IngestPlane[]
+  /** Further calls behind the same keys. */
+  readonly routes: readonly Route<ManagementContext, OperationName>[]
+  readonly db: GatewayDb
+  readonly peppers: Peppers
+  readonly clock: Clock
+  readonly randomBytes: (bytes: number) => Uint8Array
+  readonly log: Log
+}
+
+/** The management listener: API, forward-auth, `/metrics`, `/livez`, `/readyz`; and what happens beside requests. */
+export async function openManagement(options: ManagementOptions): Promise<Listening> {
+  const { config, clock, db, log, planes, judge, version } = options
+  const metrics = new MetricRegistry()
+  const reports = () => planeReports(planes(), log)
+  const metricsReports = async (): Promise<MetricsReport[]> => [
+    metrics.report(),
+    ...(await reports()).map((report) => report.metrics),
+  ]
+  const deps: ManagementDeps = {
+    db,
+    peppers: options.peppers,
+    nowMs: () => clock.nowMs(),
+    randomBytes: options.randomBytes,
+    rules: options.rules,
+    propagate: () => propagate({ db, clock, log, metrics, planes }),
+    log,
+    version,
+    readiness: async (windowMs) => {
+      const sightings = mergeSightings((await reports()).map((report) => report.sightings))
+      return readinessReport(sightings, await tokenStandings(db), windowMs, clock.nowMs())
+    },
+  }
+  const extraRoutes: ServedRoute[] = [
+    ...guarded(options.routes, keyGuard(deps)),
+    ...unguarded([
+      forwardAuthRoute(
+        forwardAuth({
+          ...config,
+          admit: (presented) => judge.admitter.admit(presented),
+          mode: () => judge.mode,
+          proxies: options.forwardAuthProxies,
+          onAdmitted: (admitted, signal, bytes) => judge.forwardAuthUsed(admitted, signal, bytes),
+          nowMs: () => clock.nowMs(),
+          log,
+        }),
+      ),
+      plain('/livez', async () => ({ status: 200, content: 'ok\n' })),
+      plain('/readyz', async () => readiness(await reports(), planes().length)),
+      plain('/metrics', async () => ({ status: 200, content: prometheusText(await metricsReports()) }), prometheusContentType),
+    ]),
+  ]
+  const listening = await listen(managementApp(deps, extraRoutes), options.address)
+  const telemetry =
+    config.ownTelemetryUrl === undefined
+      ? undefined
+      : await startOwnTelemetry({
+          url: config.ownTelemetryUrl,
+          listeners: judge.addresses.length > 0 ? judge.addresses : config.listeners.map(({ address }) => address),
+          version,
+          instanceId: judge.instanceId,
+          startMs: clock.nowMs(),
+          nowMs: () => clock.nowMs(),
+          reports: metricsReports,
+          log,
+        }).catch(async (error) => {
+          await listening.close()
+          throw error
+        })
+  const expiries = new ExpiryWatch({ db, clock, log })
+  return {
+    ...listening,
+    close: async (giveUp) => {
+      await Promise.all([expiries.close(), telemetry?.close()])
+      await listening.close(giveUp)
+    },
+  }
+}
+
+function plain(
+  path: string,
+  answer: () => Promise<{ readonly status: number; readonly content: string }>,
+  contentType = 'text/plain; charset=utf-8',
+): Route<undefined, unknown> {
+  return { method: 'GET', path, access: undefined, handle: async () => ({ ...(await answer()), contentType }) }
+}
+
+/** Ready when every process is: its tokens read, and not draining (X-14). Whether upstream answers is not asked. */
+function readiness(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
+  const state =
+    reports.length < expected ? 'a process does not answer' : reports.find(({ state }) => state !== 'ready')?.state
+  return state === undefined ? { status: 200, content: 'ready\n' } : { status: 503, content: `not ready: ${state}\n` }
+}
+
+/** Of all processes that answer. */
+async function planeReports(planes: readonly IngestPlane[], log: Log): Promise<PlaneReport[]> {
+  const reports = await Promise.allSettled(planes.map((plane) => plane.report()))
+  return reports.flatMap((report) => {
+    if (report.status === 'fulfilled') return [report.value]
+    log.warn({ event: 'report.missing', err: report.reason }, 'a process does not report')
+    return []
+  })
+}

@@ -1,0 +1,105 @@
+import type { IngestPlane } from './ingest-plane.ts'
+
+/** The end of a channel between two processes; `process` and a cluster worker both are one. */
+export interface Channel {
+  send?(message: object): unknown
+  on(event: 'message', listener: (message: unknown) => void): unknown
+  on(event: 'disconnect', listener: () => void): unknown
+}
+
+type Asked = keyof IngestPlane
+
+interface Question {
+  readonly penstock: 'question'
+  readonly id: number
+  readonly asked: Asked
+  /** Of `drain`. */
+  readonly delayMs: number
+}
+
+interface Reply {
+  readonly penstock: 'reply'
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: string
+}
+
+/** A worker that hangs must not hang whoever asks it. */
+const REPLY_TIMEOUT_MS = 5_000
+
+/** A plane in another process. Questions to a process that has ended, or that does not answer in 5 s, fail. */
+export class RemotePlane implements IngestPlane {
+  readonly #channel: Channel
+  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  #lastId = 0
+  #isOpen = true
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+    channel.on('message', (message) => {
+      if (isReply(message)) this.#settle(message)
+    })
+    channel.on('disconnect', () => {
+      this.#isOpen = false
+      for (const { reject } of this.#waiting.values()) reject(new Error('the worker has ended'))
+      this.#waiting.clear()
+    })
+  }
+
+  async refresh(): Promise<void> {
+    await this.#ask('refresh', REPLY_TIMEOUT_MS)
+  }
+
+  report(): ReturnType<IngestPlane['report']> {
+    return this.#ask('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
+  }
+
+  /** Takes as long as draining takes; the worker has its own deadline. */
+  async drain(delayMs: number): Promise<void> {
+    await this.#ask('drain', undefined, delayMs)
+  }
+
+  async #ask(asked: Asked, timeoutMs: number | undefined, delayMs = 0): Promise<unknown> {
+    if (!this.#isOpen) throw new Error('the worker has ended')
+    this.#lastId += 1
+    const id = this.#lastId
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.set(id, { resolve, reject })
+        if (timeoutMs !== undefined) timer = setTimeout(() => reject(new Error(`no ${asked} in time`)), timeoutMs)
+        this.#channel.send?.({ penstock: 'question', id, asked, delayMs } satisfies Question)
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#waiting.delete(id)
+    }
+  }
+
+  #settle({ id, value, error }: Reply): void {
+    const waiting = this.#waiting.get(id)
+    if (error === undefined) waiting?.resolve(value)
+    else waiting?.reject(new Error(error))
+  }
+}
+
+/** The worker's side: lets the process at the other end ask `plane`. */
+export function answerQuestions(channel: Channel, plane: IngestPlane): void {
+  channel.on('message', async (message) => {
+    if (!isQuestion(message)) return
+    const { id, asked, delayMs } = message
+    const reply = await plane[asked](delayMs).then(
+      (value: unknown): Reply => ({ penstock: 'reply', id, value }),
+      (error: Error): Reply => ({ penstock: 'reply', id, error: error.message }),
+    )
+    channel.send?.(reply)
+  })
+}
+
+function isReply(message: unknown): message is Reply {
+  return (message as Partial<Reply> | null)?.penstock === 'reply'
+}
+
+function isQuestion(message: unknown): message is Question {
+  return (message as Partial<Question> | null)?.penstock === 'question'
+}

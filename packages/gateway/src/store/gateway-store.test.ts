@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { liveInstances, publishEpoch, removeInstance } from './instances.ts'
+import { START_MS, TemporaryGateway } from './temporary-gateway.case.ts'
+
+let gateway: TemporaryGateway
+
+beforeEach(async () => {
+  gateway = await TemporaryGateway.open()
+})
+afterEach(() => gateway.close())
+
+test('a new store begins with enforcement off, at epoch 1', async () => {
+  expect(await gateway.db.read.selectFrom('enforcement').selectAll().execute()).toEqual([
+    { id: 1, mode: 'off', grace_until_ms: null, epoch: 1, changed_at_ms: null, changed_by_id: null },
+  ])
+})
+
+test('many may open the same store at once', async () => {
+  const handles = await Promise.all(Array.from({ length: 4 }, () => gateway.openAnother()))
+  expect(handles).toHaveLength(4)
+})
+
+test('the store refuses a mode and a second row of enforcement that nobody knows', async () => {
+  const mode = gateway.db.write((tx) =>
+    tx
+      .updateTable('enforcement')
+      .set({ mode: 'maybe' as 'off' })
+      .execute(),
+  )
+  await expect(mode).rejects.toThrow(/CHECK/)
+  const second = gateway.db.write((tx) =>
+    tx.insertInto('enforcement').values({ id: 2, mode: 'off', epoch: 1 }).execute(),
+  )
+  await expect(second).rejects.toThrow(/CHECK/)
+})
+
+test('T-13: an instance lives as long as it is heard of', async () => {
+  await publishEpoch(gateway.db, 'a', 1, START_MS)
+  await publishEpoch(gateway.db, 'b', 1, START_MS + 5_000)
+  await publishEpoch(gateway.db, 'a', 2, START_MS + 6_000)
+  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([
+    { id: 'a', epoch: 2 },
+    { id: 'b', epoch: 1 },
+  ])
+  expect(await liveInstances(gateway.db, START_MS + 15_000)).toEqual([{ id: 'a', epoch: 2 }])
+  await removeInstance(gateway.db, 'a')
+  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([{ id: 'b', epoch: 1 }])
+})
+
+test('instances that died without a word are forgotten', async () => {
+  await publishEpoch(gateway.db, 'dead', 1, START_MS)
+  await publishEpoch(gateway.db, 'a', 1, START_MS + 3_600_001)
+  const rows = await gateway.db.read.selectFrom('gateway_instances').select('id').execute()
+  expect(rows).toEqual([{ id: 'a' }])
+})

@@ -1,0 +1,16 @@
+import { migrate, openSqlite } from '@penstock/db'
+import type { GatewayDb } from '../operation-context.ts'
+import { gatewayMigrations } from './migrations.ts'
+import type { GatewayTables } from './tables.ts'
+
+/** Opens or creates the gateway's SQLite file and brings its tables up to date. Any number of processes may do so. */
+export async function openGatewayStore(file: string): Promise<GatewayDb> {
+  const db = openSqlite<GatewayTables>(file)
+  try {
+    await migrate(db, gatewayMigrations)
+    return db
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}

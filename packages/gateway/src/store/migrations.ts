@@ -1,0 +1,98 @@
+import type { Migrations } from '@penstock/db'
+import { type Kysely, sql } from 'kysely'
+
+/** Append-only: what has been released is never changed, only followed. */
+export const gatewayMigrations: Migrations = {
+  '0001_gateway': { up: async (db) => runAll(db, gateway) },
+}
+
+/** `position` grows and never returns, so that a page's cursor keeps its place when rows are deleted. */
+const gateway = [
+  sql`create table ingest_tokens (
+    position integer primary key autoincrement,
+    id text not null unique check (length(id) = 12),
+    name text not null,
+    description text,
+    mac blob not null check (length(mac) = 32),
+    pepper_id text not null,
+    imported integer not null check (imported in (0, 1)),
+    signals_json text not null,
+    tags_json text not null,
+    tenant text,
+    allowed_origins_json text not null,
+    limits_json text,
+    created_at_ms integer not null,
+    created_by_id text not null,
+    created_by_role text not null,
+    expires_at_ms integer,
+    disabled integer not null check (disabled in (0, 1)),
+    revoked_at_ms integer,
+    last_used_at_ms integer,
+    supersedes text,
+    expiry_warned_ms integer
+  ) strict`,
+  sql`create unique index ingest_tokens_by_mac on ingest_tokens (mac)`,
+  sql`create index ingest_tokens_by_name on ingest_tokens (name) where revoked_at_ms is null`,
+  sql`create index ingest_tokens_by_end on ingest_tokens (revoked_at_ms, disabled, expires_at_ms)`,
+  sql`create table api_keys (
+    position integer primary key autoincrement,
+    id text not null unique,
+    name text not null,
+    mac blob not null unique check (length(mac) = 32),
+    pepper_id text not null,
+    role text not null check (role in ('Viewer', 'Editor', 'Admin')),
+    created_at_ms integer not null,
+    created_by_id text,
+    expires_at_ms integer,
+    last_used_at_ms integer
+  ) strict`,
+  sql`create table enforcement (
+    id integer primary key check (id = 1),
+    mode text not null check (mode in ('off', 'report', 'warn', 'enforce')),
+    grace_until_ms integer,
+    epoch integer not null,
+    changed_at_ms integer,
+    changed_by_id text
+  ) strict`,
+  sql`insert into enforcement (id, mode, epoch) values (1, 'off', 1)`,
+  sql`create table token_usage (
+    token_id text not null,
+    signal text not null,
+    hour_start_ms integer not null,
+    requests integer not null,
+    bytes integer not null,
+    rejected integer not null,
+    primary key (token_id, hour_start_ms, signal)
+  ) strict, without rowid`,
+  sql`create index token_usage_by_hour on token_usage (hour_start_ms)`,
+  sql`create table gateway_instances (
+    id text primary key,
+    epoch integer not null,
+    seen_at_ms integer not null
+  ) strict, without rowid`,
+  sql`create table audit_events (
+    id integer primary key autoincrement,
+    at_ms integer not null,
+    event text not null,
+    actor_id text,
+    actor_role text,
+    source text,
+    request_id text,
+    subject_id text,
+    before_json text,
+    after_json text
+  ) strict`,
+  sql`create index audit_events_by_time on audit_events (at_ms)`,
+  sql`create table idempotency_keys (
+    caller_id text not null,
+    key text not null,
+    token_id text not null,
+    created_at_ms integer not null,
+    primary key (caller_id, key)
+  ) strict, without rowid`,
+  sql`create index idempotency_keys_by_time on idempotency_keys (created_at_ms)`,
+]
+
+async function runAll(db: Kysely<unknown>, statements: readonly (typeof gateway)[number][]): Promise<void> {
+  for (const statement of statements) await statement.execute(db)
+}

@@ -1,0 +1,4 @@
+/** In UTC, without a fraction when there is none. */
+export const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
+
+export const rfc3339OrNull = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms))

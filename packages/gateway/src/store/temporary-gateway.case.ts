@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ManualClock } from '@penstock/testkit'
+import {
+  defaultManagementRules,
+  type GatewayDb,
+  type ManagementRules,
+  type OperationContext,
+  type Role,
+} from '../operation-context.ts'
+import { openPeppers } from '../tokens/open-peppers.ts'
+import type { Peppers } from '../tokens/pepper.ts'
+import { openGatewayStore } from './gateway-store.ts'
+
+/** 2026-11-21T07:00:00Z */
+export const START_MS = 1_795_244_400_000
+
+/** A gateway's store in a directory of its own, for tests. */
+export class TemporaryGateway {
+  readonly directory: string
+  readonly clock = new ManualClock(START_MS)
+  readonly db: GatewayDb
+  readonly peppers: Peppers
+  propagations = 0
+  readonly #others: GatewayDb[] = []
+
+  private constructor(directory: string, db: GatewayDb, peppers: Peppers) {
+    this.directory = directory
+    this.db = db
+    this.peppers = peppers
+  }
+
+  static async open(): Promise<TemporaryGateway> {
+    const directory = mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
+    const db = await openGatewayStore(join(directory, 'gateway.db'))
+    return new TemporaryGateway(directory, db, await openPeppers(db, { dataDir: directory, randomBytes }))
+  }
+
+  /** Another handle on the same file, as another process has. */
+  async openAnother(): Promise<GatewayDb> {
+    const db = await openGatewayStore(join(this.directory, 'gateway.db'))
+    this.#others.push(db)
+    return db
+  }
+
+  as(role: Role, rules: Partial<ManagementRules> = {}, db: GatewayDb = this.db): OperationContext {
+    return {
+      db,
+      peppers: this.peppers,
+      nowMs: () => this.clock.nowMs(),
+      randomBytes,
+      actor: { id: `key-${role}`, name: role, role },
+      source: '192.0.2.7',
+      requestId: 'request-1',
+      rules: { ...defaultManagementRules, ...rules },
+      propagate: async () => {
+        this.propagations += 1
+        return { instances: 1, applied: 1 }
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const db of [...this.#others, this.db]) await db.close()
+    rmSync(this.directory, { recursive: true })
+  }
+}

@@ -1,0 +1,186 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Verdict } from '../ingest/admission.ts'
+import { isOriginAllowed } from './allowed-origins.ts'
+import { Authenticator } from './authenticate.ts'
+import type { Peppers } from './pepper.ts'
+import type { Snapshot } from './snapshot.ts'
+import { newSecretText } from './token-format.ts'
+import type { TokenRecord } from './token-record.ts'
+
+const NOW_MS = 1_000_000
+const oldPepper = new Uint8Array(32).fill(1)
+const newPepper = new Uint8Array(32).fill(2)
+const peppers: Peppers = {
+  newestId: 'new',
+  byId: new Map([
+    ['new', newPepper],
+    ['old', oldPepper],
+  ]),
+}
+const authenticator = new Authenticator(peppers)
+
+const secretOf = (fill: number) => newSecretText('ingest', (count) => new Uint8Array(count).fill(fill))
+const secret = secretOf(7)
+const imported = 'a-token-of-a-static-nginx-map-0001'
+
+const macOf = (text: string, pepper = newPepper) => createHmac('sha256', pepper).update(text).digest()
+
+function record(changes: Partial<TokenRecord> = {}): TokenRecord {
+  return {
+    id: secret.id,
+    name: 'ci',
+    mac: macOf(secret.text),
+    pepperId: 'new',
+    signals: new Set(['traces', 'metrics', 'logs', 'profiles']),
+    tenant: undefined,
+    allowedOrigins: [],
+    limits: undefined,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+    disabled: false,
+    ...changes,
+  }
+}
+
+function snapshot(tokens: readonly TokenRecord[], importedTokens: readonly TokenRecord[] = []): Snapshot {
+  return {
+    epoch: 1,
+    mode: 'enforce',
+    graceUntilMs: undefined,
+    byId: new Map([...tokens, ...importedTokens].map((token) => [token.id, token])),
+    byMac: new Map(importedTokens.map((token) => [Buffer.from(token.mac).toString('hex'), token])),
+    confirmedAtMs: NOW_MS,
+  }
+}
+
+function judge(value: string, tokens: Snapshot, origin?: string): Verdict {
+  return authenticator.judge({ credential: { kind: 'bearer', value }, signal: 'traces', origin }, tokens, NOW_MS)
+}
+
+const outcome = (verdict: Verdict) => (verdict.allowed ? 'allowed' : verdict.reason)
+
+test('E-1: no credential, and one that cannot be read', () => {
+  const present = (kind: 'none' | 'malformed') =>
+    authenticator.judge({ credential: { kind }, signal: 'traces', origin: undefined }, snapshot([record()]), NOW_MS)
+  expect(present('none')).toEqual({ allowed: false, reason: 'missing', token: undefined })
+  expect(present('malformed')).toEqual({ allowed: false, reason: 'malformed', token: undefined })
+})
+
+test('T-7: the right secret opens', () => {
+  const token = record()
+  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: true, token })
+})
+
+test('T-6: a token keeps the pepper it was made with', () => {
+  const token = record({ mac: macOf(secret.text, oldPepper), pepperId: 'old' })
+  expect(outcome(judge(secret.text, snapshot([token])))).toBe('allowed')
+})
+
+test('T-6: a token whose pepper is not here is our fault and not the client’s', () => {
+  expect(() => judge(secret.text, snapshot([record({ pepperId: 'lost' })]))).toThrow('pepper')
+})
+
+test('T-3: a wrong checksum is malformed, whatever else is right', () => {
+  const typo = `${secret.text.slice(0, -1)}${secret.text.endsWith('0') ? '1' : '0'}`
+  expect(outcome(judge(typo, snapshot([record()])))).toBe('malformed')
+})
+
+test('T-1: an API key is no ingest token', () => {
+  const key = newSecretText('api_key', (count) => new Uint8Array(count).fill(7))
+  expect(outcome(judge(key.text, snapshot([record({ mac: macOf(key.text) })])))).toBe('malformed')
+})
+
+test('T-7: an unknown id and a wrong secret are refused alike, and told apart only by the metric', () => {
+  expect(judge(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
+  const other = record({ mac: macOf('another text') })
+  expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+})
+
+test('T-7: a stored hash of zeros does not open to an unknown id', () => {
+  expect(outcome(judge(secret.text, snapshot([record({ id: '000000000000', mac: new Uint8Array(32) })])))).toBe(
+    'unknown',
+  )
+})
+
+test('T-8: of a wrong secret nothing is told about the token', () => {
+  const gone = record({
+    mac: macOf('another text'),
+    revokedAtMs: 1,
+    expiresAtMs: 1,
+    disabled: true,
+    signals: new Set(),
+  })
+  expect(judge(secret.text, snapshot([gone]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+})
+
+test.each([
+  ['expired', { expiresAtMs: 1, revokedAtMs: 1, disabled: true, signals: new Set<never>() }],
+  ['revoked', { revokedAtMs: 1, disabled: true, signals: new Set<never>() }],
+  ['disabled', { disabled: true, signals: new Set<never>() }],
+  ['signal', { signals: new Set(['logs'] as const), allowedOrigins: ['https://a.example'] }],
+  ['origin', { allowedOrigins: ['https://a.example'] }],
+] as const)('T-8, E-1: of a right secret the first reason is told: %s', (reason, changes) => {
+  const token = record(changes)
+  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
+})
+
+test('E-8: a token ends at its expiry, not later', () => {
+  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS + 1 })])))).toBe('allowed')
+  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS })])))).toBe('expired')
+})
+
+describe('T-15: imported tokens', () => {
+  const token = record({ id: 'imported0001', mac: macOf(imported) })
+  const tokens = snapshot([record()], [token])
+
+  test('are found by their hash', () => {
+    expect(judge(imported, tokens)).toEqual({ allowed: true, token })
+  })
+
+  test('made with an older pepper too', () => {
+    const old = record({ id: 'imported0001', mac: macOf(imported, oldPepper), pepperId: 'old' })
+    expect(outcome(judge(imported, snapshot([], [old])))).toBe('allowed')
+  })
+
+  test.each([
+    ['x'.repeat(31), 'malformed'],
+    ['x'.repeat(32), 'unknown'],
+    ['x'.repeat(256), 'unknown'],
+    ['x'.repeat(257), 'malformed'],
+  ])('%s: %s', (value, reason) => {
+    expect(outcome(judge(value, tokens))).toBe(reason)
+    expect(outcome(judge(value, snapshot([])))).toBe(reason)
+  })
+
+  test('their ids are no credentials', () => {
+    expect(outcome(judge('imported0001', tokens))).toBe('malformed')
+  })
+
+  test('and they end like the others', () => {
+    expect(outcome(judge(imported, snapshot([], [{ ...token, revokedAtMs: 5 }])))).toBe('revoked')
+  })
+})
+
+test.each([
+  [[], undefined, true],
+  [[], 'https://any.example', true],
+  [['https://a.example'], undefined, false],
+  [['https://a.example'], 'https://a.example', true],
+  [['https://a.example'], 'http://a.example', false],
+  [['https://a.example'], 'https://a.example:8443', false],
+  [['https://*.b.example'], 'https://x.b.example', true],
+  [['https://*.b.example'], 'https://y.x.b.example', true],
+  [['https://*.b.example'], 'https://b.example', false],
+  [['https://*.b.example'], 'https://.b.example', false],
+  [['https://*.b.example'], 'https://xb.example', false],
+  [['https://*.b.example'], 'http://x.b.example', false],
+  [['https://*.b.example'], 'https://x.b.example.evil', false],
+  [['https://*.b.example'], 'https://evil/.b.example', false],
+  [['https://*.b.example:81'], 'https://x.b.example:81', true],
+  [['https://*.b.example'], 'https://x.b.example:81', false],
+  [['https://a.example', 'https://*.b.example'], 'https://x.b.example', true],
+  [['https://a.example'], 'null', false],
+] as const)('P-16: a token of %j from %s: %s', (allowedOrigins, origin, expected) => {
+  expect(isOriginAllowed(allowedOrigins, origin)).toBe(expected)
+})

@@ -1,0 +1,79 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import { isOriginAllowed } from './allowed-origins.ts'
+import { KeyedHash } from './keyed-hash.ts'
+import type { Peppers } from './pepper.ts'
+import type { Snapshot } from './snapshot.ts'
+import { hasSecretPrefix, parseSecretText } from './token-format.ts'
+import type { TokenRecord } from './token-record.ts'
+
+/** Imported tokens are of this length, in characters (T-15). */
+export const importedLength = { min: 32, max: 256 } as const
+
+const refused = (reason: Reason): Verdict => ({ allowed: false, reason, token: undefined })
+const missing = refused('missing')
+const malformed = refused('malformed')
+const unknown = refused('unknown')
+const badSecret = refused('bad_secret')
+
+/** What an unknown id is compared with, so that the time it takes does not tell it from a wrong secret (T-7). */
+const dummyMac = new Uint8Array(32)
+
+/**
+ * Judges what a request presents, from one snapshot and without any I/O; alike in every mode (E-1, E-2).
+ *
+ * Throws when a token in the snapshot was made with a pepper that is not here: our own fault, to be answered as such.
+ *
+ * @see spec/otlp-gateway.md T-3, T-7, T-8, T-15, E-8
+ */
+export class Authenticator {
+  readonly #hash: KeyedHash
+
+  constructor(peppers: Peppers) {
+    this.#hash = new KeyedHash(peppers)
+  }
+
+  judge(presented: Pick<Presented, 'credential' | 'signal' | 'origin'>, snapshot: Snapshot, nowMs: number): Verdict {
+    const { credential } = presented
+    if (credential.kind === 'none') return missing
+    if (credential.kind === 'malformed') return malformed
+    const verdict = this.identify(credential.value, snapshot, nowMs)
+    if (!verdict.allowed) return verdict
+    const { token } = verdict
+    if (!token.signals.has(presented.signal)) return { allowed: false, reason: 'signal', token }
+    if (!isOriginAllowed(token.allowedOrigins, presented.origin)) return { allowed: false, reason: 'origin', token }
+    return verdict
+  }
+
+  /** Whose token it is and whether that is in force, wherever it is used. */
+  identify(value: string, snapshot: Snapshot, nowMs: number): Verdict {
+    if (!hasSecretPrefix(value)) return this.#identifyImported(value, snapshot, nowMs)
+    const parsed = parseSecretText('ingest', value)
+    if (parsed === undefined) return malformed
+    const token = snapshot.byId.get(parsed.id)
+    const mac = token === undefined ? this.#hash.newestMac(value) : this.#hash.macUnder(token.pepperId, value)
+    if (mac === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
+    const equal = timingSafeEqual(mac, token === undefined ? dummyMac : token.mac)
+    if (token === undefined) return unknown
+    return equal ? inForce(token, nowMs) : badSecret
+  }
+
+  /** Found by its hash: whoever can time the search learns about hashes under a key he does not have. */
+  #identifyImported(value: string, snapshot: Snapshot, nowMs: number): Verdict {
+    if (value.length < importedLength.min || value.length > importedLength.max) return malformed
+    if (snapshot.byMac.size === 0) return unknown
+    for (const mac of this.#hash.allMacs(value)) {
+      const token = snapshot.byMac.get(mac.toString('hex'))
+      if (token !== undefined) return inForce(token, nowMs)
+    }
+    return unknown
+  }
+}
+
+/** The reason is told only of a right secret, which this one is (T-8). Expiry has no leeway (E-8). */
+function inForce(token: TokenRecord, nowMs: number): Verdict {
+  if (token.expiresAtMs !== undefined && nowMs >= token.expiresAtMs) return { allowed: false, reason: 'expired', token }
+  if (token.revokedAtMs !== undefined) return { allowed: false, reason: 'revoked', token }
+  if (token.disabled) return { allowed: false, reason: 'disabled', token }
+  return { allowed: true, token }
+}

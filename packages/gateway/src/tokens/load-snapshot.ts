@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { IngestSignal } from '../ingest/signals.ts'
+import type { GatewayDb } from '../operation-context.ts'
+import type { IngestTokenTable } from '../store/tables.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { TokenLimits, TokenRecord } from './token-record.ts'
+
+/** A client is told that its token was revoked for so long; then it is unknown. */
+const REVOKED_KEPT_MS = 30 * 86_400_000
+/** Read at a time; between two reads the data path gets its turn. */
+const ROWS_AT_A_TIME = 2_000
+const MAC_BYTES = 32
+
+const columns = [
+  'position',
+  'id',
+  'name',
+  'mac',
+  'pepper_id',
+  'imported',
+  'signals_json',
+  'tenant',
+  'allowed_origins_json',
+  'limits_json',
+  'expires_at_ms',
+  'disabled',
+  'revoked_at_ms',
+] as const
+type Row = Pick<IngestTokenTable, Exclude<(typeof columns)[number], 'position'>> & { position: number }
+
+/**
+ * All that admissions depend on, as the store has it now (T-10).
+ *
+ * The epoch is read before the tokens: a change that lands in between may be in the snapshot already, but none that
+ * the epoch promises is missing, and the next poll sees a newer epoch and loads again.
+ */
+export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapshot> {
+  const state = await db.read
+    .selectFrom('enforcement')
+    .select(['epoch', 'mode', 'grace_until_ms'])
+    .where('id', '=', 1)
+    .executeTakeFirstOrThrow()
+  const byId = new Map<string, TokenRecord>()
+  const byMac = new Map<string, TokenRecord>()
+  const shared = new SharedValues()
+  for (let after = 0; ; ) {
+    const rows = await tokenRows(db, after, nowMs)
+    const macs = new Uint8Array(rows.length * MAC_BYTES)
+    for (const [index, row] of rows.entries()) {
+      const mac = macs.subarray(index * MAC_BYTES, (index + 1) * MAC_BYTES)
+      mac.set(row.mac)
+      const record = toRecord(row, mac, shared)
+      byId.set(record.id, record)
+      if (row.imported === 1) byMac.set(row.mac.toString('hex'), record)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < ROWS_AT_A_TIME) break
+    after = last.position
+    await nextTurn()
+  }
+  return {
+    epoch: state.epoch,
+    mode: state.mode,
+    graceUntilMs: state.grace_until_ms ?? undefined,
+    byId,
+    byMac,
+    confirmedAtMs: nowMs,
+  }
+}
+
+/** For the poll of every second: a snapshot of this epoch is up to date (T-13). */
+export async function currentEpoch(db: GatewayDb): Promise<number> {
+  const { epoch } = await db.read
+    .selectFrom('enforcement')
+    .select('epoch')
+    .where('id', '=', 1)
+    .executeTakeFirstOrThrow()
+  return epoch
+}
+
+/** Forgets tokens revoked more than 30 days ago. */
+export async function purgeRevoked(db: GatewayDb, nowMs: number): Promise<void> {
+  await db.write((tx) =>
+    tx
+      .deleteFrom('ingest_tokens')
+      .where('revoked_at_ms', '<=', nowMs - REVOKED_KEPT_MS)
+      .execute(),
+  )
+}
+
+/** One token's. */
+export const recordOf = (row: Omit<Row, 'position'>): TokenRecord => toRecord(row, row.mac, new SharedValues())
+
+function tokenRows(db: GatewayDb, after: number, nowMs: number): Promise<Row[]> {
+  return db.read
+    .selectFrom('ingest_tokens')
+    .select(columns)
+    .where('position', '>', after)
+    .where((eb) => eb.or([eb('revoked_at_ms', 'is', null), eb('revoked_at_ms', '>', nowMs - REVOKED_KEPT_MS)]))
+    .orderBy('position')
+    .limit(ROWS_AT_A_TIME)
+    .execute()
+}
+
+/** Most tokens agree in most of what they hold: one value for all of them, parsed once. */
+class SharedValues {
+  readonly #strings = new Map<string, string>()
+  readonly #parsed = new Map<string, unknown>()
+  readonly #signals = new Map<string, ReadonlySet<IngestSignal>>()
+
+  string(text: string): string {
+    return remember(this.#strings, text, () => text)
+  }
+
+  parsed<Value>(json: string): Value {
+    return remember(this.#parsed, json, () => JSON.parse(json) as unknown) as Value
+  }
+
+  signals(json: string): ReadonlySet<IngestSignal> {
+    return remember(this.#signals, json, () => new Set(JSON.parse(json) as IngestSignal[]))
+  }
+}
+
+function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = known.get(key) ?? make()
+  known.set(key, value)
+  return value
+}
+
+function toRecord(row: Omit<Row, 'position'>, mac: Uint8Array, shared: SharedValues): TokenRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    mac,
+    pepperId: shared.string(row.pepper_id),
+    signals: shared.signals(row.signals_json),
+    tenant: row.tenant === null ? undefined : shared.string(row.tenant),
+    allowedOrigins: shared.parsed<readonly string[]>(row.allowed_origins_json),
+    limits: row.limits_json === null ? undefined : shared.parsed<TokenLimits>(row.limits_json),
+    expiresAtMs: row.expires_at_ms ?? undefined,
+    revokedAtMs: row.revoked_at_ms ?? undefined,
+    disabled: row.disabled === 1,
+  }
+}

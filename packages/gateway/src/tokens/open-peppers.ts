@@ -1,0 +1,172 @@
+import { createHmac } from 'node:crypto'
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import argon2 from 'argon2'
+import type { GatewayDb } from '../operation-context.ts'
+import type { Peppers } from './pepper.ts'
+import { type RandomBytes, randomBase62 } from './token-format.ts'
+
+export interface PepperSettings {
+  /** `id:base64` each, 32 bytes, newest first. Goes before the passphrase. */
+  readonly configured?: readonly string[] | undefined
+  /** At least 12 characters; stretched once, at start. */
+  readonly passphrase?: string | undefined
+  /** Holds the file that is written when neither is given, and the passphrase's salt. */
+  readonly dataDir: string
+  readonly randomBytes: RandomBytes
+}
+
+/** The message is one line for the operator, and holds no part of a key. */
+export class PepperError extends Error {
+  override readonly name = 'PepperError'
+}
+
+const PEPPER_BYTES = 32
+const SALT_BYTES = 16
+const MIN_PASSPHRASE_LENGTH = 12
+const FINGERPRINT_LENGTH = 8
+const MAX_PEPPERS = 16
+
+/** 64 MiB and about a fifth of a second, once per start. */
+const stretching = {
+  type: argon2.argon2id,
+  memoryCost: 65_536,
+  timeCost: 3,
+  parallelism: 1,
+  hashLength: PEPPER_BYTES,
+} as const
+
+/**
+ * The peppers of T-6: those configured, else one stretched from a passphrase, else those in the file `pepper` of the data
+ * directory, which the first start writes.
+ *
+ * Throws {@link PepperError} when a setting is unusable, or when the store holds tokens or API keys made with a pepper
+ * that is not among them; then nothing is written.
+ */
+export async function openPeppers(db: GatewayDb, settings: PepperSettings): Promise<Peppers> {
+  const inUse = await pepperIdsInUse(db)
+  const peppers = toPeppers(await configuredKeys(settings, inUse.length === 0))
+  const absent = inUse.filter((id) => !peppers.byId.has(id))
+  if (absent.length > 0) throw new PepperError(absenceMessage(absent))
+  return peppers
+}
+
+interface NamedKey {
+  readonly name: string
+  readonly key: Uint8Array
+}
+
+async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Promise<readonly NamedKey[]> {
+  if (settings.configured !== undefined && settings.configured.length > 0) return settings.configured.map(parseNamedKey)
+  await mkdir(settings.dataDir, { recursive: true })
+  if (settings.passphrase !== undefined) return [await stretched(settings.passphrase, settings, mayCreate)]
+  const text = await readOrCreate(
+    join(settings.dataDir, 'pepper'),
+    { mayCreate, randomBytes: settings.randomBytes },
+    () => {
+      const name = randomBase62(8, settings.randomBytes)
+      return `${name}:${Buffer.from(settings.randomBytes(PEPPER_BYTES)).toString('base64')}\n`
+    },
+  )
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(parseNamedKey)
+}
+
+async function stretched(
+  passphrase: string,
+  { dataDir, randomBytes }: PepperSettings,
+  mayCreate: boolean,
+): Promise<NamedKey> {
+  if (passphrase.length < MIN_PASSPHRASE_LENGTH) {
+    throw new PepperError(`The pepper's passphrase must have at least ${MIN_PASSPHRASE_LENGTH} characters`)
+  }
+  const text = await readOrCreate(
+    join(dataDir, 'pepper-salt'),
+    { mayCreate, randomBytes },
+    () => `${Buffer.from(randomBytes(SALT_BYTES)).toString('base64')}\n`,
+  )
+  const salt = Buffer.from(text, 'base64')
+  if (salt.length !== SALT_BYTES)
+    throw new PepperError(`${join(dataDir, 'pepper-salt')} does not hold ${SALT_BYTES} bytes`)
+  return { name: 'passphrase', key: await argon2.hash(passphrase, { ...stretching, salt, raw: true }) }
+}
+
+function parseNamedKey(text: string): NamedKey {
+  const match = /^\s*([0-9A-Za-z._-]{1,32}):([0-9A-Za-z+/]{43}=?)\s*$/.exec(text)
+  if (match === null)
+    throw new PepperError('A pepper must be given as id:base64, with an id of 1 to 32 letters and 32 bytes')
+  return { name: match[1]!, key: Buffer.from(match[2]!, 'base64') }
+}
+
+/** With a part of its hash in its id, a pepper that was replaced under the same name is not taken for the old one. */
+function toPeppers(keys: readonly NamedKey[]): Peppers {
+  if (keys.length > MAX_PEPPERS) throw new PepperError(`There may be at most ${MAX_PEPPERS} peppers`)
+  const byId = new Map<string, Uint8Array>()
+  for (const { name, key } of keys) {
+    const fingerprint = createHmac('sha256', key)
+      .update('penstock pepper id')
+      .digest('hex')
+      .slice(0, FINGERPRINT_LENGTH)
+    byId.set(`${name}-${fingerprint}`, key)
+  }
+  const newestId = byId.keys().next().value
+  if (newestId === undefined) throw new PepperError('The pepper file is empty')
+  return { newestId, byId }
+}
+
+async function pepperIdsInUse(db: GatewayDb): Promise<readonly string[]> {
+  const ofTokens = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
+  const rows = await ofTokens.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
+  return rows.map((row) => row.pepper_id)
+}
+
+const absenceMessage = (ids: readonly string[]): string =>
+  `The store holds tokens or API keys made with pepper ${ids.join(', ')}, which is not at hand: restore the pepper file` +
+  ' beside the database, or configure that pepper or passphrase again'
+
+/** Whole or not at all, readable by its owner only; of several who create it at once all get the same text. */
+async function readOrCreate(
+  file: string,
+  { mayCreate, randomBytes }: { mayCreate: boolean; randomBytes: RandomBytes },
+  make: () => string,
+): Promise<string> {
+  const existing = await readIfThere(file)
+  if (existing !== undefined) return existing
+  if (!mayCreate) {
+    throw new PepperError(`The store holds tokens or API keys, but ${file}, which their pepper depends on, is missing`)
+  }
+  const draft = `${file}.${randomBase62(12, randomBytes)}`
+  await writeDurably(draft, make())
+  try {
+    await link(draft, file)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  } finally {
+    await unlink(draft)
+  }
+  return await readFile(file, 'utf8')
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code

@@ -1,0 +1,209 @@
+import type { Transaction } from 'kysely'
+import { insertAuditEvent } from '../accounts/audit-store.ts'
+import { parseInput, requireFuture } from '../accounts/operation-input.ts'
+import { requireRole } from '../accounts/roles.ts'
+import { ApiError } from '../api-error.ts'
+import { bumpEpoch, getEnforcement } from '../enforcement/enforcement-store.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { requireMatch } from '../store/if-match.ts'
+import { rfc3339OrNull } from '../store/rfc3339.ts'
+import type { GatewayTables } from '../store/tables.ts'
+import { newSecretText } from './token-format.ts'
+import { rotateTokenInput, type UpdateTokenInput, updateTokenInput } from './token-input.ts'
+import {
+  auditedToken,
+  type ListedTokenJson,
+  listedTokenJson,
+  type RotatedTokenJson,
+  tokenETag,
+  tokenJson,
+} from './token-json.ts'
+import { nameWarnings, requireRoom, secretColumns } from './token-rules.ts'
+import {
+  getTokenRow,
+  insertToken,
+  statusOf,
+  summarizeValidTokens,
+  type TokenChange,
+  type TokenRow,
+  updateTokenRow,
+} from './token-store.ts'
+import { usage24h } from './usage-store.ts'
+
+type Tx = Transaction<GatewayTables>
+
+/** What no data path knows of a token: changing only these disturbs none. */
+const unseenColumns: ReadonlySet<string> = new Set(['description', 'tags_json'])
+
+/**
+ * Changes what `body` names. Throws `token_not_found`, `precondition_failed`, `name_in_use`, and `last_valid_token` where
+ * disabling it would leave enforcement without any (A-2). `ifMatch` is the header as it came.
+ */
+export async function updateToken(
+  context: OperationContext,
+  { id, body, ifMatch }: { readonly id: string; readonly body: unknown; readonly ifMatch?: string | undefined },
+): Promise<ListedTokenJson> {
+  requireRole(context.actor, 'updateToken')
+  const nowMs = context.nowMs()
+  const input = parseInput(updateTokenInput, body)
+  requireFuture('expires_at', input.expires_at, nowMs)
+  const outcome = await context.db.write(async (tx) => {
+    const row = await getTokenRow(tx, id)
+    requireMatch(ifMatch, tokenETag(tokenJson(row, context.actor, nowMs)))
+    const change = differences(row, columnsOf(input))
+    const warnings = change.name === undefined ? [] : await nameWarnings(tx, change.name, context)
+    if (change.disabled === 1) {
+      const refusal = await refusalOfLoss(tx, row, context, nowMs)
+      if (refusal !== undefined) return refusal
+    }
+    if (Object.keys(change).length === 0) return { row, warnings, seen: false }
+    const changed = await updateTokenRow(tx, id, {
+      ...change,
+      ...('expires_at_ms' in change && { expiry_warned_ms: null }),
+    })
+    const event = {
+      event: 'token.updated',
+      subjectId: id,
+      before: auditedToken(row),
+      after: auditedToken(changed),
+    } as const
+    await insertAuditEvent(tx, context, event, nowMs)
+    const seen = Object.keys(change).some((column) => !unseenColumns.has(column))
+    if (seen) await bumpEpoch(tx)
+    return { row: changed, warnings, seen }
+  })
+  if (outcome instanceof ApiError) throw outcome
+  if (outcome.seen) await context.propagate()
+  const usage = await usage24h(context.db.read, [id], nowMs)
+  return listedTokenJson(outcome.row, context.actor, nowMs, usage.get(id), outcome.warnings)
+}
+
+/**
+ * A new token for the same identity; the old one ends after the overlap, or earlier if it was to end earlier (T-16).
+ * Throws `token_not_found` and `token_limit_reached`.
+ */
+export async function rotateToken(
+  context: OperationContext,
+  { id, body }: { readonly id: string; readonly body: unknown },
+): Promise<RotatedTokenJson> {
+  requireRole(context.actor, 'rotateToken')
+  const nowMs = context.nowMs()
+  const input = parseInput(rotateTokenInput, body)
+  requireFuture('expires_at', input.expires_at, nowMs)
+  const secret = newSecretText('ingest', context.randomBytes)
+  const overlapEndMs = nowMs + input.overlap_seconds * 1_000
+  const { row, old } = await context.db.write(async (tx) => {
+    const old = await getTokenRow(tx, id)
+    await requireRoom(tx, context)
+    const { position, ...identity } = old
+    const row = await insertToken(tx, {
+      ...identity,
+      ...secretColumns(context, secret.id, secret.text),
+      imported: 0,
+      created_at_ms: nowMs,
+      created_by_id: context.actor.id,
+      created_by_role: context.actor.role,
+      expires_at_ms: input.expires_at === undefined ? renewedExpiryMs(old, nowMs) : input.expires_at,
+      last_used_at_ms: null,
+      supersedes: id,
+      expiry_warned_ms: null,
+    })
+    const endMs = Math.min(old.expires_at_ms ?? overlapEndMs, overlapEndMs)
+    // Nobody need be warned of an end that was asked for.
+    const ending = await updateTokenRow(tx, id, { expires_at_ms: endMs, expiry_warned_ms: 0 })
+    const event = {
+      event: 'token.rotated',
+      subjectId: id,
+      before: auditedToken(old),
+      after: { ...auditedToken(row), id: row.id },
+    } as const
+    await insertAuditEvent(tx, context, event, nowMs)
+    await bumpEpoch(tx)
+    return { row, old: ending }
+  })
+  await context.propagate()
+  return {
+    ...tokenJson(row, context.actor, nowMs),
+    token: secret.text,
+    superseded: {
+      id,
+      expires_at: rfc3339OrNull(old.expires_at_ms),
+      last_used_at: rfc3339OrNull(old.last_used_at_ms),
+    },
+  }
+}
+
+/** Throws `token_not_found`, and `last_valid_token` while enforcement is on (A-1, A-3). */
+export async function revokeToken(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
+  requireRole(context.actor, 'revokeToken')
+  const nowMs = context.nowMs()
+  const refusal = await context.db.write(async (tx) => {
+    const row = await getTokenRow(tx, id)
+    const refusal = await refusalOfLoss(tx, row, context, nowMs)
+    if (refusal !== undefined) return refusal
+    await updateTokenRow(tx, id, { revoked_at_ms: nowMs })
+    await insertAuditEvent(tx, context, { event: 'token.revoked', subjectId: id, before: auditedToken(row) }, nowMs)
+    await bumpEpoch(tx)
+    return undefined
+  })
+  if (refusal !== undefined) throw refusal
+  await context.propagate()
+}
+
+/**
+ * Why this token may not be taken away, if it may not, with the attempt audited.
+ *
+ * In the transaction that would take it away, and returned rather than thrown: so no other can take the last but one at
+ * the same time (A-2), and the entry in the audit log stays.
+ */
+async function refusalOfLoss(
+  tx: Tx,
+  row: TokenRow,
+  context: OperationContext,
+  nowMs: number,
+): Promise<ApiError | undefined> {
+  if (statusOf(row, nowMs) !== 'valid') return undefined
+  const { mode } = await getEnforcement(tx)
+  if (mode !== 'enforce') return undefined
+  const { count } = await summarizeValidTokens(tx, nowMs)
+  if (count > 1) return undefined
+  await insertAuditEvent(
+    tx,
+    context,
+    { event: 'token.revoke_refused', subjectId: row.id, before: auditedToken(row) },
+    nowMs,
+  )
+  return new ApiError(
+    'last_valid_token',
+    'While enforcement is on, the last valid token must stay: create another one or turn enforcement off first.',
+    {
+      token_id: row.id,
+      valid_tokens: count,
+      enforcement: 'enabled',
+      remedies: ['create_token', 'disable_enforcement'],
+    },
+  )
+}
+
+/** As long again as it was to live. */
+const renewedExpiryMs = (old: TokenRow, nowMs: number): number | null =>
+  old.expires_at_ms === null ? null : nowMs + (old.expires_at_ms - old.created_at_ms)
+
+function columnsOf(input: UpdateTokenInput): TokenChange {
+  return {
+    ...(input.name !== undefined && { name: input.name }),
+    ...(input.description !== undefined && { description: input.description }),
+    ...(input.expires_at !== undefined && { expires_at_ms: input.expires_at }),
+    ...(input.signals !== undefined && { signals_json: JSON.stringify(input.signals) }),
+    ...(input.tags !== undefined && { tags_json: JSON.stringify(input.tags) }),
+    ...(input.tenant !== undefined && { tenant: input.tenant }),
+    ...(input.allowed_origins !== undefined && { allowed_origins_json: JSON.stringify(input.allowed_origins) }),
+    ...(input.limits !== undefined && { limits_json: input.limits && JSON.stringify(input.limits) }),
+    ...(input.disabled !== undefined && { disabled: input.disabled ? 1 : 0 }),
+  }
+}
+
+function differences(row: TokenRow, change: TokenChange): TokenChange {
+  const entries = Object.entries(change).filter(([column, value]) => row[column as keyof TokenChange] !== value)
+  return Object.fromEntries(entries)
+}

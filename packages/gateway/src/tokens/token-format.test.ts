@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { newSecretText, parseSecretText, randomBase62, secretScannerPattern } from './token-format.ts'
+
+const zeros = (bytes: number) => new Uint8Array(bytes)
+
+test('T-1: prefix, id, secret, checksum', () => {
+  // CRC-32 of the 61 characters before it is 0x9ef3fb93, which in base62 is 2uTZqN.
+  expect(newSecretText('ingest', zeros)).toEqual({
+    id: '000000000000',
+    text: 'psin_000000000000_00000000000000000000000000000000000000000002uTZqN',
+  })
+})
+
+test('T-1: what is made is what is read, and what scanners find', () => {
+  for (const kind of ['ingest', 'api_key'] as const) {
+    const { id, text } = newSecretText(kind, randomBytes)
+    expect(text).toHaveLength(67)
+    expect(text).toMatch(/^[0-9A-Za-z_]+$/)
+    expect(parseSecretText(kind, text)).toEqual({ id })
+    expect(`TOKEN="${text}"`.match(secretScannerPattern)?.[0]).toBe(text)
+  }
+})
+
+test('T-1: neither kind is read in the place of the other', () => {
+  expect(parseSecretText('ingest', newSecretText('api_key', randomBytes).text)).toBeUndefined()
+  expect(parseSecretText('api_key', newSecretText('ingest', randomBytes).text)).toBeUndefined()
+})
+
+test('T-2: bytes that would favour some letters are thrown away', () => {
+  const bytes = [255, 248, 247, 0, 61, 62, 250, 1]
+  const source = (count: number) => Uint8Array.from({ length: count }, (_, index) => bytes[index % bytes.length]!)
+  expect(randomBase62(5, source)).toBe('z0z01')
+})
+
+describe('T-3: the checksum', () => {
+  const { text } = newSecretText('ingest', randomBytes)
+
+  test('is CRC-32, as zlib has it', () => {
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    const value = [...text.slice(61)].reduce((sum, letter) => sum * 62 + alphabet.indexOf(letter), 0)
+    expect(value).toBe(crc32(text.slice(0, 61)))
+  })
+
+  test('finds every wrong letter', () => {
+    fc.assert(
+      fc.property(fc.nat(66), fc.constantFrom(...'0Az_!é'), (at, letter) => {
+        fc.pre(text[at] !== letter)
+        expect(parseSecretText('ingest', text.slice(0, at) + letter + text.slice(at + 1))).toBeUndefined()
+      }),
+    )
+  })
+
+  test('finds two letters that changed places', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 5, max: 65 }), (at) => {
+        const swapped = text.slice(0, at) + text[at + 1] + text[at] + text.slice(at + 2)
+        expect(parseSecretText('ingest', swapped) === undefined).toBe(swapped !== text)
+      }),
+    )
+  })
+
+  test.each(['', 'psin_', text.slice(0, 66), `${text}0`, ` ${text}`])('refuses %j', (other) => {
+    expect(parseSecretText('ingest', other)).toBeUndefined()
+  })
+})

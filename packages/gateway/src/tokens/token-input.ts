@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { digits, instant, lineOf } from '../accounts/operation-input.ts'
+import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import { allowedOriginPattern } from './allowed-origins.ts'
+import { importedLength } from './authenticate.ts'
+import { hasSecretPrefix } from './token-format.ts'
+import type { TokenLimits } from './token-record.ts'
+
+const MAX_TAGS = 20
+const MAX_ORIGINS = 20
+const MAX_OVERLAP_SECONDS = 30 * 86_400
+const DEFAULT_OVERLAP_SECONDS = 86_400
+
+const signals = z
+  .array(z.enum(ingestSignalNames as [IngestSignal, ...IngestSignal[]]))
+  .min(1)
+  .transform((given) => ingestSignalNames.filter((signal) => given.includes(signal)))
+
+const tags = z.record(lineOf(1, 64), lineOf(0, 256)).superRefine((given, context) => {
+  if (Object.keys(given).length > MAX_TAGS) {
+    context.addIssue({ code: 'custom', params: { problem: 'too_long', max: MAX_TAGS } })
+  }
+})
+
+const positive = z.int().min(1).nullish()
+const allowance = z.strictObject({ requests: positive, bytes: positive }).nullish()
+const windows = z.strictObject({ second: allowance, day: allowance }).nullish()
+const limits = z
+  .strictObject({ traces: windows, metrics: windows, logs: windows, profiles: windows, all: windows })
+  .transform((given) => withoutNulls(given) as TokenLimits | undefined)
+
+/** What says nothing is left out, down to nothing at all. */
+function withoutNulls(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value ?? undefined
+  const entries = Object.entries(value).flatMap(([key, inner]) => {
+    const kept = withoutNulls(inner)
+    return kept === undefined ? [] : [[key, kept] as const]
+  })
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+const optional = {
+  description: lineOf(0, 500).nullable().optional(),
+  expires_at: instant.nullable().optional(),
+  signals: signals.optional(),
+  tags: tags.optional(),
+  tenant: z
+    .string()
+    .min(1)
+    .max(150)
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .nullable()
+    .optional(),
+  allowed_origins: z.array(z.string().toLowerCase().max(300).regex(allowedOriginPattern)).max(MAX_ORIGINS).optional(),
+  limits: limits.nullable().optional(),
+}
+
+/** @see spec/otlp-gateway.md 3.2 */
+export const createTokenInput = z.strictObject({ name: lineOf(1, 80), ...optional })
+export type CreateTokenInput = z.output<typeof createTokenInput>
+
+export const updateTokenInput = z.strictObject({
+  name: lineOf(1, 80).optional(),
+  disabled: z.boolean().optional(),
+  ...optional,
+})
+export type UpdateTokenInput = z.output<typeof updateTokenInput>
+
+/** `expires_at` is that of the new token; without it, it lives as long as the old one was to live, from now on. */
+export const rotateTokenInput = z.strictObject({
+  overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_OVERLAP_SECONDS),
+  expires_at: instant.nullable().optional(),
+})
+
+/** A token from elsewhere (T-15): any visible ASCII but our own form. */
+export const importTokenInput = z.strictObject({
+  ...createTokenInput.shape,
+  token: z
+    .string()
+    .min(importedLength.min)
+    .max(importedLength.max)
+    .regex(/^[\x21-\x7e]+$/)
+    .refine((text) => !hasSecretPrefix(text), { params: { problem: 'own_form' } }),
+})
+
+export const verifyTokenInput = z.strictObject({
+  token: z.string().min(1).max(512),
+  /** Without it: of any signal. */
+  signal: z.enum(ingestSignalNames as [IngestSignal, ...IngestSignal[]]).optional(),
+  /** Without it: from anywhere. */
+  origin: z.string().max(300).optional(),
+})
+
+/** Query of the list; every value is text. Without `limit` the list is whole (design.md ruling 14). */
+export const listTokensInput = z.strictObject({
+  limit: digits(1, 100).optional(),
+  cursor: z.string().max(64).optional(),
+  status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
+  name: z.string().max(80).optional(),
+})
+export type ListTokensInput = z.output<typeof listTokensInput>

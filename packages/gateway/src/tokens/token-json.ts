@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import type { IngestSignal } from '../ingest/signals.ts'
+import type { Actor } from '../operation-context.ts'
+import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
+import type { TokenLimits } from './token-record.ts'
+import { statusOf, type TokenRow } from './token-store.ts'
+import type { TokenUsage } from './usage-store.ts'
+
+export type TokenStatus = 'valid' | 'disabled' | 'expired' | 'revoked'
+
+/** An ingest token as the management API shows it (spec/otlp-gateway.md 3.2). Times are RFC 3339 in UTC. */
+export interface TokenJson {
+  readonly id: string
+  readonly name: string
+  readonly description: string | null
+  readonly service_account: 'otel-ingest'
+  readonly status: TokenStatus
+  readonly signals: readonly IngestSignal[]
+  readonly tags: Readonly<Record<string, string>>
+  readonly tenant: string | null
+  readonly allowed_origins: readonly string[]
+  readonly limits: TokenLimits | null
+  readonly imported: boolean
+  readonly created_at: string
+  /** Not shown to a Viewer. */
+  readonly created_by?: { readonly id: string; readonly role: string }
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly supersedes: string | null
+  readonly warnings: readonly TokenWarning[]
+}
+
+export type TokenWarning = 'name_in_use'
+
+/** The one answer that holds the token itself (A-4). */
+export interface CreatedTokenJson extends TokenJson {
+  readonly token: string
+}
+
+export interface RotatedTokenJson extends CreatedTokenJson {
+  /** The old token: how long it still works, and whether anyone still uses it (T-16). */
+  readonly superseded: { readonly id: string; readonly expires_at: string | null; readonly last_used_at: string | null }
+}
+
+export interface ListedTokenJson extends TokenJson {
+  /** `null`: never. 0 once it has expired. */
+  readonly expires_in_seconds: number | null
+  /** Under 7 days. */
+  readonly expires_soon: boolean
+  readonly usage_24h: TokenUsage
+}
+
+const SOON_SECONDS = 7 * 86_400
+const noUsage: TokenUsage = { requests: 0, bytes: 0, rejected: 0 }
+
+export function tokenJson(
+  row: TokenRow,
+  viewer: Actor,
+  nowMs: number,
+  warnings: readonly TokenWarning[] = [],
+): TokenJson {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    service_account: 'otel-ingest',
+    status: statusOf(row, nowMs),
+    ...editableJson(row),
+    imported: row.imported === 1,
+    created_at: rfc3339(row.created_at_ms),
+    ...(viewer.role === 'Viewer' ? {} : { created_by: { id: row.created_by_id, role: row.created_by_role } }),
+    expires_at: rfc3339OrNull(row.expires_at_ms),
+    last_used_at: rfc3339OrNull(row.last_used_at_ms),
+    supersedes: row.supersedes,
+    warnings,
+  }
+}
+
+export function listedTokenJson(
+  row: TokenRow,
+  viewer: Actor,
+  nowMs: number,
+  usage: TokenUsage | undefined,
+  warnings: readonly TokenWarning[] = [],
+): ListedTokenJson {
+  const leftSeconds = row.expires_at_ms === null ? null : Math.max(0, Math.floor((row.expires_at_ms - nowMs) / 1_000))
+  return {
+    ...tokenJson(row, viewer, nowMs, warnings),
+    expires_in_seconds: leftSeconds,
+    expires_soon: leftSeconds !== null && leftSeconds < SOON_SECONDS && statusOf(row, nowMs) !== 'expired',
+    usage_24h: usage ?? noUsage,
+  }
+}
+
+/** Everything of a token but its secret, for the audit log. */
+export function auditedToken(row: TokenRow): object {
+  return {
+    name: row.name,
+    description: row.description,
+    ...editableJson(row),
+    expires_at: rfc3339OrNull(row.expires_at_ms),
+    disabled: row.disabled === 1,
+    ...(row.imported === 1 ? { imported: true } : {}),
+    ...(row.supersedes === null ? {} : { supersedes: row.supersedes }),
+  }
+}
+
+/** Value of `ETag`: another one after every change that PATCH can make, and after revocation. */
+export function tokenETag(token: TokenJson): string {
+  const { name, description, signals, tags, tenant, allowed_origins, limits, expires_at } = token
+  const disabled = token.status === 'disabled'
+  const state = [token.id, name, description, signals, tags, tenant, allowed_origins, limits, expires_at, disabled]
+  return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
+}
+
+function editableJson(row: TokenRow) {
+  return {
+    signals: JSON.parse(row.signals_json) as IngestSignal[],
+    tags: JSON.parse(row.tags_json) as Record<string, string>,
+    tenant: row.tenant,
+    allowed_origins: JSON.parse(row.allowed_origins_json) as string[],
+    limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as TokenLimits),
+  }
+}

@@ -1,0 +1,134 @@
+import { insertAuditEvent } from '../accounts/audit-store.ts'
+import { inputError, parseInput, requireFuture } from '../accounts/operation-input.ts'
+import { requireRole } from '../accounts/roles.ts'
+import { bumpEpoch } from '../enforcement/enforcement-store.ts'
+import { ingestSignalNames } from '../ingest/signals.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { fromCursor, toCursor } from '../store/cursor.ts'
+import { KeyedHash } from './keyed-hash.ts'
+import { newSecretText, randomBase62 } from './token-format.ts'
+import { type CreateTokenInput, createTokenInput, importTokenInput, listTokensInput } from './token-input.ts'
+import { auditedToken, type CreatedTokenJson, type ListedTokenJson, listedTokenJson, tokenJson } from './token-json.ts'
+import { nameWarnings, requireRoom, secretColumns } from './token-rules.ts'
+import { findTokenRowByMac, getTokenRow, insertToken, sliceTokens, type TokenRow } from './token-store.ts'
+import { usage24h } from './usage-store.ts'
+
+export { revokeToken, rotateToken, updateToken } from './token-changes.ts'
+export { tokenETag } from './token-json.ts'
+export { type TokenCheck, verifyToken } from './verify-token.ts'
+
+export interface TokenPage {
+  /** Newest first. */
+  readonly tokens: readonly ListedTokenJson[]
+  /** For the query parameter `cursor` of the next page; `undefined` on the last. */
+  readonly nextCursor: string | undefined
+  /** Of all pages, for `X-Total-Count`. */
+  readonly totalCount: number
+}
+
+/**
+ * `body`: the parsed JSON of the request. Throws `token_limit_reached`, and `name_in_use` where names must be unique.
+ *
+ * @see spec/otlp-gateway.md 3.2
+ */
+export async function createToken(context: OperationContext, body: unknown): Promise<CreatedTokenJson> {
+  requireRole(context.actor, 'createToken')
+  const nowMs = context.nowMs()
+  const input = parseInput(createTokenInput, body)
+  requireFuture('expires_at', input.expires_at, nowMs)
+  const { id, text } = newSecretText('ingest', context.randomBytes)
+  const { row, warnings } = await context.db.write(async (tx) => {
+    await requireRoom(tx, context)
+    const warnings = await nameWarnings(tx, input.name, context)
+    const row = await insertToken(tx, {
+      ...draftOf(input, context, nowMs),
+      ...secretColumns(context, id, text),
+      imported: 0,
+    })
+    await insertAuditEvent(tx, context, { event: 'token.created', subjectId: id, after: auditedToken(row) }, nowMs)
+    await bumpEpoch(tx)
+    return { row, warnings }
+  })
+  await context.propagate()
+  return { ...tokenJson(row, context.actor, nowMs, warnings), token: text }
+}
+
+/**
+ * Takes over a token that came from elsewhere, so that its clients need not change (T-15). It is not shown again. Fails on
+ * one that is known already, revoked or not: what has been revoked stays so.
+ */
+export async function importToken(context: OperationContext, body: unknown): Promise<ListedTokenJson> {
+  requireRole(context.actor, 'importToken')
+  const nowMs = context.nowMs()
+  const { token, ...input } = parseInput(importTokenInput, body)
+  requireFuture('expires_at', input.expires_at, nowMs)
+  const id = randomBase62(12, context.randomBytes)
+  const macs = new KeyedHash(context.peppers).allMacs(token)
+  const { row, warnings } = await context.db.write(async (tx) => {
+    if (await findTokenRowByMac(tx, macs)) throw inputError([{ field: 'token', problem: 'already_known' }])
+    await requireRoom(tx, context)
+    const warnings = await nameWarnings(tx, input.name, context)
+    const row = await insertToken(tx, {
+      ...draftOf(input, context, nowMs),
+      ...secretColumns(context, id, token),
+      imported: 1,
+    })
+    await insertAuditEvent(tx, context, { event: 'token.imported', subjectId: id, after: auditedToken(row) }, nowMs)
+    await bumpEpoch(tx)
+    return { row, warnings }
+  })
+  await context.propagate()
+  return listedTokenJson(row, context.actor, nowMs, undefined, warnings)
+}
+
+/** `query`: limit, cursor, status, name, all as text. Throws `invalid_cursor`. */
+export async function listTokens(context: OperationContext, query: unknown): Promise<TokenPage> {
+  requireRole(context.actor, 'listTokens')
+  const nowMs = context.nowMs()
+  const { limit, cursor, status, name } = parseInput(listTokensInput, query)
+  const before = cursor === undefined ? undefined : fromCursor(cursor)
+  const selection = { status: status ?? ('unrevoked' as const), name }
+  const { rows, totalCount, hasMore } = await sliceTokens(context.db.read, selection, { before, limit }, nowMs)
+  const last = rows.at(-1)
+  return {
+    tokens: await listed(context, rows, nowMs),
+    nextCursor: hasMore && last !== undefined ? toCursor(last.position) : undefined,
+    totalCount,
+  }
+}
+
+/** Throws `token_not_found`. */
+export async function getToken(context: OperationContext, { id }: { readonly id: string }): Promise<ListedTokenJson> {
+  requireRole(context.actor, 'getToken')
+  const nowMs = context.nowMs()
+  const row = await getTokenRow(context.db.read, id)
+  const [token] = await listed(context, [row], nowMs)
+  return token!
+}
+
+async function listed(context: OperationContext, rows: readonly TokenRow[], nowMs: number): Promise<ListedTokenJson[]> {
+  const ids = rows.map((row) => row.id)
+  const usage = await usage24h(context.db.read, ids, nowMs)
+  return rows.map((row) => listedTokenJson(row, context.actor, nowMs, usage.get(row.id)))
+}
+
+function draftOf(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationContext, nowMs: number) {
+  return {
+    name: input.name,
+    description: input.description ?? null,
+    signals_json: JSON.stringify(input.signals ?? ingestSignalNames),
+    tags_json: JSON.stringify(input.tags ?? {}),
+    tenant: input.tenant ?? null,
+    allowed_origins_json: JSON.stringify(input.allowed_origins ?? []),
+    limits_json: input.limits == null ? null : JSON.stringify(input.limits),
+    created_at_ms: nowMs,
+    created_by_id: actor.id,
+    created_by_role: actor.role,
+    expires_at_ms: input.expires_at ?? null,
+    disabled: 0,
+    revoked_at_ms: null,
+    last_used_at_ms: null,
+    supersedes: null,
+    expiry_warned_ms: null,
+  }
+}

@@ -1,0 +1,133 @@
+import type { ExpressionBuilder, Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
+import { ApiError } from '../api-error.ts'
+import type { GatewayTables, IngestTokenTable } from '../store/tables.ts'
+import type { TokenStatus } from './token-json.ts'
+
+export type TokenRow = Selectable<IngestTokenTable>
+export type TokenChange = Updateable<Omit<IngestTokenTable, 'id' | 'position' | 'mac' | 'pepper_id'>>
+
+type Tx = Transaction<GatewayTables>
+type Read = Kysely<GatewayTables>
+type TokenExpressions = ExpressionBuilder<GatewayTables, 'ingest_tokens'>
+
+/** In the order in which the states hide one another. */
+export function statusOf(row: TokenRow, nowMs: number): TokenStatus {
+  if (row.revoked_at_ms !== null) return 'revoked'
+  if (row.expires_at_ms !== null && row.expires_at_ms <= nowMs) return 'expired'
+  return row.disabled === 1 ? 'disabled' : 'valid'
+}
+
+const unexpired = (eb: TokenExpressions, nowMs: number) =>
+  eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', nowMs)])
+
+/** The same as {@link statusOf}, in SQL. */
+const conditions: Readonly<
+  Record<TokenStatus | 'all', (eb: TokenExpressions, nowMs: number) => ReturnType<TokenExpressions['and']>>
+> = {
+  valid: (eb, nowMs) => eb.and([eb('revoked_at_ms', 'is', null), eb('disabled', '=', 0), unexpired(eb, nowMs)]),
+  disabled: (eb, nowMs) => eb.and([eb('revoked_at_ms', 'is', null), eb('disabled', '=', 1), unexpired(eb, nowMs)]),
+  expired: (eb, nowMs) => eb.and([eb('revoked_at_ms', 'is', null), eb('expires_at_ms', '<=', nowMs)]),
+  revoked: (eb) => eb.and([eb('revoked_at_ms', 'is not', null)]),
+  all: (eb) => eb.and([]),
+}
+
+export async function insertToken(tx: Tx, draft: Insertable<IngestTokenTable>): Promise<TokenRow> {
+  return await tx.insertInto('ingest_tokens').values(draft).returningAll().executeTakeFirstOrThrow()
+}
+
+export async function updateTokenRow(tx: Tx, id: string, change: TokenChange): Promise<TokenRow> {
+  return await tx.updateTable('ingest_tokens').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+}
+
+/** Throws `token_not_found`, also for one that has been revoked. */
+export async function getTokenRow(db: Read, id: string): Promise<TokenRow> {
+  const row = await findTokenRow(db, id)
+  if (row === undefined || row.revoked_at_ms !== null) {
+    throw new ApiError('token_not_found', 'There is no token of this id, or it has been revoked.')
+  }
+  return row
+}
+
+export async function findTokenRow(db: Read, id: string): Promise<TokenRow | undefined> {
+  return await db.selectFrom('ingest_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** By the hash of the whole token, under any of the peppers. */
+export async function findTokenRowByMac(db: Read, macs: readonly Buffer[]): Promise<TokenRow | undefined> {
+  return await db.selectFrom('ingest_tokens').selectAll().where('mac', 'in', macs).executeTakeFirst()
+}
+
+export async function countUnrevoked(db: Read): Promise<number> {
+  const { count } = await db
+    .selectFrom('ingest_tokens')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function isNameInUse(db: Read, name: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('ingest_tokens')
+    .select('id')
+    .where('name', '=', name)
+    .where('revoked_at_ms', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface ValidTokens {
+  readonly count: number
+  /** When the first of them ends; `null` when none does. */
+  readonly nextExpiryMs: number | null
+}
+
+export async function summarizeValidTokens(db: Read, nowMs: number): Promise<ValidTokens> {
+  return await db
+    .selectFrom('ingest_tokens')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.min<number | null>('expires_at_ms').as('nextExpiryMs'),
+    ])
+    .where((eb) => conditions.valid(eb, nowMs))
+    .executeTakeFirstOrThrow()
+}
+
+export interface TokenSelection {
+  readonly status: TokenStatus | 'all' | 'unrevoked'
+  /** Part of the name, whatever its case. */
+  readonly name: string | undefined
+}
+
+export interface TokenSlice {
+  /** Newest first. */
+  readonly rows: readonly TokenRow[]
+  /** Of the selection, whatever the slice. */
+  readonly totalCount: number
+  readonly hasMore: boolean
+}
+
+/** `before`: position of the last row of the page before. `limit`: all the rest without it. */
+export async function sliceTokens(
+  db: Read,
+  selection: TokenSelection,
+  slice: { readonly before: number | undefined; readonly limit: number | undefined },
+  nowMs: number,
+): Promise<TokenSlice> {
+  let selected = db.selectFrom('ingest_tokens').where((eb) => {
+    if (selection.status === 'unrevoked') return eb('revoked_at_ms', 'is', null)
+    return conditions[selection.status](eb, nowMs)
+  })
+  if (selection.name !== undefined) {
+    const wanted = selection.name.toLowerCase()
+    selected = selected.where((eb) => eb(eb.fn<number>('instr', [eb.fn('lower', ['name']), eb.val(wanted)]), '>', 0))
+  }
+  const { count } = await selected.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  let sliced = selected.selectAll().orderBy('position', 'desc')
+  if (slice.before !== undefined) sliced = sliced.where('position', '<', slice.before)
+  if (slice.limit !== undefined) sliced = sliced.limit(slice.limit + 1)
+  const rows = await sliced.execute()
+  const hasMore = slice.limit !== undefined && rows.length > slice.limit
+  return { rows: hasMore ? rows.slice(0, slice.limit) : rows, totalCount: count, hasMore }
+}

@@ -1,0 +1,83 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import type { IngestSignal } from '../ingest/signals.ts'
+import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayTables } from '../store/tables.ts'
+
+/** What one process has seen of a token since it last wrote (T-17). */
+export interface TokenUse {
+  readonly tokenId: string
+  readonly signal: IngestSignal
+  readonly requests: number
+  /** Wire bytes. */
+  readonly bytes: number
+  readonly rejected: number
+  readonly lastUsedAtMs: number
+}
+
+export interface TokenUsage {
+  readonly requests: number
+  readonly bytes: number
+  readonly rejected: number
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const KEPT_MS = 2 * DAY_MS
+const ROWS_PER_TRANSACTION = 2_000
+/** Beyond it, asking for all tokens costs less than naming each. */
+const MAX_NAMED = 200
+
+/** Adds a batch. Each row counts into the hour of its `lastUsedAtMs`. */
+export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
+    if (start > 0) await nextTurn()
+    const part = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION))
+    await db.write(async (tx) => {
+      await sql`insert into token_usage (token_id, signal, hour_start_ms, requests, bytes, rejected)
+        select value ->> 'tokenId', value ->> 'signal', (value ->> 'lastUsedAtMs') / ${HOUR_MS} * ${HOUR_MS},
+          value ->> 'requests', value ->> 'bytes', value ->> 'rejected'
+        from json_each(${part}) where true
+        on conflict (token_id, hour_start_ms, signal) do update set
+          requests = requests + excluded.requests,
+          bytes = bytes + excluded.bytes,
+          rejected = rejected + excluded.rejected`.execute(tx)
+      await sql`update ingest_tokens set last_used_at_ms = max(coalesce(last_used_at_ms, 0), used.at_ms)
+        from (
+          select value ->> 'tokenId' as id, max(value ->> 'lastUsedAtMs') as at_ms from json_each(${part}) group by 1
+        ) as used
+        where ingest_tokens.id = used.id`.execute(tx)
+    })
+  }
+}
+
+/** Of the last 24 hours, in whole hours with the present one; tokens without any are absent. */
+export async function usage24h(
+  db: Kysely<GatewayTables>,
+  tokenIds: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, TokenUsage>> {
+  let usage = db
+    .selectFrom('token_usage')
+    .select((eb) => [
+      'token_id',
+      eb.fn.sum<number>('requests').as('requests'),
+      eb.fn.sum<number>('bytes').as('bytes'),
+      eb.fn.sum<number>('rejected').as('rejected'),
+    ])
+    .where('hour_start_ms', '>', nowMs - DAY_MS)
+    .groupBy('token_id')
+  if (tokenIds.length <= MAX_NAMED) usage = usage.where('token_id', 'in', tokenIds)
+  const rows = await usage.execute()
+  return new Map(rows.map(({ token_id, ...counts }) => [token_id, counts]))
+}
+
+/** Forgets what is older than two days. */
+export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
+  await db.write((tx) =>
+    tx
+      .deleteFrom('token_usage')
+      .where('hour_start_ms', '<', nowMs - KEPT_MS)
+      .execute(),
+  )
+}

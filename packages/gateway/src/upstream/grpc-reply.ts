@@ -1,0 +1,137 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import {
+  decodeExportResponse,
+  decodeRpcStatus,
+  GrpcCode,
+  OtlpDecodeError,
+  type PartialSuccess,
+  type RpcStatus,
+} from '@penstock/otlp'
+import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
+import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
+import type { IngestSignal } from '../ingest/signals.ts'
+import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
+import {
+  type CredentialOwner,
+  meaningOfGrpcCode,
+  meaningWithoutGrpcStatus,
+  retryAfterSeconds,
+  type StatusMeaning,
+} from './status-codes.ts'
+
+const gunzipped = promisify(gunzip)
+
+/** All of it, without remark: an empty response message (P-6). */
+const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
+
+export interface ReplyContext {
+  readonly signal: IngestSignal
+  readonly owner: CredentialOwner
+  readonly random: () => number
+}
+
+/** What a whole reply means (P-24, P-25). A promise only where something has to be inflated. */
+export function answerOf(reply: GrpcReply, context: ReplyContext): Answer | Promise<Answer> {
+  const status = reply.trailers['grpc-status']
+  if (status === '0') return accepted(reply, context.signal)
+  if (status === undefined) return withoutStatus(reply.httpStatus, context)
+  return refused(codeOf(status), reply, context)
+}
+
+function codeOf(status: string | string[]): number {
+  const code = Number(status)
+  return Number.isInteger(code) && code > 0 ? code : GrpcCode.UNKNOWN
+}
+
+function accepted({ framed, encoding }: GrpcReply, signal: IngestSignal): Answer | Promise<Answer> {
+  // Too long to be kept: what it wanted to remark is lost, that it accepted is not (design.md 7.17).
+  if (framed === undefined || framed.length <= PREFIX_BYTES) return allAccepted
+  const message = framed.subarray(PREFIX_BYTES)
+  if (framed[0] === 0) return acceptedWith(message, signal)
+  return encoding === 'gzip' ? acceptedGzip(message, signal) : allAccepted
+}
+
+/** Some servers compress the reply because the request was, though we ask for identity. */
+async function acceptedGzip(message: Uint8Array, signal: IngestSignal): Promise<Accepted> {
+  try {
+    return acceptedWith(await gunzipped(message, { maxOutputLength: MAX_REPLY_BYTES }), signal)
+  } catch {
+    return allAccepted
+  }
+}
+
+function acceptedWith(message: Uint8Array, signal: IngestSignal): Accepted {
+  const partialSuccess = partialSuccessOf(message, signal)
+  if (partialSuccess === undefined) return allAccepted
+  return { kind: 'accepted', partialSuccess, body: { encoding: 'protobuf', bytes: message } }
+}
+
+/** A remark nobody can read changes nothing about the acceptance. In protobuf, profiles have the fields of the others. */
+function partialSuccessOf(message: Uint8Array, signal: IngestSignal): PartialSuccess | undefined {
+  if (message.length === 2 && message[0] === 0x0a && message[1] === 0) return undefined
+  try {
+    return decodeExportResponse(signal === 'profiles' ? 'traces' : signal, message, 'protobuf')
+  } catch (error) {
+    if (error instanceof OtlpDecodeError) return undefined
+    throw error
+  }
+}
+
+function refused(code: number, { trailers }: GrpcReply, { owner, random }: ReplyContext): Refused {
+  const status = statusBody(trailers['grpc-status-details-bin'])
+  const details = status && decoded(status.bytes)
+  const meaning = meaningOfGrpcCode(code, details?.retryDelayMs !== undefined, owner)
+  const isRelayed = meaning.grpcCode === code
+  const text = trailers['grpc-message']
+  return {
+    kind: 'refused',
+    ...meaning,
+    message: isRelayed && typeof text === 'string' ? decodeGrpcMessage(text) : messageFor(meaning, code),
+    retryAfter: waitFor(meaning, details?.retryDelayMs, random),
+    status: isRelayed && details !== undefined ? status : undefined,
+  }
+}
+
+function withoutStatus(httpStatus: number, { owner, random }: ReplyContext): Refused {
+  const meaning = meaningWithoutGrpcStatus(httpStatus, owner)
+  return {
+    kind: 'refused',
+    ...meaning,
+    message:
+      httpStatus === 200
+        ? 'upstream broke off its answer'
+        : `upstream answered HTTP ${httpStatus} without a gRPC status`,
+    retryAfter: waitFor(meaning, undefined, random),
+    status: undefined,
+  }
+}
+
+/** Where the code is ours, upstream's own text would be about something the client has no part in. */
+function messageFor({ cause }: StatusMeaning, code: number): string {
+  if (cause === 'credential') return 'upstream refuses the credential of the gateway'
+  if (code === GrpcCode.UNIMPLEMENTED) return 'upstream does not take this kind of telemetry'
+  return `upstream answered code ${code}`
+}
+
+function waitFor(
+  { httpStatus }: StatusMeaning,
+  retryDelayMs: number | undefined,
+  random: () => number,
+): number | undefined {
+  if (httpStatus !== 429 && httpStatus !== 503) return undefined
+  return retryDelayMs === undefined ? retryAfterSeconds(random) : Math.max(1, Math.ceil(retryDelayMs / 1_000))
+}
+
+function statusBody(base64: string | string[] | undefined): EncodedBody | undefined {
+  return typeof base64 === 'string' ? { encoding: 'protobuf', bytes: Buffer.from(base64, 'base64') } : undefined
+}
+
+function decoded(bytes: Uint8Array): RpcStatus | undefined {
+  try {
+    return decodeRpcStatus(bytes, 'protobuf')
+  } catch (error) {
+    if (error instanceof OtlpDecodeError) return undefined
+    throw error
+  }
+}

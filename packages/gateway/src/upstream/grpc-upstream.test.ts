@@ -1,0 +1,485 @@
+import { createServer, type Server } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { PassThrough, Readable } from 'node:stream'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { decodeRequest, encodeRequest, encodeRpcStatus, type OtlpRequest } from '@penstock/otlp'
+import { silentLog, systemClock } from '@penstock/runtime'
+import { Gate, ManualClock } from '@penstock/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type GrpcPlay, GrpcScript, ok, reply, trailersOnly } from './grpc-script.case.ts'
+import { GrpcUpstream, type GrpcUpstreamSettings } from './grpc-upstream.ts'
+import type { UpstreamRequest } from './upstream.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close()
+})
+
+async function script(plays: readonly GrpcPlay[] | GrpcPlay, options?: { onHeaders?: boolean }): Promise<GrpcScript> {
+  const started = await GrpcScript.start(plays, options)
+  open.push(started)
+  return started
+}
+
+function upstreamOf(
+  url: URL,
+  settings: Partial<GrpcUpstreamSettings> = {},
+  clock: typeof systemClock | ManualClock = systemClock,
+): GrpcUpstream {
+  const upstream = new GrpcUpstream(
+    { target: { url }, credential: () => 'Bearer ours', ...settings },
+    { clock, random: () => 0.5, log: silentLog },
+  )
+  open.push(upstream)
+  return upstream
+}
+
+const body = Buffer.from('message bytes')
+function requestOf(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  return {
+    signal: 'traces',
+    encoding: 'protobuf',
+    contentEncoding: '',
+    headers: ['x-ingest-token-id', 'abc', 'user-agent', 'sdk/1'],
+    body,
+    contentLength: undefined,
+    deadlineMs: Date.now() + 10_000,
+    ...changes,
+  }
+}
+
+const traces: OtlpRequest<'traces'> = { resourceSpans: [] }
+const json = Buffer.from('{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[],"schemaUrl":"here"}]}')
+
+describe('what upstream gets', () => {
+  test('the body in one frame, the method, our credential, and what is left of the time', async () => {
+    const server = await script(ok)
+    const answer = await upstreamOf(server.url).send(requestOf())
+    expect(answer).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
+    const { headers, framed } = server.requests[0]!
+    expect(headers).toMatchObject({
+      ':method': 'POST',
+      ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: 'Bearer ours',
+      'x-ingest-token-id': 'abc',
+      'user-agent': 'sdk/1',
+    })
+    expect(headers['grpc-timeout']).toMatch(/^(9\d{3}|10000)m$/)
+    expect(headers['grpc-encoding']).toBeUndefined()
+    expect(framed.toString('latin1')).toBe('\0\0\0\0\rmessage bytes')
+  })
+
+  test.each(['gzip', 'zstd'])('%s as it is, with the compressed flag', async (coding) => {
+    const server = await script(ok)
+    await upstreamOf(server.url).send(requestOf({ contentEncoding: coding }))
+    expect(server.requests[0]!.headers['grpc-encoding']).toBe(coding)
+    expect(server.requests[0]!.framed.toString('latin1')).toBe('\x01\0\0\0\rmessage bytes')
+  })
+
+  test('headers that HTTP/2 forbids stay behind, repeated ones are joined', async () => {
+    const server = await script(ok)
+    const headers = ['connection', 'close', 'host', 'a', 'te', 'gzip', 'grpc-timeout', '1m', 'x-a', '1', 'x-a', '2']
+    await upstreamOf(server.url).send(requestOf({ headers: [...headers, 'user-agent', 'a', 'user-agent', 'b'] }))
+    expect(server.requests[0]!.headers).toMatchObject({ 'x-a': '1,2', 'user-agent': 'a,b', te: 'trailers' })
+    expect(server.requests[0]!.headers.connection).toBeUndefined()
+  })
+
+  test('large bodies, whole and as a stream of known and of unknown length', async () => {
+    const server = await script(ok)
+    const upstream = upstreamOf(server.url)
+    const large = Buffer.alloc(3_000_000, 'a')
+    await upstream.send(requestOf({ body: large }))
+    await upstream.send(requestOf({ body: Readable.from([large, body]), contentLength: 3_000_013 }))
+    await upstream.send(requestOf({ body: Readable.from([large, body]) }))
+    expect(server.requests.map(({ framed }) => framed.length)).toEqual([3_000_005, 3_000_018, 3_000_018])
+    expect(server.requests.map(({ framed }) => framed.readUInt32BE(1))).toEqual([3_000_000, 3_000_013, 3_000_013])
+  })
+
+  test.each(['', 'gzip'])('JSON, coding "%s", as protobuf', async (contentEncoding) => {
+    const server = await script(ok)
+    const wire = contentEncoding === 'gzip' ? gzipSync(json) : json
+    await upstreamOf(server.url).send(requestOf({ encoding: 'json', body: wire, contentEncoding }))
+    const { framed, headers } = server.requests[0]!
+    expect(headers['grpc-encoding']).toBeUndefined()
+    expect(decodeRequest('traces', framed.subarray(5), 'protobuf').resourceSpans[0]!.schemaUrl).toBe('here')
+  })
+
+  test('an empty request', async () => {
+    const server = await script(ok)
+    await upstreamOf(server.url).send(requestOf({ body: encodeRequest('traces', traces, 'protobuf') }))
+    expect(server.requests[0]!.framed.toString('hex')).toBe('0000000000')
+  })
+})
+
+describe('what cannot be sent on', () => {
+  test.each([
+    ['bad JSON', { encoding: 'json', body: Buffer.from('{"resourceSpans":') }, 400, 3],
+    ['profiles in JSON', { encoding: 'json', signal: 'profiles', body: json }, 415, 12],
+    ['JSON in zstd', { encoding: 'json', contentEncoding: 'zstd', body: json }, 415, 3],
+    ['JSON that is not gzip', { encoding: 'json', contentEncoding: 'gzip', body: json }, 400, 3],
+  ] as const)('%s', async (_, changes, httpStatus, grpcCode) => {
+    const server = await script(ok)
+    const answer = await upstreamOf(server.url).send(requestOf(changes))
+    expect(answer).toMatchObject({ kind: 'refused', cause: 'rejected', httpStatus, grpcCode })
+    expect(server.begun).toHaveLength(0)
+  })
+
+  test.each([
+    ['of unknown length', { body: Readable.from([Buffer.alloc(600), Buffer.alloc(600)]) }],
+    ['inflated', { encoding: 'json', contentEncoding: 'gzip', body: gzipSync(Buffer.alloc(2_000)) }],
+  ] as const)('P-8: a body %s beyond what is held', async (_, changes) => {
+    const server = await script(ok)
+    const answer = await upstreamOf(server.url, { heldBytes: 1_000 }).send(requestOf(changes))
+    expect(answer).toMatchObject({ kind: 'refused', cause: 'too_large', httpStatus: 413, grpcCode: 8 })
+  })
+})
+
+describe('P-24, P-25: what the answer means', () => {
+  const retryIn = (code: number, ms: number | undefined) =>
+    Buffer.from(encodeRpcStatus({ code, message: 'later', retryDelayMs: ms }, 'protobuf')).toString('base64')
+
+  test.each([
+    [1, 'unknown', 502, 1],
+    [2, 'rejected', 500, 2],
+    [3, 'rejected', 400, 3],
+    [4, 'unknown', 504, 4],
+    [5, 'rejected', 400, 5],
+    [6, 'rejected', 409, 6],
+    [7, 'credential', 503, 14],
+    [8, 'too_large', 413, 8],
+    [9, 'rejected', 400, 9],
+    [10, 'unknown', 502, 10],
+    [11, 'unknown', 502, 11],
+    [12, 'throttled', 503, 14],
+    [13, 'rejected', 500, 13],
+    [14, 'throttled', 503, 14],
+    [15, 'unknown', 502, 15],
+    [16, 'credential', 503, 14],
+    [99, 'rejected', 500, 99],
+  ])('code %i is %s: %i and %i', async (code, cause, httpStatus, grpcCode) => {
+    const server = await script(trailersOnly({ 'grpc-status': String(code), 'grpc-message': 'na%C3%AFve' }))
+    const answer = await upstreamOf(server.url).send(requestOf())
+    expect(answer).toMatchObject({ kind: 'refused', cause, httpStatus, grpcCode })
+    expect(answer).toHaveProperty('retryAfter', httpStatus === 503 ? 3 : undefined)
+    if (grpcCode === code) expect(answer).toHaveProperty('message', 'naïve')
+  })
+
+  test('code 8 with RetryInfo is throttling', async () => {
+    const details = retryIn(8, 7_200)
+    const server = await script(trailersOnly({ 'grpc-status': '8', 'grpc-status-details-bin': details }))
+    expect(await upstreamOf(server.url).send(requestOf())).toEqual({
+      kind: 'refused',
+      cause: 'throttled',
+      httpStatus: 429,
+      grpcCode: 8,
+      message: '',
+      retryAfter: 8,
+      status: { encoding: 'protobuf', bytes: Buffer.from(details, 'base64') },
+    })
+  })
+
+  test.each([7, 16])('with a credential of the client, code %i is the client’s', async (code) => {
+    const server = await script(trailersOnly({ 'grpc-status': String(code), 'grpc-message': 'who?' }))
+    const answer = await upstreamOf(server.url, { credentialOwner: 'client', credential: () => undefined }).send(requestOf())
+    expect(answer).toMatchObject({ cause: 'credential', httpStatus: code === 7 ? 403 : 401, grpcCode: code, message: 'who?' })
+  })
+
+  test.each([
+    [400, 'rejected', 2],
+    [401, 'credential', 14],
+    [403, 'credential', 14],
+    [404, 'throttled', 14],
+    [429, 'throttled', 14],
+    [500, 'rejected', 2],
+    [502, 'unknown', 14],
+    [503, 'throttled', 14],
+    [504, 'unknown', 14],
+    [302, 'unknown', 14],
+    [200, 'unknown', 14],
+  ])('HTTP %i without grpc-status is %s, code %i', async (status, cause, grpcCode) => {
+    const server = await script(({ stream }) => {
+      stream.respond({ ':status': status, 'content-type': 'text/html' })
+      stream.end('<p>no</p>')
+    })
+    expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({ kind: 'refused', cause, grpcCode })
+  })
+
+  test('P-6: an empty partial success is none', async () => {
+    const server = await script(reply({ message: Buffer.from('0a00', 'hex') }))
+    expect(await upstreamOf(server.url).send(requestOf())).toEqual({
+      kind: 'accepted',
+      partialSuccess: undefined,
+      body: undefined,
+    })
+  })
+
+  const partial = Buffer.from('0a06080212026e6f', 'hex')
+  test.each(['traces', 'profiles'] as const)('partial success of %s, with upstream’s own bytes', async (signal) => {
+    const server = await script(reply({ message: partial }))
+    expect(await upstreamOf(server.url).send(requestOf({ signal }))).toEqual({
+      kind: 'accepted',
+      partialSuccess: { rejected: 2n, message: 'no' },
+      body: { encoding: 'protobuf', bytes: partial },
+    })
+  })
+
+  test('a reply compressed though nobody asked for it', async () => {
+    const server = await script(
+      reply({ message: gzipSync(partial), isCompressed: true, headers: { 'grpc-encoding': 'gzip' } }),
+    )
+    expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
+      partialSuccess: { rejected: 2n, message: 'no' },
+      body: { bytes: partial },
+    })
+  })
+
+  test('P-15: a reply beyond 4 MiB is not kept, its status counts', async () => {
+    const server = await script(reply({ message: Buffer.alloc(5 * 1024 * 1024) }))
+    expect(await upstreamOf(server.url).send(requestOf())).toEqual({
+      kind: 'accepted',
+      partialSuccess: undefined,
+      body: undefined,
+    })
+  })
+
+  test('an answer that comes before the body has gone out', async () => {
+    const server = await script(trailersOnly({ 'grpc-status': '8' }), { onHeaders: true })
+    const endless = new PassThrough()
+    endless.write(Buffer.alloc(200_000))
+    const answer = await upstreamOf(server.url).send(requestOf({ body: endless, contentLength: 5_000_000 }))
+    expect(answer).toMatchObject({ cause: 'too_large', grpcCode: 8 })
+  })
+})
+
+describe('X-4: sent again only what nobody has looked at', () => {
+  const refuse: GrpcPlay = ({ stream }) => stream.close(7)
+
+  test('REFUSED_STREAM, once', async () => {
+    const server = await script([refuse, ok])
+    expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({ kind: 'accepted' })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('REFUSED_STREAM twice is the end of it', async () => {
+    const server = await script(refuse)
+    expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
+      cause: 'unreachable',
+      httpStatus: 503,
+      grpcCode: 14,
+      retryAfter: 3,
+    })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['a stream', () => requestOf({ body: Readable.from([body]), contentLength: body.length })],
+    ['more than 1 MiB', () => requestOf({ body: Buffer.alloc(1024 * 1024 + 1) })],
+  ])('%s is not sent again', async (_, request) => {
+    const server = await script([refuse, ok])
+    expect(await upstreamOf(server.url).send(request())).toMatchObject({ kind: 'refused', cause: 'unreachable' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each([0, 11])('GOAWAY with code %i below the stream: again, on a new connection', async (code) => {
+    const server = await script([
+      ok,
+      ({ session, stream }) => {
+        session.goaway(code, stream.id! - 2)
+      },
+      ok,
+    ])
+    const upstream = upstreamOf(server.url)
+    await upstream.send(requestOf())
+    expect(await upstream.send(requestOf())).toMatchObject({ kind: 'accepted' })
+    expect(server.sessions).toHaveLength(2)
+  })
+
+  test('GOAWAY above the stream: its answer counts, the next request takes a new connection', async () => {
+    const gate = new Gate()
+    const server = await script([
+      (request) => {
+        request.session.goaway(0, request.stream.id!)
+        void gate.opened.then(() => ok(request))
+      },
+      ok,
+    ])
+    const upstream = upstreamOf(server.url)
+    const first = upstream.send(requestOf())
+    await server.until(() => server.requests.length === 1)
+    const second = upstream.send(requestOf())
+    gate.open()
+    expect(await Promise.all([first, second])).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['a reset connection', (({ session }) => session.socket.destroy()) as GrpcPlay],
+    ['RST_STREAM INTERNAL_ERROR', (({ stream }) => stream.close(2)) as GrpcPlay],
+  ])('%s after the request: unknown, and not again', async (_, play) => {
+    const server = await script([play, ok])
+    expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
+      cause: 'unknown',
+      httpStatus: 502,
+      grpcCode: 14,
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('X-6, X-7: time and connections', () => {
+  test('nobody listens: unreachable', async () => {
+    const server = await GrpcScript.start(ok)
+    const { url } = server
+    await server.close()
+    expect(await upstreamOf(url).send(requestOf())).toMatchObject({
+      cause: 'unreachable',
+      httpStatus: 503,
+      grpcCode: 14,
+      message: 'upstream cannot be reached (ECONNREFUSED)',
+    })
+  })
+
+  async function mute(): Promise<{ url: URL; server: Server; close(): Promise<void> }> {
+    const server = createServer((socket) => socket.on('error', () => {}).resume())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const sockets = new Set<import('node:net').Socket>()
+    server.on('connection', (socket) => sockets.add(socket))
+    const close = () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      })
+    const started = { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), server, close }
+    open.push(started)
+    return started
+  }
+
+  test('someone listens but does not speak HTTP/2: given up after 2 s, twice', async () => {
+    const { url } = await mute()
+    const clock = new ManualClock(Date.now())
+    const answer = upstreamOf(url, {}, clock).send(requestOf())
+    for (const _ of [1, 2]) {
+      await clock.untilSleeping()
+      expect(clock.wakeTimesMs[0]! - clock.nowMs()).toBe(2_000)
+      await clock.advance(2_000)
+    }
+    expect(await answer).toMatchObject({ cause: 'unreachable', message: 'upstream cannot be reached (ETIMEDOUT)' })
+  })
+
+  test('no answer before the deadline: the stream is cancelled, the outcome unknown', async () => {
+    const clock = new ManualClock(1_000_000)
+    const server = await script(() => {})
+    const upstream = upstreamOf(server.url, {}, clock)
+    const answer = upstream.send(requestOf({ deadlineMs: 1_003_000 }))
+    await server.until(() => server.requests.length === 1)
+    expect(server.requests[0]!.headers['grpc-timeout']).toBe('3000m')
+    const reset = new Promise<void>((resolve) => server.requests[0]!.stream.once('close', () => resolve()))
+    await clock.advance(3_000)
+    expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 504, grpcCode: 4 })
+    await reset
+    expect(server.requests[0]!.stream.rstCode).toBe(8)
+  })
+
+  test('X-5: given up by the client', async () => {
+    const server = await script(() => {})
+    let abort = () => {}
+    const answer = upstreamOf(server.url).send(
+      requestOf({
+        onAbortable: (given) => {
+          abort = given
+        },
+      }),
+    )
+    await server.until(() => server.requests.length === 1)
+    const reset = new Promise<void>((resolve) => server.requests[0]!.stream.once('close', () => resolve()))
+    abort()
+    await reset
+    expect(server.requests[0]!.stream.rstCode).toBe(8)
+    expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
+  })
+
+  test.each(['fails', 'is too long', 'ends too early'])('P-8: a streamed body that %s never looks complete', async (how) => {
+    const server = await script(ok)
+    const source = new PassThrough()
+    const answer = upstreamOf(server.url).send(requestOf({ body: source, contentLength: 20 }))
+    source.write(Buffer.alloc(10))
+    await server.until(() => server.begun.length === 1)
+    const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
+    if (how === 'fails') source.destroy(new Error('the client broke off'))
+    else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
+    expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
+    await reset
+    expect(server.requests).toHaveLength(0)
+  })
+
+  test('many requests share few connections', async () => {
+    const gate = new Gate()
+    const server = await script((request) => void gate.opened.then(() => ok(request)))
+    const upstream = upstreamOf(server.url, { session: { connections: 2 } })
+    const answers = Array.from({ length: 300 }, () => upstream.send(requestOf()))
+    await server.until(() => server.requests.length === 300)
+    expect(server.sessions.length).toBeLessThanOrEqual(2)
+    gate.open()
+    expect(new Set((await Promise.all(answers)).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
+  })
+
+  test('an idle connection is closed after 30 s, an old one after 5 min', async () => {
+    const clock = new ManualClock(Date.now())
+    const server = await script(ok)
+    const upstream = upstreamOf(server.url, {}, clock)
+    const send = () => upstream.send(requestOf({ deadlineMs: clock.nowMs() + 10_000 }))
+    await send()
+    const closed = new Promise<void>((resolve) => server.sessions[0]!.once('close', () => resolve()))
+    await clock.advance(30_000)
+    await closed
+    await send()
+    expect(server.sessions).toHaveLength(2)
+  })
+
+  test('a connection on which nothing comes any more is given up', async () => {
+    const clock = new ManualClock(Date.now())
+    const server = await script((request) => request.session.socket.pause())
+    const upstream = upstreamOf(server.url, {}, clock)
+    const answer = upstream.send(requestOf({ deadlineMs: clock.nowMs() + 60_000 }))
+    await server.until(() => server.requests.length === 1)
+    await clock.advance(10_000)
+    await clock.advance(5_000)
+    expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 502 })
+  })
+
+  test('all addresses of a name are used, a dead one is left alone', async () => {
+    const server = await script(ok)
+    const url = new URL(server.url)
+    url.hostname = 'upstream.test'
+    const asked: string[] = []
+    const resolve = (host: string) => {
+      asked.push(host)
+      return Promise.resolve(['127.0.0.2', '127.0.0.1'])
+    }
+    const upstream = upstreamOf(url, { resolve })
+    expect(await upstream.send(requestOf())).toMatchObject({ kind: 'accepted' })
+    expect(asked).toEqual(['upstream.test'])
+    expect(server.requests[0]!.headers[':authority']).toBe(url.host)
+  })
+
+  test('close waits for what is under way', async () => {
+    const gate = new Gate()
+    const server = await script((request) => void gate.opened.then(() => ok(request)))
+    const upstream = upstreamOf(server.url)
+    const answer = upstream.send(requestOf())
+    await server.until(() => server.requests.length === 1)
+    const closed = upstream.close()
+    gate.open()
+    expect(await answer).toMatchObject({ kind: 'accepted' })
+    await closed
+  })
+})
+
+test('bodies are not touched on the way', async () => {
+  const server = await script(ok)
+  const wire = gzipSync(Buffer.from('anything'))
+  await upstreamOf(server.url).send(requestOf({ body: wire, contentEncoding: 'gzip' }))
+  expect(gunzipSync(server.requests[0]!.framed.subarray(5)).toString()).toBe('anything')
+})

@@ -1,0 +1,287 @@
+import type { OutgoingHttpHeaders } from 'node:http2'
+import { RequestEncoder } from '@penstock/otlp'
+import type { Clock, Log, Random } from '@penstock/runtime'
+import type { Answer, Refused } from '../ingest/answer.ts'
+import type { FlatHeaders } from '../ingest/export-call.ts'
+import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
+import { refusalTable } from '../ingest/refusals.ts'
+import { ingestSignals } from '../ingest/signals.ts'
+import { GrpcAddresses, type Resolve } from './grpc-addresses.ts'
+import { heldMessage, type MessageBody } from './grpc-body.ts'
+import { Exchange, type ExchangeEnd, type GrpcMessage } from './grpc-exchange.ts'
+import { answerOf } from './grpc-reply.ts'
+import {
+  defaultGrpcSessionLimits,
+  type GrpcSession,
+  type GrpcSessionLimits,
+  GrpcSessions,
+  type GrpcTarget,
+} from './grpc-sessions.ts'
+import { type CredentialOwner, retryAfterSeconds } from './status-codes.ts'
+import type { Upstream, UpstreamRequest } from './upstream.ts'
+
+export interface GrpcUpstreamSettings {
+  /** `grpc://` or `grpcs://`, host and port. */
+  readonly target: GrpcTarget
+  /** Value of `authorization`, asked at each request; `undefined`: none is sent. */
+  readonly credential: () => string | undefined
+  /** `client`: clients' own credentials are passed on, so what upstream says of them is for the clients (X-9). */
+  readonly credentialOwner?: CredentialOwner
+  /** Default 4 MiB (C-6). */
+  readonly bodyLimitBytes?: number
+  /** Of bodies that must be held to be sent over gRPC at all. Default 64 MiB. */
+  readonly heldBytes?: number
+  readonly session?: Partial<GrpcSessionLimits>
+  readonly resolve?: Resolve
+}
+
+export interface GrpcUpstreamDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/** Larger bodies are not sent a second time (X-4). */
+const REPLAYABLE_BYTES = 1024 * 1024
+/** Requests that wait for this upstream together; further ones are refused before anything is sent. */
+const MAX_UNDER_WAY = 10_000
+const SWEEP_MS = 50
+const ALARM_EVERY_MS = 60_000
+
+/** Headers of HTTP/1.1 that HTTP/2 forbids, and those that we set ourselves. `grpc-*` are the protocol's own. */
+const notForwarded = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'te',
+  'host',
+  'expect',
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'content-encoding',
+  'content-length',
+])
+
+type Attempt = ExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'unsendable' }
+
+/**
+ * OTLP/gRPC on node:http2. What an answer means is decided in status-codes.ts; sent again is only what provably nobody
+ * has looked at, and once.
+ *
+ * @see spec/otlp-gateway.md 1.2, 5 (X-4, X-6, X-7)
+ */
+export class GrpcUpstream implements Upstream {
+  readonly name: string
+  readonly bodyLimitBytes: number
+  readonly #settings: GrpcUpstreamSettings
+  readonly #deps: GrpcUpstreamDeps
+  readonly #sessions: GrpcSessions
+  readonly #encoder = new RequestEncoder('protobuf')
+  readonly #owner: CredentialOwner
+  readonly #heldBytes: number
+  readonly #scheme: string
+  readonly #authority: string
+  /** Unordered; each knows its index, so that it leaves in constant time. */
+  readonly #underWay: Exchange[] = []
+  #isSweeping = false
+  #waiting = 0
+  #alarmAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(settings: GrpcUpstreamSettings, deps: GrpcUpstreamDeps) {
+    const { url } = settings.target
+    this.#settings = settings
+    this.#deps = deps
+    this.name = `${url.protocol}//${url.host}`
+    this.bodyLimitBytes = settings.bodyLimitBytes ?? 4 * 1024 * 1024
+    this.#heldBytes = settings.heldBytes ?? 64 * 1024 * 1024
+    this.#owner = settings.credentialOwner ?? 'gateway'
+    this.#scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
+    this.#authority = url.host
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const addresses = new GrpcAddresses(host, () => deps.clock.nowMs(), settings.resolve)
+    const limits = { ...defaultGrpcSessionLimits, ...settings.session }
+    this.#sessions = new GrpcSessions(settings.target, addresses, deps.clock, limits)
+  }
+
+  async send(request: UpstreamRequest): Promise<Answer> {
+    if (this.#waiting >= MAX_UNDER_WAY)
+      return this.#refused('overloaded', 'unreachable', 'too many requests wait for upstream')
+    this.#waiting += 1
+    // It may fail while there is no stream yet that would notice.
+    if (!(request.body instanceof Uint8Array)) request.body.on('error', () => {})
+    try {
+      const message = await this.#messageOf(request)
+      if (message === undefined) return this.#refused('upstream_broke', 'unknown', 'the client broke off')
+      return 'kind' in message ? message : await this.#sendMessage(request, message)
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#sessions.close()
+  }
+
+  #messageOf(request: UpstreamRequest): MessageBody | Promise<MessageBody | Refused | undefined> {
+    const { encoding, contentEncoding, body, contentLength } = request
+    const bytes = body instanceof Uint8Array ? body.length : contentLength
+    if (encoding === 'protobuf' && bytes !== undefined) return { body, bytes, contentEncoding }
+    return heldMessage(request, { heldBytes: this.#heldBytes }, this.#encoder)
+  }
+
+  async #sendMessage(request: UpstreamRequest, { body, bytes, contentEncoding }: MessageBody): Promise<Answer> {
+    const isCompressed = contentEncoding !== '' && contentEncoding !== 'identity'
+    const message: GrpcMessage = {
+      headers: this.#headers(request, isCompressed ? contentEncoding : ''),
+      isCompressed,
+      body,
+      bytes,
+    }
+    const giveUp: GiveUp = { isWanted: false, exchange: undefined }
+    request.onAbortable?.(() => {
+      giveUp.isWanted = true
+      giveUp.exchange?.giveUp('abandoned')
+    })
+    let end = await this.#attempt(message, request.deadlineMs, giveUp)
+    const isSafe = end.kind === 'untouched' || end.kind === 'unreachable'
+    if (isSafe && body instanceof Uint8Array && bytes <= REPLAYABLE_BYTES && !giveUp.isWanted) {
+      end = await this.#attempt(message, request.deadlineMs, giveUp)
+    }
+    return this.#answer(end, request)
+  }
+
+  async #attempt(message: GrpcMessage, deadlineMs: number, giveUp: GiveUp): Promise<Attempt> {
+    const { clock } = this.#deps
+    let session: GrpcSession | Promise<GrpcSession>
+    try {
+      session = this.#sessions.acquire()
+      if (session instanceof Promise) session = await session
+    } catch (error) {
+      return { kind: 'unreachable', code: codeOf(error) }
+    }
+    if (giveUp.isWanted) return { kind: 'abandoned' }
+    const leftMs = deadlineMs - clock.nowMs()
+    if (leftMs <= 0) return { kind: 'unreachable', code: 'deadline' }
+    message.headers['grpc-timeout'] = formatGrpcTimeout(leftMs)
+    return new Promise((resolve) => {
+      try {
+        const exchange = new Exchange(session, message, deadlineMs, this.#nowMs, (end, over) => {
+          this.#leave(over)
+          resolve(end)
+        })
+        giveUp.exchange = exchange
+        this.#enter(exchange)
+      } catch (error) {
+        resolve(sessionEnded.has(codeOf(error)) ? { kind: 'untouched' } : { kind: 'unsendable' })
+      }
+    })
+  }
+
+  readonly #nowMs = () => this.#deps.clock.nowMs()
+
+  #headers(request: UpstreamRequest, grpcEncoding: string): OutgoingHttpHeaders {
+    const headers: OutgoingHttpHeaders = {
+      ':method': 'POST',
+      ':scheme': this.#scheme,
+      ':authority': this.#authority,
+      ':path': ingestSignals[request.signal].grpcMethod,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-accept-encoding': 'identity',
+    }
+    if (grpcEncoding !== '') headers['grpc-encoding'] = grpcEncoding
+    addForwarded(headers, request.headers)
+    const credential = this.#settings.credential()
+    if (credential !== undefined) headers.authorization = credential
+    return headers
+  }
+
+  #enter(exchange: Exchange): void {
+    exchange.index = this.#underWay.push(exchange) - 1
+    if (!this.#isSweeping) void this.#sweep()
+  }
+
+  #leave(exchange: Exchange): void {
+    const last = this.#underWay.pop()
+    if (last === undefined || last === exchange) return
+    last.index = exchange.index
+    this.#underWay[exchange.index] = last
+  }
+
+  /** One timer for all deadlines, as long as there are any. */
+  async #sweep(): Promise<void> {
+    this.#isSweeping = true
+    while (this.#underWay.length > 0) {
+      await this.#deps.clock.sleep(SWEEP_MS)
+      const nowMs = this.#deps.clock.nowMs()
+      for (const exchange of [...this.#underWay]) if (exchange.deadlineMs <= nowMs) exchange.giveUp('late')
+    }
+    this.#isSweeping = false
+  }
+
+  async #answer(end: Attempt, request: UpstreamRequest): Promise<Answer> {
+    switch (end.kind) {
+      case 'reply': {
+        const answer = await answerOf(end, { signal: request.signal, owner: this.#owner, random: this.#deps.random })
+        if (answer.kind === 'refused' && (answer.cause === 'credential' || end.trailers['grpc-status'] === '12')) {
+          this.#alarm(answer)
+        }
+        return answer
+      }
+      case 'untouched':
+        return this.#refused('upstream_unreachable', 'unreachable', 'upstream takes no requests at the moment')
+      case 'unreachable':
+        return this.#refused('upstream_unreachable', 'unreachable', `upstream cannot be reached (${end.code})`)
+      case 'unsendable':
+        return this.#refused('bad_request', 'rejected', 'a header of the request cannot be sent over HTTP/2')
+      case 'late':
+        return this.#refused('upstream_slow', 'unknown', 'upstream has not answered in time')
+      case 'broke':
+      case 'abandoned':
+        return this.#refused('upstream_broke', 'unknown', 'upstream broke off before its answer')
+    }
+  }
+
+  #refused(kind: keyof typeof refusalTable, cause: Refused['cause'], message: string): Refused {
+    const { http, grpc, retry } = refusalTable[kind]
+    const retryAfter = retry ? retryAfterSeconds(this.#deps.random) : undefined
+    return { kind: 'refused', cause, httpStatus: http, grpcCode: grpc, message, retryAfter, status: undefined }
+  }
+
+  /** Something that only the operator can mend. */
+  #alarm({ cause, message }: Refused): void {
+    const { clock, log } = this.#deps
+    if (this.#owner === 'client' && cause === 'credential') return
+    if (clock.nowMs() < this.#alarmAtMs) return
+    this.#alarmAtMs = clock.nowMs() + ALARM_EVERY_MS
+    const event = cause === 'credential' ? 'upstream.credential_refused' : 'upstream.misplaced'
+    log.error({ event, upstream: this.name }, message)
+  }
+}
+
+interface GiveUp {
+  isWanted: boolean
+  exchange: Exchange | undefined
+}
+
+/** Node's codes for a session that ended between our choice and our request. */
+const sessionEnded = new Set(['ERR_HTTP2_GOAWAY_SESSION', 'ERR_HTTP2_INVALID_SESSION', 'ERR_HTTP2_OUT_OF_STREAMS'])
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : 'closed'
+}
+
+/** A header that came several times becomes one: Node refuses to repeat most of them. */
+function addForwarded(headers: OutgoingHttpHeaders, forwarded: FlatHeaders): void {
+  for (let i = 0; i + 1 < forwarded.length; i += 2) {
+    const name = forwarded[i]!
+    if (notForwarded.has(name) || name.startsWith('grpc-') || name.startsWith(':')) continue
+    const known = headers[name]
+    headers[name] = known === undefined ? forwarded[i + 1]! : `${known},${forwarded[i + 1]}`
+  }
+}

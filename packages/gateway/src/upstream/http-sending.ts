@@ -1,0 +1,211 @@
+import { contentTypes } from '@penstock/otlp'
+import type { Random } from '@penstock/runtime'
+import type { Answer, RefusedCause } from '../ingest/answer.ts'
+import type { RefusalKind } from '../ingest/refusals.ts'
+import type { IngestSignal } from '../ingest/signals.ts'
+import type { UpstreamCredential } from './credential.ts'
+import type { WatchedFile } from './credential-file.ts'
+import { answerOf } from './http-answer.ts'
+import { Exchange, type ExchangeEnd } from './http-exchange.ts'
+import type { UpstreamMetrics } from './http-metrics.ts'
+import { clientGone, ownRefusal } from './http-refusals.ts'
+import type { HttpTargets, Target } from './http-targets.ts'
+import type { CredentialOwner } from './status-codes.ts'
+import type { UpstreamRequest } from './upstream.ts'
+
+/** Largest body that is kept for a second attempt (X-4). */
+const REPLAYABLE_BYTES = 1024 * 1024
+
+/** What all requests to one upstream have in common. */
+export interface Route {
+  readonly paths: Readonly<Record<IngestSignal, string>>
+  readonly targets: HttpTargets
+  readonly credential: UpstreamCredential | undefined
+  readonly ca: WatchedFile<string> | undefined
+  readonly owner: CredentialOwner
+  readonly metrics: UpstreamMetrics
+  readonly nowMs: () => number
+  readonly steadyMs: () => number
+  readonly random: Random
+  readonly onAlarm: (kind: 'credential' | 'misplaced', detail: string) => void
+  readonly onOver: () => void
+}
+
+const TOO_SLOW = new Error('no answer in time')
+const GIVEN_UP = new Error('given up')
+
+/** One request until its answer: at most two attempts, and one deadline over both. */
+export class Sending {
+  readonly #route: Route
+  readonly #request: UpstreamRequest
+  readonly #settle: { resolve(answer: Answer): void; reject(error: unknown): void }
+  readonly #startedMs: number
+  #timer: NodeJS.Timeout | undefined
+  #exchange: Exchange | undefined
+  #target: Target | undefined
+  #attempts = 0
+  #isOver = false
+
+  constructor(
+    route: Route,
+    request: UpstreamRequest,
+    settle: { resolve(answer: Answer): void; reject(error: unknown): void },
+  ) {
+    this.#route = route
+    this.#request = request
+    this.#settle = settle
+    this.#startedMs = route.steadyMs()
+  }
+
+  begin(): void {
+    const { targets, credential, ca, nowMs } = this.#route
+    this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), this.#request.deadlineMs - nowMs())
+    this.#request.onAbortable?.(() => this.#interrupt(GIVEN_UP))
+    const addresses = targets.refreshed()
+    const secret = credential?.refreshed()
+    const trust = ca?.refreshed()
+    if (addresses === undefined && secret === undefined && trust === undefined) {
+      this.#attempt()
+      return
+    }
+    Promise.all([addresses, secret, trust]).then(
+      () => this.#attempt(),
+      (error: Error) => this.#failed({ kind: 'failed', sent: false, error }),
+    )
+  }
+
+  #attempt(): void {
+    if (this.#isOver) return
+    this.#attempts += 1
+    this.#target = this.#route.targets.pick(this.#target)
+    this.#exchange = new Exchange((end) => this.#ended(end))
+    const { signal, body } = this.#request
+    this.#target.pool.dispatch(
+      { path: this.#route.paths[signal], method: 'POST', headers: this.#headers(), body },
+      this.#exchange,
+    )
+  }
+
+  #headers(): string[] {
+    const { encoding, contentEncoding, headers, body, contentLength } = this.#request
+    const { credential, owner } = this.#route
+    const sent = ['content-type', contentTypes[encoding]]
+    if (contentEncoding !== '') sent.push('content-encoding', contentEncoding)
+    if (!(body instanceof Uint8Array) && contentLength !== undefined) sent.push('content-length', `${contentLength}`)
+    if (credential !== undefined && owner === 'gateway') sent.push('authorization', credential.value)
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = headers[index]!
+      if (ownHeaders.has(name) && !(name === 'authorization' && owner === 'client')) continue
+      sent.push(name, headers[index + 1]!)
+    }
+    return sent
+  }
+
+  /** From outside: the deadline, or a client that has gone. */
+  #interrupt(reason: Error): void {
+    if (this.#isOver) return
+    if (this.#exchange === undefined) this.#failed({ kind: 'failed', sent: false, error: reason })
+    else this.#exchange.interrupt(reason)
+  }
+
+  #ended(end: ExchangeEnd): void {
+    if (end.kind === 'failed') {
+      this.#failed(end)
+      return
+    }
+    const { reply } = end
+    const { owner, metrics, nowMs, random } = this.#route
+    if (this.#target !== undefined) this.#target.failures = 0
+    const { signal, encoding } = this.#request
+    const answer = answerOf(reply, { signal, encoding, owner, nowMs: nowMs(), random })
+    if (answer.kind === 'accepted') {
+      metrics.accepted()
+    } else {
+      metrics.failed(`${reply.status}`)
+      this.#raiseAlarm(reply.status)
+    }
+    this.#finish(answer)
+  }
+
+  #raiseAlarm(status: number): void {
+    const { owner, onAlarm } = this.#route
+    if (status === 404 || status === 405) onAlarm('misplaced', `HTTP ${status} for ${this.#request.signal}`)
+    else if (owner === 'gateway' && (status === 401 || status === 403)) onAlarm('credential', `HTTP ${status}`)
+  }
+
+  #failed({ sent, error }: Extract<ExchangeEnd, { kind: 'failed' }>): void {
+    if (this.#isOver) return
+    if (error === GIVEN_UP || this.#clientBroke()) {
+      this.#finish(clientGone)
+    } else if (error === TOO_SLOW) {
+      this.#refuse('upstream_slow', sent ? 'unknown' : 'unreachable', 'the upstream did not answer in time', 'slow')
+    } else if (sent) {
+      this.#refuse('upstream_broke', 'unknown', 'the connection to the upstream broke', 'broke')
+    } else if ((error as NodeJS.ErrnoException).code === 'UND_ERR_INVALID_ARG') {
+      this.#end()
+      this.#settle.reject(error)
+    } else {
+      this.#notConnected()
+    }
+  }
+
+  /** Nothing has been sent, so another attempt cannot repeat anything (X-4). */
+  #notConnected(): void {
+    if (this.#target !== undefined) {
+      this.#route.targets.failed(this.#target)
+      if (this.#attempts === 1 && isReplayable(this.#request.body)) {
+        this.#attempt()
+        return
+      }
+    }
+    this.#refuse('upstream_unreachable', 'unreachable', 'the upstream cannot be reached', 'unreachable')
+  }
+
+  #refuse(kind: RefusalKind, cause: RefusedCause, message: string, errorType: string): void {
+    this.#route.metrics.failed(errorType)
+    this.#finish(ownRefusal(kind, cause, message, this.#route.random))
+  }
+
+  #clientBroke(): boolean {
+    const { body } = this.#request
+    return !(body instanceof Uint8Array) && body.errored !== null && body.errored !== undefined
+  }
+
+  #finish(answer: Answer): void {
+    this.#end()
+    this.#settle.resolve(answer)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    const { metrics, steadyMs, onOver } = this.#route
+    metrics.over(steadyMs() - this.#startedMs)
+    onOver()
+  }
+}
+
+/**
+ * Headers that are ours to set, or that concern one connection only. Without `accept-encoding` upstream answers in
+ * plain bytes, which either front can pass on.
+ */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function isReplayable(body: UpstreamRequest['body']): boolean {
+  return body instanceof Uint8Array ? body.length <= REPLAYABLE_BYTES : !body.readableDidRead && !body.destroyed
+}

@@ -1,0 +1,130 @@
+import type { Clock, Random } from '@penstock/runtime'
+import type { UpstreamConfig } from '../gateway-config.ts'
+import type { Answer } from '../ingest/answer.ts'
+import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
+import { WatchedFile } from './credential-file.ts'
+import { type Resolve, systemResolve } from './grpc-addresses.ts'
+import { UpstreamMetrics } from './http-metrics.ts'
+import { ownRefusal } from './http-refusals.ts'
+import { type Route, Sending } from './http-sending.ts'
+import { HttpTargets } from './http-targets.ts'
+import type { Upstream, UpstreamRequest } from './upstream.ts'
+
+const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024
+
+export interface HttpUpstreamLimits {
+  /** Per address. */
+  readonly connections: number
+  /** Requests sent or waiting for a connection; beyond it they are refused as overload. */
+  readonly underWay: number
+}
+
+export const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, underWay: 16_384 }
+
+/** Something only an operator can mend. Told for every such answer; whoever writes it down limits how often. */
+export interface UpstreamAlarm {
+  /** Upstream refuses our own credential, or does not know OTLP's paths, or a watched file cannot be used. */
+  readonly kind: 'credential' | 'misplaced' | 'file'
+  readonly upstream: string
+  readonly detail: string
+}
+
+export interface HttpUpstreamOptions {
+  /** With an `http:` or `https:` URL. */
+  readonly config: UpstreamConfig
+  /** The client's `Authorization` goes upstream (X-9). */
+  readonly passCredentialThrough: boolean
+  readonly clock: Clock
+  /** For durations; milliseconds that never go back. */
+  readonly steadyMs: () => number
+  readonly random: Random
+  readonly metrics: MetricRegistry
+  readonly onAlarm: (alarm: UpstreamAlarm) => void
+  readonly limits?: Partial<HttpUpstreamLimits>
+  readonly resolve?: Resolve
+}
+
+/** Throws when a file of the configuration cannot be read; whether somebody listens is seen by the first request. */
+export async function openHttpUpstream(options: HttpUpstreamOptions): Promise<Upstream> {
+  const { config, clock, onAlarm } = options
+  const url = new URL(config.url)
+  const name = url.origin + prefixOf(url)
+  const watch = {
+    nowMs: () => clock.nowMs(),
+    onTrouble: (file: string, reason: string) =>
+      onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
+  }
+  const credential = await openUpstreamCredential(config.credential, watch)
+  const ca = config.caFile === undefined ? undefined : await WatchedFile.open(config.caFile, (pem) => pem, watch)
+  return new HttpUpstream(options, { url, name, credential, ca })
+}
+
+const prefixOf = (url: URL): string => url.pathname.replace(/\/+$/, '')
+
+interface Opened {
+  readonly url: URL
+  readonly name: string
+  readonly credential: UpstreamCredential | undefined
+  readonly ca: WatchedFile<string> | undefined
+}
+
+class HttpUpstream implements Upstream {
+  readonly name: string
+  readonly bodyLimitBytes: number
+  readonly #route: Route
+  readonly #maxUnderWay: number
+  #underWay = 0
+
+  constructor(options: HttpUpstreamOptions, { url, name, credential, ca }: Opened) {
+    const { clock, config, random, steadyMs, onAlarm } = options
+    const limits = { ...defaultHttpUpstreamLimits, ...options.limits }
+    const nowMs = () => clock.nowMs()
+    this.name = name
+    this.bodyLimitBytes = config.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+    this.#maxUnderWay = limits.underWay
+    this.#route = {
+      paths: pathsBelow(prefixOf(url)),
+      targets: new HttpTargets({
+        origin: url,
+        connections: limits.connections,
+        ca,
+        resolve: options.resolve ?? systemResolve,
+        nowMs,
+      }),
+      credential,
+      ca,
+      owner: options.passCredentialThrough ? 'client' : 'gateway',
+      metrics: new UpstreamMetrics(options.metrics, name),
+      nowMs,
+      steadyMs,
+      random,
+      onAlarm: (kind, detail) => onAlarm({ kind, upstream: name, detail }),
+      onOver: () => {
+        this.#underWay -= 1
+      },
+    }
+  }
+
+  send(request: UpstreamRequest): Promise<Answer> {
+    const { metrics, random } = this.#route
+    if (this.#underWay >= this.#maxUnderWay) {
+      metrics.failed('overloaded')
+      const refusal = ownRefusal('overloaded', 'throttled', 'too many requests wait for the upstream', random)
+      return Promise.resolve(refusal)
+    }
+    this.#underWay += 1
+    metrics.began()
+    return new Promise((resolve, reject) => new Sending(this.#route, request, { resolve, reject }).begin())
+  }
+
+  close(): Promise<void> {
+    return this.#route.targets.close()
+  }
+}
+
+function pathsBelow(prefix: string): Readonly<Record<IngestSignal, string>> {
+  const paths = ingestSignalNames.map((signal) => [signal, prefix + ingestSignals[signal].httpPath])
+  return Object.fromEntries(paths) as Record<IngestSignal, string>
+}

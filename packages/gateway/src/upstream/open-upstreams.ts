@@ -1,0 +1,91 @@
+import type { Clock, Log, Random } from '@penstock/runtime'
+import type { Route } from '../attribution/tenant-route.ts'
+import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
+import { meteredUpstream } from '../metrics/metered-upstream.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { openUpstreamCredential } from './credential.ts'
+import { WatchedFile } from './credential-file.ts'
+import { GrpcUpstream } from './grpc-upstream.ts'
+import { openHttpUpstream, type UpstreamAlarm } from './http-upstream.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface UpstreamDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: MetricRegistry
+}
+
+export interface Upstreams {
+  /** Of a route that is not forbidden. */
+  at(route: Route): Upstream
+  close(): Promise<void>
+}
+
+/** An alarm of one kind is logged at most this often per upstream. */
+const ALARM_EVERY_MS = 60_000
+
+/** The default upstream and those of tenants. Rejects when a file that one of them needs cannot be read. */
+export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
+  const onAlarm = alarmLog(deps)
+  const open = (upstream: UpstreamConfig) => openUpstream(upstream, config, deps, onAlarm)
+  const fallback = await open(config.upstream)
+  const ofTenants = new Map<string, Upstream>()
+  for (const [tenant, upstream] of Object.entries(config.tenantUpstreams)) ofTenants.set(tenant, await open(upstream))
+  return {
+    at: (route) => (route.kind === 'tenant' ? ofTenants.get(route.tenant)! : fallback),
+    close: async () => {
+      await Promise.all([fallback, ...ofTenants.values()].map((upstream) => upstream.close()))
+    },
+  }
+}
+
+async function openUpstream(
+  config: UpstreamConfig,
+  { passCredentialThrough, maxBodyBytes }: GatewayConfig,
+  { clock, random, log, metrics }: UpstreamDeps,
+  onAlarm: (alarm: UpstreamAlarm) => void,
+): Promise<Upstream> {
+  const steadyMs = () => performance.now()
+  if (!config.url.startsWith('grpc')) {
+    return openHttpUpstream({ config, passCredentialThrough, clock, steadyMs, random, metrics, onAlarm })
+  }
+  const url = new URL(config.url)
+  const watch = {
+    nowMs: () => clock.nowMs(),
+    onTrouble: (file: string, reason: string) =>
+      onAlarm({ kind: 'file', upstream: config.url, detail: `${file}: ${reason}` }),
+  }
+  const credential = await openUpstreamCredential(config.credential, watch)
+  const ca = config.caFile === undefined ? undefined : await WatchedFile.open(config.caFile, (pem) => pem, watch)
+  const upstream = new GrpcUpstream(
+    {
+      target: { url, ca: ca && current(ca) },
+      credential: credential === undefined ? () => undefined : current(credential),
+      credentialOwner: passCredentialThrough ? 'client' : 'gateway',
+      ...(config.bodyLimitBytes !== undefined && { bodyLimitBytes: config.bodyLimitBytes }),
+      heldBytes: maxBodyBytes,
+    },
+    { clock, random, log },
+  )
+  return meteredUpstream(upstream, metrics, steadyMs)
+}
+
+/** The value now; one that is being read anew counts from the next request on. */
+function current(file: { readonly value: string; refreshed(): Promise<void> | undefined }): () => string {
+  return () => {
+    file.refreshed()?.catch(() => {})
+    return file.value
+  }
+}
+
+function alarmLog({ clock, log }: UpstreamDeps): (alarm: UpstreamAlarm) => void {
+  const loggedAtMs = new Map<string, number>()
+  return ({ kind, upstream, detail }) => {
+    const key = `${kind} ${upstream}`
+    const nowMs = clock.nowMs()
+    if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_EVERY_MS) return
+    loggedAtMs.set(key, nowMs)
+    log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs its operator')
+  }
+}

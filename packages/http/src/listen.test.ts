@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { Gate } from '@penstock/testkit'
+import { expect, test } from 'vitest'
+import { listen } from './listen.ts'
+
+const anywhere = { host: '127.0.0.1', port: 0 }
+
+test('says where it listens', async () => {
+  const server = await listen((_request, response) => response.end('here'), anywhere)
+  expect(server.port).toBeGreaterThan(0)
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+  expect(await (await fetch(server.url)).text()).toBe('here')
+  await server.close()
+})
+
+test('an address that is taken is an error with its code', async () => {
+  const server = await listen((_request, response) => response.end(), anywhere)
+  await expect(listen((_request, response) => response.end(), server)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await server.close()
+})
+
+test('closing waits for the request under way, whose connection then ends, and cuts idle ones at once', async () => {
+  const arrived = new Gate()
+  const answer = new Gate()
+  const server = await listen(async (_request, response) => {
+    arrived.open()
+    await answer.opened
+    response.end('done')
+  }, anywhere)
+
+  const idle = connect(server.port, '127.0.0.1')
+  await once(idle, 'connect')
+  const idleEnded = once(idle.resume(), 'close')
+
+  const agent = new Agent({ keepAlive: true })
+  const call = request(server.url, { agent }).end()
+  const answered = once(call, 'response')
+  await arrived.opened
+
+  let closed = false
+  const closing = server.close().then(() => {
+    closed = true
+  })
+  await idleEnded
+  expect(closed).toBe(false)
+  await expect(fetch(server.url)).rejects.toThrow()
+
+  answer.open()
+  const [response] = await answered
+  expect(response.headers.connection).toBe('close')
+  expect((await response.toArray()).join('')).toBe('done')
+  await closing
+  agent.destroy()
+})
+
+test('what does not end by itself is cut off when patience ends', async () => {
+  const arrived = new Gate()
+  const server = await listen(() => arrived.open(), anywhere)
+  const failed = expect(fetch(server.url)).rejects.toThrow()
+  await arrived.opened
+  const patience = new AbortController()
+  const closing = server.close(patience.signal)
+  patience.abort()
+  await closing
+  await failed
+})
+
+test('closing twice is closing once', async () => {
+  const server = await listen((_request, response) => response.end(), anywhere)
+  await Promise.all([server.close(), server.close()])
+})

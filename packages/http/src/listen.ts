@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+
+export interface Listening {
+  readonly host: string
+  /** The bound one, also where any free one was asked for. */
+  readonly port: number
+  /** `http://host:port`, an IPv6 address in brackets. */
+  readonly url: string
+  /**
+   * Takes no more connections, cuts idle ones, and resolves when every request under way has its answer. Those that
+   * remain when `giveUp` aborts are cut off.
+   */
+  close(giveUp?: AbortSignal): Promise<void>
+}
+
+const HEADERS_TIMEOUT_MS = 10_000
+/** Of a whole request; nothing that is served here is large. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be had */
+export async function listen(
+  handler: RequestListener,
+  address: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS })
+  const connections = new Set<Socket>()
+  const underWay = new Map<Socket, ServerResponse>()
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.on('close', () => connections.delete(socket))
+  })
+  server.on('request', ({ socket }, response) => {
+    underWay.set(socket, response)
+    response.on('close', () => {
+      if (underWay.get(socket) === response) underWay.delete(socket)
+      if (!server.listening) socket.end()
+    })
+    if (!server.listening) response.shouldKeepAlive = false
+  })
+  server.on('request', handler)
+  server.listen(address.port, address.host)
+  await once(server, 'listening')
+  const bound = server.address() as AddressInfo
+
+  const close = async (giveUp?: AbortSignal): Promise<void> => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    // Node's own notion of idle leaves out connections that never sent a byte, such as a browser opens ahead.
+    for (const socket of connections) if (!underWay.has(socket)) socket.destroy()
+    for (const response of underWay.values()) if (!response.headersSent) response.shouldKeepAlive = false
+    const cut = () => server.closeAllConnections()
+    if (giveUp?.aborted) cut()
+    else giveUp?.addEventListener('abort', cut, { once: true })
+    await closed
+    giveUp?.removeEventListener('abort', cut)
+  }
+
+  return {
+    host: bound.address,
+    port: bound.port,
+    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    close,
+  }
+}

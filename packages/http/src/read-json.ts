@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import { RequestProblem } from './request-problem.ts'
+
+/** The client broke off; nobody is left to be told anything. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/**
+ * The JSON value of a body of at most `limitBytes`, or `undefined` when it has none and none is `needed`.
+ *
+ * A body that is too large is not read further than to where that shows; Node discards the rest after the answer.
+ *
+ * @throws RequestProblem: unsupported_media_type, then body_too_large, then invalid_json; ClientGone
+ */
+export async function readJson(request: IncomingMessage, limitBytes: number, needed: boolean): Promise<unknown> {
+  if (!needed && isWithoutBody(request)) return undefined
+  requireJson(request)
+  return parseJson(await readBytes(request, limitBytes))
+}
+
+function isWithoutBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+}
+
+function requireJson({ headers }: IncomingMessage): void {
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  if (coding !== 'identity') {
+    throw new RequestProblem({ kind: 'unsupported_media_type' }, { 'Accept-Encoding': 'identity' })
+  }
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
+  const charsets = parameters.map((text) => /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/.exec(text)?.[1] ?? 'utf-8')
+  if (type.trim() !== 'application/json' || charsets.some((charset) => charset !== 'utf-8' && charset !== 'utf8')) {
+    throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
+  }
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const tooLarge = () => new RequestProblem({ kind: 'body_too_large', limitBytes })
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge())
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let bytes = 0
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= limitBytes) {
+        chunks.push(chunk)
+      } else {
+        chunks = []
+        reject(tooLarge())
+      }
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', () => reject(new ClientGone()))
+    request.on('close', () => reject(new ClientGone()))
+  })
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    // The parser's message quotes the body.
+    throw new RequestProblem({ kind: 'invalid_json' })
+  }
+}

@@ -1,0 +1,21 @@
+/** What a request can get wrong before any rule of the application is asked. */
+export type Wrong =
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'method_not_allowed' }
+  | { readonly kind: 'unsupported_media_type' }
+  | { readonly kind: 'body_too_large'; readonly limitBytes: number }
+  | { readonly kind: 'invalid_json' }
+
+/** Thrown by the kit, put into words and a status by the application's `renderError`. */
+export class RequestProblem extends Error {
+  override readonly name = 'RequestProblem'
+  readonly wrong: Wrong
+  /** What the answer must carry: `Allow`, `Accept-Encoding`. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(wrong: Wrong, headers: Readonly<Record<string, string>> = {}) {
+    super(wrong.kind)
+    this.wrong = wrong
+    this.headers = headers
+  }
+}

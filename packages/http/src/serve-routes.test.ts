@@ -1,0 +1,270 @@
+import { connect } from 'node:net'
+import { jsonLog, silentLog } from '@penstock/runtime'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Listening, listen } from './listen.ts'
+import { RequestProblem, type Wrong } from './request-problem.ts'
+import { guarded, type Incoming, type Reply, type Route, unguarded } from './route.ts'
+import { apiHeaders, serveRoutes } from './serve-routes.ts'
+
+const statusOf = {
+  not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  body_too_large: 413,
+  invalid_json: 400,
+} satisfies Record<Wrong['kind'], number>
+
+class Refused extends Error {}
+
+function renderError(error: unknown, { requestId }: Incoming): Reply {
+  if (error instanceof Refused) return { status: 401, json: { wrong: 'unauthenticated', requestId } }
+  if (!(error instanceof RequestProblem)) return { status: 500, json: { wrong: 'internal', requestId } }
+  const { wrong, headers } = error
+  return { status: statusOf[wrong.kind], headers, json: { wrong: wrong.kind, requestId } }
+}
+
+const echo = (method: 'GET' | 'POST' | '*', path: string, body?: z.ZodType): Route<string, string> => ({
+  method,
+  path,
+  access: 'any',
+  ...(body && { body }),
+  handle: ({ params, query, body }, caller) => ({ status: 200, json: { caller, params, query, body } }),
+})
+
+const routes: Route<string, string>[] = [
+  echo('GET', '/things'),
+  echo('POST', '/things', z.object({})),
+  echo('POST', '/things/:id/turn', z.object({}).optional()),
+  echo('GET', '/things/:id'),
+  echo('*', '/any'),
+  { method: 'GET', path: '/bug', access: 'any', handle: () => Promise.reject(new Error('of ours')) },
+  { method: 'GET', path: '/nothing', access: 'any', handle: () => ({ status: 204 }) },
+  {
+    method: 'GET',
+    path: '/text',
+    access: 'any',
+    handle: () => ({
+      status: 200,
+      content: 'up 1\n',
+      contentType: 'text/plain; version=0.0.4',
+      headers: { Vary: 'X' },
+    }),
+  },
+]
+
+let server: Listening | undefined
+const lines: string[] = []
+
+async function start(): Promise<Listening> {
+  lines.length = 0
+  const enter = (incoming: Incoming): string => {
+    if (incoming.raw.headers['x-caller'] === undefined) throw new Refused()
+    return String(incoming.raw.headers['x-caller'])
+  }
+  const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
+  server = await listen(serveRoutes(guarded(routes, enter), { renderError, headers: apiHeaders, log }), {
+    host: '127.0.0.1',
+    port: 0,
+  })
+  return server
+}
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+async function call(path: string, init: RequestInit & { duplex?: 'half' } = {}) {
+  const { url } = server ?? (await start())
+  const response = await fetch(url + path, {
+    ...init,
+    headers: { 'x-caller': 'ann', connection: 'close', ...init.headers },
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
+}
+
+const json = (body: string | Uint8Array, type = 'application/json') => ({
+  method: 'POST',
+  body,
+  headers: { 'content-type': type },
+})
+
+describe('taking a request apart', () => {
+  test('parameters of the path are decoded, those of the query keep every value', async () => {
+    const answer = await call('/things/a%2Fb%20c?x=1&x=2&__proto__=y&z=')
+    expect(answer.text).toBe('{"caller":"ann","params":{"id":"a/b c"},"query":{"x":["1","2"],"__proto__":"y","z":""}}')
+  })
+
+  test('a path that cannot be decoded stays as it is', async () => {
+    expect((await call('/things/%ff')).json().params).toEqual({ id: '%ff' })
+  })
+
+  test.each(['application/json', 'Application/JSON; Charset=UTF-8', 'application/json;charset="utf-8"; x=y'])(
+    'a body of type %s is parsed',
+    async (type) => {
+      expect((await call('/things', json('\ufeff{"ü":[1]}', type))).json().body).toEqual({ ü: [1] })
+    },
+  )
+
+  test('a body that need not be there may be missing', async () => {
+    expect((await call('/things/7/turn', { method: 'POST' })).text).toBe(
+      '{"caller":"ann","params":{"id":"7"},"query":{}}',
+    )
+  })
+
+  test('a route for any method takes any body as none', async () => {
+    for (const method of ['GET', 'POST', 'PROPFIND']) {
+      expect((await call('/any', { method })).status).toBe(200)
+    }
+    expect((await call('/any', json('no json', 'text/plain'))).json()).toEqual({ caller: 'ann', params: {}, query: {} })
+  })
+})
+
+describe('refusing', () => {
+  test.each([
+    ['an unknown path', '/no', {}, 404],
+    ['a path with a slash behind it', '/things/', {}, 404],
+    ['another case', '/Things', {}, 404],
+    ['another method', '/things', { method: 'DELETE' }, 405],
+    ['a form', '/things', json('a=1', 'application/x-www-form-urlencoded'), 415],
+    ['a look-alike of JSON', '/things', json('{}', 'application/jsonp'), 415],
+    ['another charset', '/things', json('{}', 'application/json; charset=iso-8859-1'), 415],
+    ['a body without type', '/things', json(new Uint8Array([0x7b, 0x7d]), ''), 415],
+    ['no body where there must be one', '/things', { method: 'POST' }, 415],
+    ['an empty body where there must be one', '/things', json(''), 400],
+    ['half a value', '/things', json('{"a":'), 400],
+    ['two values', '/things', json('{} {}'), 400],
+    ['bytes that are not UTF-8', '/things', json(new Uint8Array([0x22, 0xff, 0x22])), 400],
+    ['an optional body that is no JSON', '/things/7/turn', json('x'), 400],
+    ['65 537 bytes', '/things', json(`"${'a'.repeat(65_535)}"`), 413],
+  ])('%s', async (_case, path, init, status) => {
+    const answer = await call(path, init)
+    expect(answer.status).toBe(status)
+    expect(answer.json().requestId).toBe(answer.headers.get('x-request-id'))
+  })
+
+  test('65 536 bytes are just enough', async () => {
+    expect((await call('/things', json(`"${'a'.repeat(65_534)}"`))).status).toBe(200)
+  })
+
+  test('a compressed body names what would do', async () => {
+    const answer = await call('/things', {
+      ...json('{}'),
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    })
+    expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+  })
+
+  test('a body that never says its size is cut at the limit', async () => {
+    const chunk = new TextEncoder().encode('a'.repeat(16_384))
+    let sent = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        if (sent++ < 8) controller.enqueue(chunk)
+        else controller.close()
+      },
+    })
+    const answer = await call('/things', { ...json(''), body, duplex: 'half' })
+    expect(answer.json().wrong).toBe('body_too_large')
+  })
+
+  test('405 tells every method of the path', async () => {
+    expect((await call('/things', { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST')
+  })
+
+  test('the guard is asked before anything of the request is read, but after the method', async () => {
+    const { url } = await start()
+    const status = async (method: string) => {
+      const response = await fetch(`${url}/things`, { method, body: 'no json', headers: { connection: 'close' } })
+      return response.status
+    }
+    expect([await status('POST'), await status('DELETE')]).toEqual([401, 405])
+  })
+})
+
+describe('answering', () => {
+  test('every answer has the same headers, those of its reply besides', async () => {
+    for (const path of ['/things', '/no', '/text', '/nothing']) {
+      const { headers } = await call(path)
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      })
+    }
+  })
+
+  test('text is sent as its type, and nothing as nothing', async () => {
+    const text = await call('/text')
+    expect([text.text, text.headers.get('content-type'), text.headers.get('vary')]).toEqual([
+      'up 1\n',
+      'text/plain; version=0.0.4',
+      'X',
+    ])
+    const nothing = await call('/nothing')
+    expect([nothing.status, nothing.text, nothing.headers.get('content-type')]).toEqual([204, '', null])
+  })
+
+  test('HEAD is GET without a body', async () => {
+    const head = await call('/things', { method: 'HEAD' })
+    expect([head.status, head.text]).toEqual([200, ''])
+  })
+
+  test('a sound request id is kept, any other replaced', async () => {
+    const idFor = async (sent: string) =>
+      (await call('/things', { headers: { 'x-request-id': sent } })).headers.get('x-request-id')
+    expect(await idFor('build-17.3')).toBe('build-17.3')
+    expect(await idFor(`psin_7Hq2mK9sT4bZ_${'a'.repeat(49)}`)).toMatch(/^[0-9a-f]{24}$/)
+    expect(await idFor('a b')).toMatch(/^[0-9a-f]{24}$/)
+  })
+
+  test('a bug is logged by the row of its route, and told to nobody else', async () => {
+    const answer = await call('/bug?token=psin_x')
+    expect(answer.status).toBe(500)
+    expect(answer.text).not.toContain('of ours')
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      event: 'http.request_failed',
+      route: '/bug',
+      status: 500,
+      error: 'of ours',
+    })
+    expect(lines[0]).not.toContain('psin_x')
+  })
+
+  test('a client that breaks off its body leaves no trace', async () => {
+    const { port } = await start()
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      'POST /things HTTP/1.1\r\nhost: x\r\nx-caller: ann\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a"',
+    )
+    await new Promise<void>((resolve) => socket.once('connect', () => setImmediate(resolve)))
+    socket.destroy()
+    expect((await call('/things')).status).toBe(200)
+    expect(lines).toEqual([])
+  })
+
+  test('routes of several guards are served side by side', async () => {
+    const open: Route<undefined, undefined>[] = [
+      {
+        method: 'GET',
+        path: '/livez',
+        access: undefined,
+        handle: () => ({ status: 200, content: 'ok', contentType: 'text/plain' }),
+      },
+    ]
+    const closed = guarded(routes, () => {
+      throw new Refused()
+    })
+    server = await listen(serveRoutes([...unguarded(open), ...closed], { renderError, headers: {}, log: silentLog }), {
+      host: '127.0.0.1',
+      port: 0,
+    })
+    expect((await call('/livez')).text).toBe('ok')
+    expect((await call('/things')).status).toBe(401)
+  })
+})

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
+import Router, { type RouterContext } from '@koa/router'
+import type { Log } from '@penstock/runtime'
+import Koa from 'koa'
+import { ClientGone, readJson } from './read-json.ts'
+import { RequestProblem } from './request-problem.ts'
+import type { Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
+
+export interface ServeOptions {
+  /** Every failure, the kit's `RequestProblem`s and whatever guards and handlers throw, in the API's own form. */
+  renderError(error: unknown, incoming: Incoming): Reply
+  /** On every answer, unless its reply says otherwise. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Default 64 KiB. */
+  readonly bodyLimitBytes?: number
+  readonly log: Log
+}
+
+/** For answers that are data: nothing may keep, sniff, frame or run them. */
+export const apiHeaders: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
+/** Shorter than any token or key of ours, so that none can travel on in the place of an id. */
+const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
+
+/**
+ * Serves `routes`; where two match, the first does.
+ *
+ * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), JSON (400), then
+ * the handler. Bodies are never logged. HEAD is served wherever GET is.
+ */
+export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
+  const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, log } = options
+  const app = new Koa()
+  app.silent = true
+  const router = new Router({ sensitive: true, strict: true })
+
+  for (const route of routes) {
+    const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+    const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
+    router.register(route.path, methods, async (context: RouterContext) => {
+      // The row's path, not the request's: what someone typed in the place of an id may be a secret.
+      context.state.route = route.path
+      const incoming = incomingOf(context)
+      const handle = await route.admit(incoming)
+      const body = route.body && (await readJson(context.req, bodyLimitBytes, needsBody))
+      send(context, await handle({ ...incoming, params: context.params, query: queryOf(incoming.search), body }))
+    })
+  }
+
+  app.use(async (context, next) => {
+    context.state.requestId = requestIdOf(context.req) ?? randomBytes(12).toString('hex')
+    context.set(options.headers)
+    context.set('X-Request-Id', context.state.requestId)
+    try {
+      await next()
+    } catch (error) {
+      if (error instanceof ClientGone) return
+      const incoming = incomingOf(context)
+      const reply = renderError(error, incoming)
+      if (reply.status >= 500) logFailure(log, error, context, reply.status)
+      send(context, reply)
+    }
+  })
+  app.use(router.routes())
+  app.use((context) => {
+    const layers = router.match(context.path, context.method).path
+    if (layers.length === 0) throw new RequestProblem({ kind: 'not_found' })
+    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
+    throw new RequestProblem({ kind: 'method_not_allowed' }, { Allow: allowed.join(', ') })
+  })
+  return app.callback()
+}
+
+function incomingOf(context: Koa.Context): Incoming {
+  return {
+    method: context.method,
+    path: context.path,
+    search: context.search,
+    source: (context.req.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, ''),
+    requestId: context.state.requestId,
+    raw: context.req,
+  }
+}
+
+function requestIdOf({ headers }: IncomingMessage): string | undefined {
+  const sent = headers['x-request-id']
+  return typeof sent === 'string' && acceptableRequestId.test(sent) ? sent : undefined
+}
+
+function queryOf(search: string): RouteRequest['query'] {
+  const byName = new Map<string, string | string[]>()
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = byName.get(name)
+    byName.set(name, before === undefined ? value : [before, value].flat())
+  }
+  // From entries, so that a parameter named __proto__ is one like any other.
+  return Object.fromEntries(byName)
+}
+
+function send(context: Koa.Context, reply: Reply): void {
+  context.status = reply.status
+  if (reply.headers) context.set(reply.headers)
+  if (reply.json !== undefined) {
+    context.body = JSON.stringify(reply.json)
+    context.type = 'application/json; charset=utf-8'
+  } else if (reply.content !== undefined) {
+    context.body = typeof reply.content === 'string' ? reply.content : Buffer.from(reply.content)
+    context.set('Content-Type', reply.contentType)
+  } else {
+    context.body = null
+    // koa turns "no body" into 204 on its own.
+    context.status = reply.status
+  }
+}
+
+function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
+  const { message, stack, code } = error as Partial<NodeJS.ErrnoException>
+  log.error(
+    {
+      event: 'http.request_failed',
+      method,
+      route: state.route,
+      status,
+      request_id: state.requestId,
+      code,
+      error: message,
+      stack,
+    },
+    'A request failed',
+  )
+}

@@ -1,0 +1,223 @@
+import { type Insertable, sql, type Transaction } from 'kysely'
+import { type Arrival, type Document, type Place, rowsOf, type SeriesDraft, type SpanDraft } from './arrival.ts'
+import type { ObserveTables, TracePartTable } from './tables.ts'
+
+type Tx = Transaction<ObserveTables>
+
+/** A slice ends with its minute, or when it has this many rows, so that what goes at once is little. */
+const SLICE_MS = 60_000
+const SLICE_ROWS = 10_000
+
+/** SQLite takes 32,766 parameters in a statement; no row here has more than 13. */
+const ROWS_PER_STATEMENT = 500
+
+/** The part of a trace that is the trace. */
+export const WHOLE_TRACE = 0
+
+export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs: number): Promise<void> {
+  const rows = arrivals.reduce((sum, arrival) => sum + rowsOf(arrival), 0)
+  if (rows === 0) return
+  const sliceId = await sliceFor(tx, nowMs, rows)
+  const spans = arrivals.flatMap((arrival) => arrival.spans)
+  const logRecords = arrivals.flatMap((arrival) => arrival.logRecords)
+  const points = arrivals.flatMap((arrival) => arrival.points)
+  const series = distinct(points.map((point) => point.series))
+  const places = new Set([...spans, ...logRecords, ...series.values()].map(({ place }) => place))
+  const columnsOf = await placeColumns(tx, sliceId, places)
+
+  await inChunks(spans, (chunk) =>
+    tx
+      .insertInto('spans')
+      .values(
+        chunk.map((span) => ({
+          slice_id: sliceId,
+          ...columnsOf(span.place),
+          trace_id: span.traceId,
+          parent_span_id: span.parentSpanId,
+          name: span.name,
+          status_code: span.statusCode,
+          start_ns: span.startNs,
+          json: span.json,
+        })),
+      )
+      .execute(),
+  )
+  await addToTraces(
+    tx,
+    tracePartsOf(spans, sliceId, (span) => columnsOf(span.place).service_id),
+  )
+  await inChunks(logRecords, (chunk) =>
+    tx
+      .insertInto('log_records')
+      .values(
+        chunk.map((record) => ({
+          slice_id: sliceId,
+          ...columnsOf(record.place),
+          time_ns: record.timeNs,
+          severity_number: record.severityNumber,
+          trace_id: record.traceId,
+          json: record.json,
+        })),
+      )
+      .execute(),
+  )
+  const seriesIds = await idsOf(tx, 'series', sliceId, series, (draft) => seriesRow(draft, columnsOf))
+  await inChunks(points, (chunk) =>
+    tx
+      .insertInto('points')
+      .values(
+        chunk.map(({ series, timeNs, json }) => ({
+          slice_id: sliceId,
+          series_id: seriesIds.get(series.key)!,
+          time_ns: timeNs,
+          json,
+        })),
+      )
+      .execute(),
+  )
+}
+
+async function sliceFor(tx: Tx, nowMs: number, rows: number): Promise<number> {
+  const last = await tx.selectFrom('slices').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst()
+  const isOpen =
+    last !== undefined && last.rows < SLICE_ROWS && nowMs >= last.started_ms && nowMs < last.started_ms + SLICE_MS
+  if (!isOpen) {
+    const row = { started_ms: nowMs, rows }
+    return (await tx.insertInto('slices').values(row).returning('id').executeTakeFirstOrThrow()).id
+  }
+  await tx
+    .updateTable('slices')
+    .set({ rows: last.rows + rows })
+    .where('id', '=', last.id)
+    .execute()
+  return last.id
+}
+
+interface PlaceColumns {
+  readonly service_id: number
+  readonly resource_id: number
+  readonly scope_id: number
+}
+
+async function placeColumns(tx: Tx, sliceId: number, places: ReadonlySet<Place>) {
+  const services = new Map<string, string>()
+  const documents = new Map<string, Document>()
+  for (const { service, resource, scope } of places) {
+    services.set(service, service)
+    documents.set(resource.key, resource)
+    documents.set(scope.key, scope)
+  }
+  const serviceIds = await idsOf(tx, 'services', sliceId, services, () => ({}))
+  const documentIds = await idsOf(tx, 'documents', sliceId, documents, ({ json }) => ({ json }))
+  const columns = new Map<Place, PlaceColumns>()
+  for (const place of places) {
+    columns.set(place, {
+      service_id: serviceIds.get(place.service)!,
+      resource_id: documentIds.get(place.resource.key)!,
+      scope_id: documentIds.get(place.scope.key)!,
+    })
+  }
+  return (place: Place): PlaceColumns => columns.get(place)!
+}
+
+function seriesRow(draft: SeriesDraft, columnsOf: (place: Place) => PlaceColumns): Record<string, unknown> {
+  return {
+    ...columnsOf(draft.place),
+    name: draft.name,
+    description: draft.description,
+    unit: draft.unit,
+    type: draft.type,
+    aggregation_temporality: draft.aggregationTemporality,
+    is_monotonic: draft.isMonotonic === null ? null : Number(draft.isMonotonic),
+    attributes_json: draft.attributesJson,
+  }
+}
+
+function distinct<Draft extends { readonly key: string }>(drafts: readonly Draft[]): Map<string, Draft> {
+  return new Map(drafts.map((draft) => [draft.key, draft]))
+}
+
+/**
+ * Ids of rows that are kept once per key, those that are not there yet included. All are marked as used in this slice,
+ * but those that were already are left alone: in most requests that is every one.
+ */
+async function idsOf<Draft>(
+  tx: Tx,
+  table: 'services' | 'documents' | 'series',
+  sliceId: number,
+  drafts: ReadonlyMap<string, Draft>,
+  columnsOf: (draft: Draft) => Record<string, unknown>,
+): Promise<Map<string, number>> {
+  const ids = new Map<string, number>()
+  await inChunks([...drafts.keys()], async (keys) => {
+    const found = await tx.selectFrom(table).select(['id', 'key', 'used_slice_id']).where('key', 'in', keys).execute()
+    for (const { key, id } of found) ids.set(key, id)
+    const unmarked = found.filter((row) => row.used_slice_id !== sliceId).map(({ id }) => id)
+    if (unmarked.length > 0) {
+      await tx.updateTable(table).set({ used_slice_id: sliceId }).where('id', 'in', unmarked).execute()
+    }
+    const missing = keys.filter((key) => !ids.has(key))
+    if (missing.length === 0) return
+    const rows = missing.map((key) => ({ key, used_slice_id: sliceId, ...columnsOf(drafts.get(key)!) }))
+    const inserted = await tx
+      .insertInto(table)
+      .values(rows as Insertable<ObserveTables[typeof table]>[])
+      .returning(['id', 'key'])
+      .execute()
+    for (const { key, id } of inserted) ids.set(key, id)
+  })
+  return ids
+}
+
+type TracePart = Insertable<TracePartTable>
+
+function tracePartsOf(spans: readonly SpanDraft[], sliceId: number, serviceIdOf: (span: SpanDraft) => number) {
+  const parts = new Map<string, TracePart>()
+  for (const span of spans) {
+    for (const serviceId of [WHOLE_TRACE, serviceIdOf(span)]) {
+      const key = `${span.traceId} ${serviceId}`
+      const part = parts.get(key)
+      if (part === undefined) {
+        parts.set(key, {
+          trace_id: span.traceId,
+          service_id: serviceId,
+          first_ns: span.startNs,
+          last_ns: span.endNs,
+          spans: 1,
+          errors: Number(span.isError),
+          used_slice_id: sliceId,
+        })
+      } else {
+        if (span.startNs < part.first_ns) part.first_ns = span.startNs
+        if (span.endNs > part.last_ns) part.last_ns = span.endNs
+        part.spans += 1
+        part.errors += Number(span.isError)
+      }
+    }
+  }
+  return [...parts.values()]
+}
+
+async function addToTraces(tx: Tx, parts: readonly TracePart[]): Promise<void> {
+  await inChunks(parts, (chunk) =>
+    tx
+      .insertInto('trace_parts')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict.columns(['trace_id', 'service_id']).doUpdateSet({
+          first_ns: sql`min(first_ns, excluded.first_ns)`,
+          last_ns: sql`max(last_ns, excluded.last_ns)`,
+          spans: sql`spans + excluded.spans`,
+          errors: sql`errors + excluded.errors`,
+          used_slice_id: sql`excluded.used_slice_id`,
+        }),
+      )
+      .execute(),
+  )
+}
+
+async function inChunks<Item>(items: readonly Item[], work: (chunk: Item[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < items.length; from += ROWS_PER_STATEMENT) {
+    await work(items.slice(from, from + ROWS_PER_STATEMENT))
+  }
+}

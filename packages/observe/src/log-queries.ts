@@ -1,0 +1,62 @@
+import type { Db } from '@penstock/db'
+import { sql } from 'kysely'
+import { findServiceId } from './service-queries.ts'
+import type { ObserveTables } from './tables.ts'
+import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
+
+export interface LogQuery extends TimeRange {
+  readonly service?: string | undefined
+  /** OTLP's severity number; records below it are left out. */
+  readonly minSeverity?: number | undefined
+  readonly traceId?: string | undefined
+  readonly limit: number
+}
+
+export interface StoredLogRecord {
+  readonly service: string
+  /** Of the record; when it was observed or came, where the source gave none. */
+  readonly time_unix_nano: string
+  /** OTLP/JSON's Resource. */
+  readonly resource: object
+  readonly scope: object
+  /** OTLP/JSON's LogRecord. */
+  readonly record: object
+}
+
+/** Latest first. */
+export async function listLogRecords(db: Db<ObserveTables>, query: LogQuery): Promise<StoredLogRecord[]> {
+  const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
+  if (query.service !== undefined && serviceId === undefined) return []
+  const { sinceNs, untilNs } = rangeEnds(query)
+  const rows = await db.read
+    .selectFrom('log_records')
+    .innerJoin('services', 'services.id', 'log_records.service_id')
+    .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
+    .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
+    .select([
+      'services.key as service',
+      exactText('time_ns').as('time_unix_nano'),
+      'resource.json as resource_json',
+      'scope.json as scope_json',
+      'log_records.json as record_json',
+    ])
+    .where('time_ns', '>=', sinceNs)
+    .where('time_ns', '<', untilNs)
+    .$if(serviceId !== undefined, (select) => select.where('log_records.service_id', '=', serviceId!))
+    .$if(query.minSeverity !== undefined, (select) => select.where('severity_number', '>=', query.minSeverity!))
+    .$if(query.traceId !== undefined, (select) =>
+      // The second condition, spelt out, is that of the index.
+      select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
+    )
+    .orderBy('time_ns', 'desc')
+    .orderBy('log_records.id', 'desc')
+    .limit(query.limit)
+    .execute()
+  return rows.map(({ service, time_unix_nano, resource_json, scope_json, record_json }) => ({
+    service,
+    time_unix_nano,
+    resource: JSON.parse(resource_json).resource ?? {},
+    scope: JSON.parse(scope_json).scope ?? {},
+    record: JSON.parse(record_json),
+  }))
+}

@@ -1,0 +1,118 @@
+import type { Db } from '@penstock/db'
+import { findServiceId } from './service-queries.ts'
+import type { ObserveTables } from './tables.ts'
+import { rangeEnds, type TimeRange } from './time-range.ts'
+
+export interface MetricName {
+  readonly name: string
+  /** `gauge`, `sum`, `histogram`, `exponentialHistogram`, `summary`. */
+  readonly type: string
+  readonly unit: string
+  readonly description: string
+  readonly series: number
+}
+
+/** In the order of names. */
+export async function listMetricNames(
+  db: Db<ObserveTables>,
+  query: { readonly service?: string | undefined; readonly limit: number },
+): Promise<MetricName[]> {
+  const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
+  if (query.service !== undefined && serviceId === undefined) return []
+  return db.read
+    .selectFrom('series')
+    .select((eb) => [
+      'name',
+      'type',
+      'unit',
+      eb.fn.max('description').as('description'),
+      eb.fn.count<number>('id').as('series'),
+    ])
+    .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
+    .groupBy(['name', 'type', 'unit'])
+    .orderBy('name')
+    .limit(query.limit)
+    .execute()
+}
+
+export interface MetricQuery extends TimeRange {
+  readonly name: string
+  readonly service?: string | undefined
+  readonly maxSeries: number
+  readonly maxPointsPerSeries: number
+}
+
+export interface StoredSeries {
+  readonly service: string
+  readonly resource: object
+  readonly scope: object
+  readonly type: string
+  readonly unit: string
+  readonly description: string
+  /** OTLP's number; `null` of kinds that have none. */
+  readonly aggregation_temporality: number | null
+  readonly is_monotonic: boolean | null
+  /** OTLP/JSON's KeyValue list. */
+  readonly attributes: readonly object[]
+  /** OTLP/JSON's data points without attributes, in order of time; the latest of the range when there are more. */
+  readonly points: readonly object[]
+  readonly truncated: boolean
+}
+
+export interface StoredMetric {
+  readonly name: string
+  /** Those that came most recently; one without a point in the range has an empty list. */
+  readonly series: readonly StoredSeries[]
+  readonly truncated: boolean
+}
+
+export async function findMetric(db: Db<ObserveTables>, query: MetricQuery): Promise<StoredMetric> {
+  const { name, maxSeries } = query
+  const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
+  if (query.service !== undefined && serviceId === undefined) return { name, series: [], truncated: false }
+  const rows = await db.read
+    .selectFrom('series')
+    .innerJoin('services', 'services.id', 'series.service_id')
+    .innerJoin('documents as resource', 'resource.id', 'series.resource_id')
+    .innerJoin('documents as scope', 'scope.id', 'series.scope_id')
+    .selectAll('series')
+    .select(['services.key as service', 'resource.json as resource_json', 'scope.json as scope_json'])
+    .where('name', '=', name)
+    .$if(serviceId !== undefined, (select) => select.where('series.service_id', '=', serviceId!))
+    .orderBy('series.used_slice_id', 'desc')
+    .orderBy('series.id')
+    .limit(maxSeries + 1)
+    .execute()
+  const series: StoredSeries[] = []
+  for (const row of rows.slice(0, maxSeries)) {
+    series.push({
+      service: row.service,
+      resource: JSON.parse(row.resource_json).resource ?? {},
+      scope: JSON.parse(row.scope_json).scope ?? {},
+      type: row.type,
+      unit: row.unit,
+      description: row.description,
+      aggregation_temporality: row.aggregation_temporality,
+      is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
+      attributes: JSON.parse(row.attributes_json),
+      ...(await pointsOf(db, row.id, query)),
+    })
+  }
+  return { name, series, truncated: rows.length > maxSeries }
+}
+
+async function pointsOf(db: Db<ObserveTables>, seriesId: number, query: MetricQuery) {
+  const { sinceNs, untilNs } = rangeEnds(query)
+  const rows = await db.read
+    .selectFrom('points')
+    .select('json')
+    .where('series_id', '=', seriesId)
+    .where('time_ns', '>=', sinceNs)
+    .where('time_ns', '<', untilNs)
+    .orderBy('time_ns', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.maxPointsPerSeries + 1)
+    .execute()
+  const latest = rows.slice(0, query.maxPointsPerSeries).reverse()
+  return { points: latest.map(({ json }) => JSON.parse(json)), truncated: rows.length > query.maxPointsPerSeries }
+}

@@ -1,0 +1,52 @@
+import type { Migrations } from '@penstock/db'
+import { type Kysely, sql } from 'kysely'
+
+/** Ids are never used again (`autoincrement`): their order is the order of arrival. */
+const firstTables = [
+  `create table slices (
+    id integer primary key autoincrement, started_ms integer not null, rows integer not null)`,
+  `create table services (
+    id integer primary key autoincrement, key text not null unique, used_slice_id integer not null)`,
+  `create table documents (
+    id integer primary key autoincrement, key text not null unique, json text not null, used_slice_id integer not null)`,
+  `create table spans (
+    id integer primary key autoincrement, slice_id integer not null, service_id integer not null,
+    resource_id integer not null, scope_id integer not null, trace_id text not null, parent_span_id text not null,
+    name text not null, status_code integer not null, start_ns integer not null, json text not null)`,
+  'create index spans_by_trace on spans (trace_id)',
+  `create index roots_by_trace on spans (trace_id) where parent_span_id = ''`,
+  `create table trace_parts (
+    trace_id text not null, service_id integer not null, first_ns integer not null, last_ns integer not null,
+    spans integer not null, errors integer not null, used_slice_id integer not null,
+    primary key (trace_id, service_id)) without rowid`,
+  'create index trace_parts_by_time on trace_parts (service_id, first_ns)',
+  `create table log_records (
+    id integer primary key autoincrement, slice_id integer not null, service_id integer not null,
+    resource_id integer not null, scope_id integer not null, time_ns integer not null,
+    severity_number integer not null, trace_id text not null, json text not null)`,
+  'create index log_records_by_time on log_records (time_ns)',
+  'create index log_records_by_service on log_records (service_id, time_ns)',
+  `create index log_records_by_trace on log_records (trace_id) where trace_id <> ''`,
+  `create table series (
+    id integer primary key autoincrement, key text not null unique, service_id integer not null,
+    resource_id integer not null, scope_id integer not null, name text not null, description text not null,
+    unit text not null, type text not null, aggregation_temporality integer, is_monotonic integer,
+    attributes_json text not null, used_slice_id integer not null)`,
+  'create index series_by_name on series (name, service_id)',
+  'create index series_by_service on series (service_id, name)',
+  `create table points (
+    id integer primary key autoincrement, slice_id integer not null, series_id integer not null,
+    time_ns integer not null, json text not null)`,
+  'create index points_by_time on points (series_id, time_ns)',
+  ...['services', 'documents', 'trace_parts', 'series'].map(
+    (table) => `create index ${table}_by_use on ${table} (used_slice_id)`,
+  ),
+]
+
+export const migrations: Migrations = {
+  '0001_telemetry': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of firstTables) await sql.raw(statement).execute(db)
+    },
+  },
+}

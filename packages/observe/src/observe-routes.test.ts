@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { guarded, type Listening, listen, openApiDocument, RequestProblem, serveRoutes } from '@penstock/http'
+import { silentLog } from '@penstock/runtime'
+import { ManualClock } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Observe, openObserve } from './observe.ts'
+import { observePath, observeRoutes } from './observe-routes.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
+
+class BadQuery extends Error {}
+
+let directory: string
+let store: Observe
+let listening: Listening
+
+const routes = () =>
+  observeRoutes<string, 'anyone'>({
+    store,
+    access: 'anyone',
+    parse(schema, value) {
+      const result = schema.safeParse(value)
+      if (!result.success) throw new BadQuery()
+      return result.data
+    },
+  })
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
+  store = await openObserve({ file: join(directory, 'observe.db'), clock: new ManualClock(1_767_225_600_000) })
+  const served = guarded(routes(), (_, access) => access)
+  const renderError = (error: unknown) => {
+    if (error instanceof BadQuery) return { status: 400 }
+    return { status: error instanceof RequestProblem && error.wrong.kind === 'not_found' ? 404 : 500 }
+  }
+  listening = await listen(serveRoutes(served, { renderError, headers: {}, log: silentLog }), {
+    host: '127.0.0.1',
+    port: 0,
+  })
+  await store.receive('traces', numberedTrace(1, { name: 'buy' }), 'json')
+  await store.receive('traces', numberedTrace(2), 'json')
+  await store.receive('logs', logBody('shop', logRecord(1, 9, 'open'), logRecord(2, 17, 'fire')), 'json')
+  await store.receive('metrics', metricBody('shop', counter(1, '3')), 'json')
+})
+afterEach(async () => {
+  await listening.close()
+  await store.close()
+  rmSync(directory, { recursive: true })
+})
+
+async function get(path: string) {
+  const response = await fetch(listening.url + observePath + path)
+  const body = await response.text()
+  return { status: response.status, json: body === '' ? undefined : JSON.parse(body) }
+}
+
+test.each([
+  { path: '/services', found: [{ name: 'shop', signals: ['traces', 'metrics', 'logs'] }] },
+  { path: '/traces', found: [{ trace_id: traceIdOf(2) }, { trace_id: traceIdOf(1), root: { name: 'buy' } }] },
+  { path: '/traces?service=shop&until=2026-01-01T00:00:02Z', found: [{ trace_id: traceIdOf(1) }] },
+  { path: '/traces?since=1767225602000000000&limit=5', found: [{ trace_id: traceIdOf(2) }] },
+  {
+    path: `/traces/${traceIdOf(1).toUpperCase()}`,
+    found: { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'buy' }] }] }] },
+  },
+  { path: '/metric_names?service=shop', found: [{ name: 'requests', series: 1 }] },
+  { path: '/metrics?name=requests', found: { series: [{ points: [{ asInt: '3' }] }] } },
+  { path: '/logs?severity=error', found: [{ record: { severityNumber: 17 } }] },
+  { path: '/status', found: { retention_seconds: 604_800, max_bytes: 1_073_741_824, kept: { spans: 2 } } },
+])('$path', async ({ path, found }) => {
+  const answer = await get(path)
+  expect(answer.status).toBe(200)
+  expect(answer.json).toMatchObject(found)
+  if (Array.isArray(found)) expect(answer.json).toHaveLength(found.length)
+})
+
+test('the status says what the store is for', async () => {
+  expect((await get('/status')).json.purpose).toMatch(/laptop.*first five minutes/)
+})
+
+test.each([
+  '/traces?limit=0',
+  '/traces?limit=201',
+  '/traces?limit=1&limit=2',
+  '/traces?since=yesterday',
+  '/traces?since=99999999999999999999',
+  '/traces?since=2026-01-01T00:00:00',
+  '/traces?colour=red',
+  '/traces/1234',
+  '/metrics',
+  '/logs?severity=loud',
+  '/status?full',
+])('%s is refused in the form of the mount', async (path) => {
+  expect((await get(path)).status).toBe(400)
+})
+
+test('a trace of which there is nothing is not found', async () => {
+  expect((await get(`/traces/${'0'.repeat(32)}`)).status).toBe(404)
+})
+
+test('every route has its place in the published API', () => {
+  const api = { info: { title: 'observe', version: '0' }, securitySchemes: {}, security: () => [] }
+  const { paths } = openApiDocument(routes(), api) as { paths: Record<string, unknown> }
+  expect(Object.keys(paths)).toEqual(
+    ['status', 'services', 'traces', 'traces/{trace_id}', 'metric_names', 'metrics', 'logs'].map(
+      (path) => `${observePath}/${path}`,
+    ),
+  )
+})

@@ -1,0 +1,64 @@
+import type { SqliteDb } from '@penstock/db'
+import { sql, type Transaction } from 'kysely'
+import type { ObserveTables } from './tables.ts'
+
+export interface Space {
+  readonly pageBytes: number
+  readonly pages: number
+  /** Pages that hold nothing. */
+  readonly freePages: number
+}
+
+/** Rows of one table that one step deletes at most: other writers wait meanwhile. */
+export const ROWS_PER_STEP = 500
+
+export async function spaceOf(db: SqliteDb<ObserveTables>): Promise<Space> {
+  const { rows } = await sql<{ page_size: number; page_count: number; freelist_count: number }>`
+    select * from pragma_page_size(), pragma_page_count(), pragma_freelist_count()`.execute(db.read)
+  const { page_size, page_count, freelist_count } = rows[0]!
+  return { pageBytes: page_size, pages: page_count, freePages: freelist_count }
+}
+
+/** The last slice that began before `ms`; `undefined` when there is none. */
+export async function findLastSliceBefore(db: SqliteDb<ObserveTables>, ms: number): Promise<number | undefined> {
+  const found = await db.read
+    .selectFrom('slices')
+    .select((eb) => eb.fn.max('id').as('id'))
+    .where('started_ms', '<', ms)
+    .executeTakeFirst()
+  return found?.id ?? undefined
+}
+
+/** `undefined` of an empty store. */
+export async function findOldestSlice(db: SqliteDb<ObserveTables>) {
+  return db.read.selectFrom('slices').select(['id', 'started_ms']).orderBy('id').limit(1).executeTakeFirst()
+}
+
+/**
+ * Deletes some of the oldest rows up to and including a slice. Once no row of those slices is left, whatever nobody has
+ * needed since then goes too: the rows that refer to something are younger than its last use.
+ *
+ * @returns whether there is nothing left to delete up to there
+ */
+export async function deleteSome(
+  tx: Transaction<ObserveTables>,
+  upToSliceId: number,
+  rowsPerTable = ROWS_PER_STEP,
+): Promise<boolean> {
+  let deleted = 0
+  for (const table of ['spans', 'log_records', 'points'] as const) {
+    const oldest = tx.selectFrom(table).select('id').orderBy('id').limit(rowsPerTable)
+    const result = await tx
+      .deleteFrom(table)
+      .where('id', 'in', oldest)
+      .where('slice_id', '<=', upToSliceId)
+      .executeTakeFirst()
+    deleted += Number(result.numDeletedRows)
+  }
+  if (deleted > 0) return false
+  for (const table of ['services', 'documents', 'series', 'trace_parts'] as const) {
+    await tx.deleteFrom(table).where('used_slice_id', '<=', upToSliceId).execute()
+  }
+  await tx.deleteFrom('slices').where('id', '<=', upToSliceId).execute()
+  return true
+}

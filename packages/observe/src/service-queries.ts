@@ -1,0 +1,42 @@
+import type { Db } from '@penstock/db'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { sql } from 'kysely'
+import type { ObserveTables } from './tables.ts'
+
+export interface ServiceSummary {
+  readonly name: string
+  /** Of which there is anything at present. */
+  readonly signals: readonly Signal[]
+  /** To the minute. */
+  readonly last_seen_at: string
+}
+
+const MAX_SERVICES = 1_000
+
+/** By name, at most 1,000. */
+export async function listServices(db: Db<ObserveTables>): Promise<ServiceSummary[]> {
+  const rows = await db.read
+    .selectFrom('services')
+    .innerJoin('slices', 'slices.id', 'services.used_slice_id')
+    .select([
+      'services.key as name',
+      'slices.started_ms',
+      sql<number>`exists (select 1 from trace_parts where service_id = services.id)`.as('traces'),
+      sql<number>`exists (select 1 from series where service_id = services.id)`.as('metrics'),
+      sql<number>`exists (select 1 from log_records where service_id = services.id)`.as('logs'),
+    ])
+    .orderBy('services.key')
+    .limit(MAX_SERVICES)
+    .execute()
+  return rows.map((row) => ({
+    name: row.name,
+    signals: signalNames.filter((signal) => row[signal] === 1),
+    last_seen_at: new Date(row.started_ms).toISOString(),
+  }))
+}
+
+/** `undefined` when the service is not known. */
+export async function findServiceId(db: Db<ObserveTables>, name: string): Promise<number | undefined> {
+  const row = await db.read.selectFrom('services').select('id').where('key', '=', name).executeTakeFirst()
+  return row?.id
+}

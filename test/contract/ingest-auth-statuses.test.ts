@@ -1,0 +1,236 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Called, type CallOptions, IngestAuthWorld } from './ingest-auth-world.ts'
+
+let world: IngestAuthWorld
+beforeEach(async () => {
+  world = await IngestAuthWorld.open()
+})
+afterEach(() => world.close())
+
+interface Example {
+  readonly method: string
+  /** `:id` stands for a token, or an API key, that exists. */
+  readonly path: string
+  readonly json?: unknown
+  readonly success: number
+  readonly roles: readonly ('Viewer' | 'Editor' | 'Admin')[]
+}
+
+const any = ['Viewer', 'Editor', 'Admin'] as const
+const editors = ['Editor', 'Admin'] as const
+const admins = ['Admin'] as const
+
+const examples: Record<string, Example> = {
+  createToken: { method: 'POST', path: '/tokens', json: { name: 'ci' }, success: 201, roles: editors },
+  listTokens: { method: 'GET', path: '/tokens', success: 200, roles: any },
+  getToken: { method: 'GET', path: '/tokens/:id', success: 200, roles: any },
+  updateToken: { method: 'PATCH', path: '/tokens/:id', json: { tenant: 'blue' }, success: 200, roles: editors },
+  rotateToken: { method: 'POST', path: '/tokens/:id/rotate', json: {}, success: 201, roles: editors },
+  revokeToken: { method: 'DELETE', path: '/tokens/:id', success: 204, roles: editors },
+  verifyToken: { method: 'POST', path: '/tokens/verify', json: { token: 'x' }, success: 200, roles: editors },
+  importToken: {
+    method: 'POST',
+    path: '/tokens/import',
+    json: { name: 'from elsewhere', token: 'a-token-of-the-old-collector-12345' },
+    success: 201,
+    roles: editors,
+  },
+  getState: { method: 'GET', path: '/state', success: 200, roles: any },
+  setState: { method: 'PUT', path: '/state', json: { enabled: false }, success: 200, roles: editors },
+  getReadiness: { method: 'GET', path: '/readiness', success: 200, roles: any },
+  listAudit: { method: 'GET', path: '/audit', success: 200, roles: admins },
+  createApiKey: {
+    method: 'POST',
+    path: '/api/v1/api_keys',
+    json: { name: 'bot', role: 'Editor' },
+    success: 201,
+    roles: admins,
+  },
+  listApiKeys: { method: 'GET', path: '/api/v1/api_keys', success: 200, roles: admins },
+  revokeApiKey: { method: 'DELETE', path: '/api/v1/api_keys/:id', success: 204, roles: admins },
+}
+const rows = Object.entries(examples).map(([name, example]) => ({ name, ...example }))
+type Row = (typeof rows)[number]
+const withBody = rows.filter(({ json }) => json !== undefined)
+
+/** The call as it stands in the table, but for `changes`. */
+async function call({ method, path, json }: Row, changes: CallOptions = {}, id?: string): Promise<Called> {
+  const sent = json === undefined || 'body' in changes ? {} : { json }
+  return await world.call(method, path.replace(':id', id ?? 'no-such-id00'), { ...sent, ...changes })
+}
+
+async function freshId({ path }: Row): Promise<string> {
+  if (!path.startsWith('/api/')) return (await world.createToken()).id
+  const { json } = await world.call('POST', path.replace('/:id', ''), { json: { name: 'spare', role: 'Viewer' } })
+  return json.id
+}
+
+const refusal = ({ status, json }: Called) => [status, json?.error?.code]
+
+describe('every call', () => {
+  test.each(rows)('$method $path: $success for $roles, 403 for others', async (row) => {
+    for (const role of any) {
+      const answer = await call(row, { as: role }, await freshId(row))
+      if (row.roles.includes(role)) {
+        expect(answer.status).toBe(row.success)
+        // What is imported may be imported once.
+        if (row.name === 'importToken') break
+      } else {
+        expect(refusal(answer)).toEqual([403, 'forbidden'])
+        expect(answer.json.error.details).toEqual({ role, needed: row.roles })
+      }
+    }
+  })
+
+  test.each(rows)('$method $path: 401 without exactly one valid key', async (row) => {
+    const { id, token } = await world.createToken()
+    const { json: ended } = await world.call('POST', '/api/v1/api_keys', {
+      json: { name: 'ended', role: 'Admin', expires_at: '2026-11-21T07:04:00Z' },
+    })
+    await world.clock.advance(60_000)
+    const wrong: CallOptions[] = [
+      { as: null },
+      { as: '' },
+      { as: 'psak_7Hq2mK9sT4bZ_0000000000000000000000000000000000000000000000000' },
+      { as: token },
+      { as: ended.key },
+      { as: null, headers: { 'obs-api-key': [world.keys.Admin, world.keys.Admin] } },
+      { as: null, headers: { authorization: `Bearer ${world.keys.Admin}` } },
+    ]
+    for (const options of wrong) expect(refusal(await call(row, options, id))).toEqual([401, 'unauthenticated'])
+  })
+
+  test('what its description says it can answer, and nothing else, happens', async () => {
+    const spare = await world.createToken({ name: 'spare' })
+    for (const row of rows) {
+      const { name, roles, success } = row
+      const documents = (status: number) => world.check.documented.includes(`${name} ${status}`)
+      await call(row, {}, await freshId(row))
+      await call(row, { as: null })
+      if (documents(403)) await call(row, { as: roles.includes('Editor') ? 'Viewer' : 'Editor' })
+      if (documents(404)) await call(row)
+      if (documents(400))
+        await (row.json === undefined
+          ? call({ ...row, path: `${row.path}?x=1` })
+          : call(row, { body: '{', headers: { 'content-type': 'application/json' } }))
+      if (documents(415)) await call(row, { body: 'x=1', headers: { 'content-type': 'text/plain' } })
+      if (documents(413)) await call(row, { json: { name: 'x'.repeat(70_000) } })
+      if (documents(200) && success === 201) {
+        const id = row.path.includes(':id') ? await freshId(row) : undefined
+        const changes = {
+          headers: { 'idempotency-key': name },
+          ...(name === 'importToken' && { json: { name: 'b', token: 'another-token-of-the-old-collector' } }),
+        }
+        await call(row, changes, id)
+        await call(row, changes, id)
+      }
+    }
+    await world.call('PATCH', `/tokens/${spare.id}`, { json: { name: 'x' }, headers: { 'if-match': '"old"' } })
+    await world.call('PUT', '/state', { json: { enabled: true }, headers: { 'if-match': '"0"' } })
+    world.readiness = { ...world.readiness, ready: false }
+    await world.call('PUT', '/state?require_ready=true', { json: { enabled: true } })
+
+    const { json: tokens } = await world.call('GET', '/tokens')
+    for (const { id } of tokens) if (id !== spare.id) await world.call('DELETE', `/tokens/${id}`)
+    await world.enforce(true)
+    await world.call('DELETE', `/tokens/${spare.id}`)
+    await world.call('PATCH', `/tokens/${spare.id}`, { json: { disabled: true } })
+    await world.call('DELETE', `/api/v1/api_keys/${world.keyIds.Admin}`)
+
+    for (let attempt = 0; attempt < 30; attempt += 1) await call(rows[0]!, { as: null })
+    for (const row of rows) await call(row, { as: null })
+
+    await world.db.write((tx) => tx.schema.alterTable('api_keys').renameTo('lost').execute())
+    for (const row of rows) await call(row)
+
+    // Reached in tests of their own, with a store of other rules; and a bug of ours cannot be ordered.
+    const elsewhere = ['createToken 409', 'importToken 409', 'rotateToken 409']
+    const unseen = world.check.documented.filter((answer) => !world.check.seen.has(answer) && !answer.endsWith(' 500'))
+    expect(unseen.filter((answer) => !elsewhere.includes(answer))).toEqual([])
+  })
+})
+
+describe('A-6: the order of checks', () => {
+  const everythingWrong: CallOptions = { as: null, body: 'x'.repeat(70_000), headers: { 'content-type': 'text/plain' } }
+
+  test('method before key', async () => {
+    const answer = await world.call('PUT', '/tokens', everythingWrong)
+    expect([...refusal(answer), answer.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST'])
+  })
+
+  test('key, role, media type, size, JSON, fields, existence, state: each before the next', async () => {
+    const { id } = await world.createToken()
+    const unknown = '/tokens/no-such-id00'
+    const type = { 'content-type': 'application/json' }
+    const stale = { 'if-match': '"old"' }
+    const answers = [
+      await world.call('PATCH', unknown, everythingWrong),
+      await world.call('PATCH', unknown, { ...everythingWrong, as: 'Viewer' }),
+      await world.call('PATCH', unknown, { ...everythingWrong, as: 'Editor' }),
+      await world.call('PATCH', unknown, { body: 'x'.repeat(70_000), headers: { ...type, ...stale } }),
+      await world.call('PATCH', unknown, { body: '{"nam', headers: { ...type, ...stale } }),
+      await world.call('PATCH', unknown, { json: { name: 7 }, headers: stale }),
+      await world.call('PATCH', unknown, { json: { name: 'x' }, headers: stale }),
+      await world.call('PATCH', `/tokens/${id}`, { json: { name: 'x' }, headers: stale }),
+      await world.call('PATCH', `/tokens/${id}`, { json: { name: 'x' } }),
+    ]
+    expect(answers.map(refusal)).toEqual([
+      [401, 'unauthenticated'],
+      [403, 'forbidden'],
+      [415, 'unsupported_media_type'],
+      [413, 'body_too_large'],
+      [400, 'invalid_json'],
+      [400, 'invalid_field'],
+      [404, 'token_not_found'],
+      [412, 'precondition_failed'],
+      [200, undefined],
+    ])
+  })
+
+  test('a Viewer learns nothing from field errors', async () => {
+    const sent = [{ json: { name: 7 } }, { json: { name: 'x' } }, { body: '{' }]
+    const answers = await Promise.all(
+      sent.map((options) => world.call('POST', '/tokens', { ...options, as: 'Viewer' })),
+    )
+    expect(new Set(answers.map(({ json }) => JSON.stringify({ ...json.error, request_id: '' }))).size).toBe(1)
+  })
+})
+
+describe('the description', () => {
+  test('is served to anyone, and is OpenAPI 3.1', async () => {
+    const { status, json } = await world.call('GET', '/api/v1/openapi.json', { as: null })
+    expect([status, json.openapi]).toEqual([200, '3.1.0'])
+    const result = await new Validator().validate(json)
+    expect(result).toMatchObject({ valid: true })
+  })
+
+  test('names every call of section 3.1 and of ruling 16', async () => {
+    const { json } = await world.call('GET', '/api/v1/openapi.json')
+    const calls = Object.entries(json.paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+    )
+    expect(calls.sort()).toEqual([
+      'DELETE /api_keys/{id}',
+      'DELETE /ingest_auth/tokens/{id}',
+      'GET /api_keys',
+      'GET /ingest_auth/audit',
+      'GET /ingest_auth/readiness',
+      'GET /ingest_auth/state',
+      'GET /ingest_auth/tokens',
+      'GET /ingest_auth/tokens/{id}',
+      'PATCH /ingest_auth/tokens/{id}',
+      'POST /api_keys',
+      'POST /ingest_auth/tokens',
+      'POST /ingest_auth/tokens/import',
+      'POST /ingest_auth/tokens/verify',
+      'POST /ingest_auth/tokens/{id}/rotate',
+      'PUT /ingest_auth/state',
+    ])
+    expect(Object.keys(examples).sort()).toEqual(
+      Object.values(json.paths as Record<string, Record<string, { operationId: string }>>)
+        .flatMap((item) => Object.values(item).map(({ operationId }) => operationId))
+        .sort(),
+    )
+  })
+})

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Listening, listen } from '@penstock/http'
+import { jsonLog } from '@penstock/runtime'
+import { ManualClock } from '@penstock/testkit'
+import { request } from 'undici'
+import { expect } from 'vitest'
+import { ensureFirstAdminKey } from '../../packages/gateway/src/accounts/api-key-operations.ts'
+import { managementApp, managementOpenApi } from '../../packages/gateway/src/admin/management-app.ts'
+import type { ManagementDeps } from '../../packages/gateway/src/admin/management-context.ts'
+import type { ReadinessReport } from '../../packages/gateway/src/admin/readiness-response.ts'
+import {
+  defaultManagementRules,
+  type GatewayDb,
+  type ManagementRules,
+  type Role,
+} from '../../packages/gateway/src/operation-context.ts'
+import { openGatewayStore } from '../../packages/gateway/src/store/gateway-store.ts'
+import { openPeppers } from '../../packages/gateway/src/tokens/open-peppers.ts'
+import { ApiDescriptionCheck } from './api-description-check.ts'
+
+export const startMs = Date.parse('2026-11-21T07:03:00Z')
+const adminKey = 'first-admin-key-of-the-tests'
+
+export interface CallOptions {
+  /** Role whose key is sent; `null` sends none, a string that is no role is sent as it is. Default Admin. */
+  readonly as?: Role | string | null
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is, with no type but what `headers` says. */
+  readonly body?: string | Uint8Array
+  /** A list sends the header that many times. */
+  readonly headers?: Readonly<Record<string, string | string[]>>
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: the answer has been held against the API's description already
+  readonly json: any
+}
+
+/** A management API on a real socket and a real file, and a client that takes no answer its description does not know. */
+export class IngestAuthWorld {
+  readonly clock = new ManualClock(startMs)
+  readonly directory = mkdtempSync(join(tmpdir(), 'penstock-ingest-auth-'))
+  readonly logLines: string[] = []
+  /** Head and body of every answer. */
+  readonly answers: string[] = []
+  readonly check = new ApiDescriptionCheck(managementOpenApi('0.0.0'))
+  readonly keys: Record<Role, string> = { Admin: adminKey, Editor: '', Viewer: '' }
+  /** Id of each role's key; who it is in the audit log. */
+  readonly keyIds: Record<Role, string> = { Admin: '', Editor: '', Viewer: '' }
+  /** What `GET /readiness` and `require_ready` are told. */
+  readiness: ReadinessReport = noTroubleAhead
+  /** Windows the readiness was asked for, in milliseconds. */
+  readonly windowsMs: number[] = []
+  #db: GatewayDb | undefined
+  #server: Listening | undefined
+
+  static async open(rules: Partial<ManagementRules> = {}): Promise<IngestAuthWorld> {
+    const world = new IngestAuthWorld()
+    await world.#start(rules)
+    return world
+  }
+
+  get db(): GatewayDb {
+    return this.#db!
+  }
+
+  get url(): string {
+    return this.#server!.url
+  }
+
+  async #start(rules: Partial<ManagementRules>): Promise<void> {
+    const db = await openGatewayStore(join(this.directory, 'gateway.db'))
+    this.#db = db
+    const nowMs = () => this.clock.nowMs()
+    const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
+    await ensureFirstAdminKey(db, peppers, { given: adminKey, nowMs: nowMs(), randomBytes })
+    const deps: ManagementDeps = {
+      db,
+      peppers,
+      nowMs,
+      randomBytes,
+      rules: { ...defaultManagementRules, ...rules },
+      propagate: async () => ({ instances: 2, applied: 2 }),
+      log: jsonLog({ write: (line) => this.logLines.push(line) }, nowMs),
+      readiness: async (windowMs) => {
+        this.windowsMs.push(windowMs)
+        return this.readiness
+      },
+      version: '0.0.0',
+    }
+    this.#server = await listen(managementApp(deps), { host: '127.0.0.1', port: 0 })
+    for (const role of ['Editor', 'Viewer'] as const) {
+      const { json } = await this.call('POST', '/api/v1/api_keys', { json: { name: role.toLowerCase(), role } })
+      this.keys[role] = json.key
+      this.keyIds[role] = json.id
+    }
+    const { json } = await this.call('GET', '/api/v1/api_keys')
+    this.keyIds.Admin = json.at(-1).id
+  }
+
+  /** `path` below `/api/v1/ingest_auth`, or whole. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Called> {
+    const target = path.startsWith('/api/') ? path : `/api/v1/ingest_auth${path}`
+    const answer = await request(this.url + target, { method: method as 'GET', ...this.#sent(options) })
+    const text = await answer.body.text()
+    this.answers.push(JSON.stringify(answer.headers), text)
+    const called = { status: answer.statusCode, headers: answer.headers, text }
+    const [pathname = ''] = target.split('?')
+    if (method !== 'HEAD' && pathname !== '/api/v1/openapi.json') {
+      expect(this.check.problemsOf({ ...called, method, path: pathname })).toEqual([])
+    }
+    return { ...called, json: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  #sent({
+    as = 'Admin',
+    json,
+    body = json === undefined ? undefined : JSON.stringify(json),
+    headers = {},
+  }: CallOptions) {
+    const key = as === null ? undefined : as in this.keys ? this.keys[as as Role] : as
+    return {
+      ...(body !== undefined && { body }),
+      headers: {
+        ...(key !== undefined && { 'obs-api-key': key }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    }
+  }
+
+  async createToken(json: Readonly<Record<string, unknown>> = {}): Promise<{ id: string; token: string }> {
+    const { json: created } = await this.call('POST', '/tokens', { json: { name: 'ci-runners', ...json } })
+    return created
+  }
+
+  async enforce(enabled: boolean): Promise<void> {
+    expect((await this.call('PUT', '/state', { json: { enabled } })).status).toBe(200)
+  }
+
+  /** Everything that lies on the disk. */
+  fileBytes(): Buffer[] {
+    return readdirSync(this.directory).map((name) => readFileSync(join(this.directory, name)))
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close()
+    await this.#db?.close()
+    rmSync(this.directory, { recursive: true })
+  }
+}
+
+const noTroubleAhead: ReadinessReport = {
+  ready: true,
+  requests: 0,
+  would_reject: 0,
+  clients: [],
+  unused_tokens: [],
+  expiring_tokens: [],
+  blockers: [],
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../collector/free-port.ts'
+import { cpuSeconds } from '../../collector/process-cpu.ts'
+import type { Subject } from './subjects.ts'
+
+const bin = fileURLToPath(new URL('../../../../../packages/cli/bin/penstock.mjs', import.meta.url))
+const ADMIN_KEY = 'benchmark-administrator-key'
+
+export interface Penstock extends Subject {
+  readonly pid: number
+  readonly token: string
+  readonly managementUrl: string
+  /** A call of the management API with the Admin key; fails unless it is answered with 2xx. */
+  call(method: string, path: string, body?: object): Promise<unknown>
+}
+
+/** The gateway as people start it, in a process of its own, with one token and enforcement on. */
+export async function startPenstockGateway(
+  name: string,
+  upstreamUrl: string,
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<Penstock> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'penstock-load-'))
+  const [httpPort, grpcPort, managementPort] = [await freePort(), await freePort(), await freePort()]
+  const child = spawn(process.execPath, [bin, 'serve', 'gateway', ...args], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PENSTOCK_DATA_DIR: dataDir,
+      PENSTOCK_OBS_API_KEY: ADMIN_KEY,
+      PENSTOCK_OBS_LISTEN: `127.0.0.1:${managementPort}`,
+      PENSTOCK_OTLP_HTTP_LISTEN: `127.0.0.1:${httpPort}`,
+      PENSTOCK_OTLP_GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
+      PENSTOCK_UPSTREAM: upstreamUrl,
+      PENSTOCK_DRAIN_DELAY_MS: '0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await started(child)
+  const managementUrl = `http://127.0.0.1:${managementPort}`
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${managementUrl}/api/v1${path}`, {
+      method,
+      headers: { 'OBS-API-KEY': ADMIN_KEY, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const { token } = (await call('POST', '/ingest_auth/tokens', { name: 'load' })) as { token: string }
+  await call('PUT', '/ingest_auth/state', { enabled: true })
+  return {
+    name,
+    pid: child.pid!,
+    token,
+    managementUrl,
+    httpPort: httpPort!,
+    grpcPort: grpcPort!,
+    call,
+    cpuSeconds: () => cpuSeconds(child.pid!),
+    stop: async () => {
+      const closed = once(child, 'close')
+      child.kill('SIGTERM')
+      await closed
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** It prints where it listens once it does. */
+async function started(child: ChildProcess): Promise<void> {
+  const lines = createInterface({ input: child.stdout! })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`penstock ended with ${code}`)
+  })
+  await Promise.race([once(lines, 'line'), ended])
+  ended.catch(() => {})
+}

@@ -1,0 +1,14 @@
+/** The bare sink: reads bodies, answers 200. What any HTTP server in this runtime costs at least. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const server = createServer((request, response) => {
+  request.on('data', () => {})
+  request.on('end', () => {
+    response.writeHead(200, ['content-type', 'application/x-protobuf', 'content-length', '0'])
+    response.end()
+  })
+})
+server.keepAliveTimeout = 120_000
+server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
+process.once('SIGTERM', () => process.exit())
