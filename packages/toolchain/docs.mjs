@@ -1,5 +1,5 @@
-// Writes docs/telemetry.md from the tables the converter runs on, and docs/compared-with-gitlabreceiver.md from a run of
-// the collector, where one is built. With --check it only compares the first, for CI; a test checks the second.
+// Writes the pages below from the tables the product runs on, and docs/compared-with-gitlabreceiver.md from a run of the
+// collector, where one is built. With --check it only compares the former, for CI; a test checks the latter.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
@@ -22,6 +22,10 @@ import { jobAttributes } from '../converter/dist/traces/job-attributes.js'
 import { linkAttributes } from '../converter/dist/traces/link-attributes.js'
 import { pipelineAttributes } from '../converter/dist/traces/pipeline-attributes.js'
 import { stageAttributes } from '../converter/dist/traces/stage-attributes.js'
+import { PRODUCT_VERSION } from '../converter/dist/version.js'
+import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
+import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
+import { configurationPage } from './configuration-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
@@ -164,14 +168,23 @@ A profile sets several: ${Object.entries(profiles)
   .join('; ')}. What is set beside a profile wins over it.
 `
 
+const pages = {
+  'docs/telemetry.md': page,
+  'docs/configuration.md': configurationPage(),
+  'docs/gateway-metrics.md': metricsPage(),
+  'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
+}
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const path = `${root}docs/telemetry.md`
 if (!process.argv.includes('--check')) {
-  writeFileSync(path, page)
+  for (const [path, content] of Object.entries(pages)) writeFileSync(root + path, content)
   compareWithGitlabReceiver()
-} else if (readFileSync(path, 'utf8') !== page) {
-  console.error('docs/telemetry.md is out of date: run npm run docs and commit the result.')
-  process.exit(1)
+} else {
+  const isCurrent = ([path, content]) => existsSync(root + path) && readFileSync(root + path, 'utf8') === content
+  for (const [path] of Object.entries(pages).filter((entry) => !isCurrent(entry))) {
+    console.error(`${path} is out of date: run npm run docs and commit the result.`)
+    process.exitCode = 1
+  }
 }
 
 /** The test that checks the page is also what writes it. */

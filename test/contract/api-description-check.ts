@@ -45,7 +45,7 @@ export class ApiDescriptionCheck {
 
   constructor(document: Readonly<Record<string, unknown>>) {
     this.#ajv.addSchema(document, 'api')
-    const paths = document['paths'] as Record<string, Record<string, Operation>>
+    const paths = document.paths as Record<string, Record<string, Operation>>
     this.#paths = Object.entries(paths)
       // A path without parameters goes before one that would take it as a parameter.
       .sort(([one], [other]) => one.split('{').length - other.split('{').length)

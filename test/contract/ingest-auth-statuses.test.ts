@@ -52,7 +52,6 @@ const examples: Record<string, Example> = {
 }
 const rows = Object.entries(examples).map(([name, example]) => ({ name, ...example }))
 type Row = (typeof rows)[number]
-const withBody = rows.filter(({ json }) => json !== undefined)
 
 /** The call as it stands in the table, but for `changes`. */
 async function call({ method, path, json }: Row, changes: CallOptions = {}, id?: string): Promise<Called> {
@@ -66,6 +65,7 @@ async function freshId({ path }: Row): Promise<string> {
   return json.id
 }
 
+const errorText = (code: string) => JSON.stringify({ error: { code, message: '', details: null, request_id: '' } })
 const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 
 describe('every call', () => {
@@ -156,7 +156,7 @@ describe('A-6: the order of checks', () => {
 
   test('method before key', async () => {
     const answer = await world.call('PUT', '/tokens', everythingWrong)
-    expect([...refusal(answer), answer.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST'])
+    expect([...refusal(answer), answer.headers.allow]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST'])
   })
 
   test('key, role, media type, size, JSON, fields, existence, state: each before the next', async () => {
@@ -198,6 +198,38 @@ describe('A-6: the order of checks', () => {
 })
 
 describe('the description', () => {
+  test.each([
+    ['an unknown status', { status: 418, text: '{}' }, ['getState does not describe 418']],
+    ['a missing field', { text: '{"enabled":true}' }, [expect.stringContaining("must have required property 'mode'")]],
+    [
+      'a code of another call',
+      { status: 401, text: errorText('not_ready') },
+      [
+        'GET /api/v1/ingest_auth/state: 401 has no www-authenticate',
+        expect.stringContaining('must be equal to one of the allowed values'),
+      ],
+    ],
+    [
+      'another type',
+      { headers: { 'content-type': 'text/html' }, text: '{}' },
+      [expect.stringContaining('is text/html')],
+    ],
+    [
+      'an unknown call',
+      { path: '/api/v1/ingest_auth/nothing', text: '' },
+      [expect.stringContaining('is not described')],
+    ],
+  ])('%s does not pass as described', (_case, wrong, problems) => {
+    const answer = {
+      method: 'GET',
+      path: '/api/v1/ingest_auth/state',
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      ...wrong,
+    }
+    expect(world.check.problemsOf(answer)).toEqual(problems)
+  })
+
   test('is served to anyone, and is OpenAPI 3.1', async () => {
     const { status, json } = await world.call('GET', '/api/v1/openapi.json', { as: null })
     expect([status, json.openapi]).toEqual([200, '3.1.0'])

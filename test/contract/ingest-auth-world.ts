@@ -10,7 +10,7 @@ import { expect } from 'vitest'
 import { ensureFirstAdminKey } from '../../packages/gateway/src/accounts/api-key-operations.ts'
 import { managementApp, managementOpenApi } from '../../packages/gateway/src/admin/management-app.ts'
 import type { ManagementDeps } from '../../packages/gateway/src/admin/management-context.ts'
-import type { ReadinessReport } from '../../packages/gateway/src/admin/readiness-response.ts'
+import type { ReadinessReport } from '../../packages/gateway/src/enforcement/readiness.ts'
 import {
   defaultManagementRules,
   type GatewayDb,
@@ -56,6 +56,7 @@ export class IngestAuthWorld {
   readonly keyIds: Record<Role, string> = { Admin: '', Editor: '', Viewer: '' }
   /** What `GET /readiness` and `require_ready` are told. */
   readiness: ReadinessReport = noTroubleAhead
+  failReadiness: Error | undefined
   /** Windows the readiness was asked for, in milliseconds. */
   readonly windowsMs: number[] = []
   #db: GatewayDb | undefined
@@ -91,6 +92,7 @@ export class IngestAuthWorld {
       log: jsonLog({ write: (line) => this.logLines.push(line) }, nowMs),
       readiness: async (windowMs) => {
         this.windowsMs.push(windowMs)
+        if (this.failReadiness) throw this.failReadiness
         return this.readiness
       },
       version: '0.0.0',
@@ -159,6 +161,7 @@ export class IngestAuthWorld {
 
 const noTroubleAhead: ReadinessReport = {
   ready: true,
+  window_seconds: 86_400,
   requests: 0,
   would_reject: 0,
   clients: [],

@@ -7,7 +7,7 @@ import { collectorBinary } from '../collector/collector.ts'
 import { traceBody } from './gateway/bodies.ts'
 import { grpcLoad } from './gateway/h2load.ts'
 import { type Penstock, startPenstockGateway } from './gateway/penstock.ts'
-import { startGuardingCollector, startNginx, startScript, type Subject } from './gateway/subjects.ts'
+import { type Subject, startGuardingCollector, startNginx, startScript } from './gateway/subjects.ts'
 import { wrk } from './gateway/wrk.ts'
 import { median, printTable } from './measure.ts'
 

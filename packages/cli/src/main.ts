@@ -6,7 +6,8 @@ import { runProgram } from './program.ts'
 
 const interruption = new AbortController()
 /** Once only: whoever is in a hurry presses twice and ends the process. */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort(new Interrupted(signal)))
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => interruption.abort(new Interrupted(signal)))
 /** The write that fails says so where it was made; without a listener Node would end the process with a stack trace. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Db, openSqlite } from './sqlite.ts'
+import { type Db, isUnavailable, openSqlite } from './sqlite.ts'
 
 interface Tables {
   notes: { id: number; text: string }
@@ -109,4 +110,16 @@ test('a file can be created by many at once', async () => {
   const handles = Array.from({ length: 4 }, () => openSqlite<Tables>(file))
   await Promise.all(gone)
   await Promise.all(handles.map((handle) => handle.close()))
+})
+
+test('tells a database that cannot serve from a query that cannot be served', async () => {
+  await db.write((tx) => tx.schema.createIndex('notes_by_id').unique().on('notes').column('id').execute())
+  const insert = () => db.write((tx) => tx.insertInto('notes').values({ id: 1, text: 'x' }).execute())
+  await insert()
+  const codeOf = (error: unknown) => [(error as { code?: string }).code, isUnavailable(error)]
+  expect(await insert().catch(codeOf)).toEqual(['SQLITE_CONSTRAINT_UNIQUE', false])
+  expect(await sql`select from`.execute(db.read).catch(codeOf)).toEqual(['SQLITE_ERROR', false])
+  const file = join(directory, 'no-database')
+  writeFileSync(file, 'x'.repeat(4_096))
+  expect(() => openSqlite(file)).toThrow(expect.toSatisfy(isUnavailable))
 })

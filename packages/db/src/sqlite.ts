@@ -139,5 +139,12 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
+/** Faults of what was asked, not of the database. */
+const faultsOfTheQuestion = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
+
+/** Whether a query failed because the database cannot serve at present: taken for too long, disk full, unreadable. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && !faultsOfTheQuestion.test(error.code)
+
 /** `SQLITE_BUSY` and its extended codes. */
 const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')

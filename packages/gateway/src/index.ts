@@ -5,6 +5,7 @@ export {
   listApiKeys,
   revokeApiKey,
 } from './accounts/api-key-operations.ts'
+export { parseInput } from './accounts/operation-input.ts'
 export type { OperationName } from './accounts/roles.ts'
 export { managementOpenApi } from './admin/management-app.ts'
 export type { ManagementContext } from './admin/management-context.ts'

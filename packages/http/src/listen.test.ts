@@ -67,7 +67,21 @@ test('what does not end by itself is cut off when patience ends', async () => {
   await failed
 })
 
-test('closing twice is closing once', async () => {
-  const server = await listen((_request, response) => response.end(), anywhere)
-  await Promise.all([server.close(), server.close()])
+test('who closes it a second time waits as long as the first', async () => {
+  const arrived = new Gate()
+  const answer = new Gate()
+  const server = await listen(async (_request, response) => {
+    arrived.open()
+    await answer.opened
+    response.end('done')
+  }, anywhere)
+  const reply = fetch(server.url).then((response) => response.text())
+  await arrived.opened
+  let answered = false
+  const closings = [server.close(), server.close()].map((closing) => closing.then(() => answered))
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  answered = true
+  answer.open()
+  expect([await reply, ...(await Promise.all(closings))]).toEqual(['done', true, true])
+  await server.close()
 })

@@ -43,17 +43,16 @@ export async function listen(
   server.listen(address.port, address.host)
   await once(server, 'listening')
   const bound = server.address() as AddressInfo
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
   const close = async (giveUp?: AbortSignal): Promise<void> => {
-    if (!server.listening) return
-    const closed = once(server, 'close')
-    server.close()
-    // Node's own notion of idle leaves out connections that never sent a byte, such as a browser opens ahead.
-    for (const socket of connections) if (!underWay.has(socket)) socket.destroy()
-    for (const response of underWay.values()) if (!response.headersSent) response.shouldKeepAlive = false
+    if (server.listening) server.close()
     const cut = () => server.closeAllConnections()
     if (giveUp?.aborted) cut()
     else giveUp?.addEventListener('abort', cut, { once: true })
+    // Node's own notion of idle leaves out connections that never sent a byte, such as a browser opens ahead.
+    for (const socket of connections) if (!underWay.has(socket)) socket.destroy()
+    for (const response of underWay.values()) if (!response.headersSent) response.shouldKeepAlive = false
     await closed
     giveUp?.removeEventListener('abort', cut)
   }

@@ -1,6 +1,7 @@
 import type { Db } from '@penstock/db'
 import { sql } from 'kysely'
 import { findServiceId } from './service-queries.ts'
+import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -12,13 +13,10 @@ export interface LogQuery extends TimeRange {
   readonly limit: number
 }
 
-export interface StoredLogRecord {
+export interface StoredLogRecord extends StoredPlace {
   readonly service: string
   /** Of the record; when it was observed or came, where the source gave none. */
   readonly time_unix_nano: string
-  /** OTLP/JSON's Resource. */
-  readonly resource: object
-  readonly scope: object
   /** OTLP/JSON's LogRecord. */
   readonly record: object
 }
@@ -52,11 +50,10 @@ export async function listLogRecords(db: Db<ObserveTables>, query: LogQuery): Pr
     .orderBy('log_records.id', 'desc')
     .limit(query.limit)
     .execute()
-  return rows.map(({ service, time_unix_nano, resource_json, scope_json, record_json }) => ({
-    service,
-    time_unix_nano,
-    resource: JSON.parse(resource_json).resource ?? {},
-    scope: JSON.parse(scope_json).scope ?? {},
-    record: JSON.parse(record_json),
+  return rows.map((row) => ({
+    service: row.service,
+    time_unix_nano: row.time_unix_nano,
+    ...toStoredPlace(row),
+    record: JSON.parse(row.record_json),
   }))
 }

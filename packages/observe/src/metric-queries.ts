@@ -1,5 +1,6 @@
 import type { Db } from '@penstock/db'
 import { findServiceId } from './service-queries.ts'
+import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
 import { rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -42,10 +43,8 @@ export interface MetricQuery extends TimeRange {
   readonly maxPointsPerSeries: number
 }
 
-export interface StoredSeries {
+export interface StoredSeries extends StoredPlace {
   readonly service: string
-  readonly resource: object
-  readonly scope: object
   readonly type: string
   readonly unit: string
   readonly description: string
@@ -87,8 +86,7 @@ export async function findMetric(db: Db<ObserveTables>, query: MetricQuery): Pro
   for (const row of rows.slice(0, maxSeries)) {
     series.push({
       service: row.service,
-      resource: JSON.parse(row.resource_json).resource ?? {},
-      scope: JSON.parse(row.scope_json).scope ?? {},
+      ...toStoredPlace(row),
       type: row.type,
       unit: row.unit,
       description: row.description,

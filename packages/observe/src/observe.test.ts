@@ -222,7 +222,9 @@ describe('queries', () => {
       service: 'shop',
       time_unix_nano: '1767225603000000000',
       resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+      resource_schema_url: '',
       scope: { name: 'shop', version: '1' },
+      scope_schema_url: '',
       record: { timeUnixNano: '1767225603000000000', severityNumber: 17, body: { stringValue: 'three' }, traceId },
     })
   })

@@ -16,19 +16,37 @@ Examples:
   $ penstock api-key revoke 9xKf2LmQ0aTz
 `
 
-const columns: readonly Column[] = ['ID', 'NAME', 'ROLE', 'EXPIRES', 'LAST USED'].map((title) => ({ title, align: 'left' }))
+const columns: readonly Column[] = ['ID', 'NAME', 'ROLE', 'EXPIRES', 'LAST USED'].map((title) => ({
+  title,
+  align: 'left',
+}))
 
-type Action = (context: OperationContext, id: string | undefined, flags: OptionValues, environment: Environment) => Promise<void>
+type Action = (
+  context: OperationContext,
+  id: string | undefined,
+  flags: OptionValues,
+  environment: Environment,
+) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
   create: async (context, _id, { name, role, expiresAt }, { stdout, stderr }) => {
-    const created = await createApiKey(context, { name, role, ...(expiresAt !== undefined && { expires_at: expiresAt }) })
+    const created = await createApiKey(context, {
+      name,
+      role,
+      ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    })
     await write(stderr, `created API key ${created.id}\n`)
     await write(stdout, `${created.key}\n`)
   },
   list: async (context, _id, _flags, { stdout }) => {
     const keys = await listApiKeys(context)
-    const rows = keys.map((key) => [key.id, printable(key.name), key.role, key.expires_at ?? '-', key.last_used_at ?? '-'])
+    const rows = keys.map((key) => [
+      key.id,
+      printable(key.name),
+      key.role,
+      key.expires_at ?? '-',
+      key.last_used_at ?? '-',
+    ])
     await write(stdout, `${textTable(columns, rows).join('\n')}\n`)
   },
   revoke: async (context, id, _flags, { stderr }) => {
@@ -48,7 +66,9 @@ export const apiKeyCommand: CommandDefinition = {
         .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
         .argument('[id]', 'of the key to revoke')
         .addOption(new Option('--name <name>', 'whose key it is'))
-        .addOption(new Option('--role <role>', 'what it may do').choices(['Viewer', 'Editor', 'Admin']).default('Editor'))
+        .addOption(
+          new Option('--role <role>', 'what it may do').choices(['Viewer', 'Editor', 'Admin']).default('Editor'),
+        )
         .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the key does not expire')),
     ).addHelpText('after', examples)
   },

@@ -1,4 +1,4 @@
-import { type Command, Option, Argument } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { integerFrom } from '../input-flags.ts'
 import { readSettings } from '../serve/read-settings.ts'

@@ -41,11 +41,7 @@ export const showCommand: CommandDefinition = {
   run: (files, flags, environment) => showRecords(inputsOf(files, flags, environment), flags, environment),
 }
 
-function inputsOf(
-  files: readonly string[],
-  { sample }: OptionValues,
-  environment: Environment,
-): readonly string[] {
+function inputsOf(files: readonly string[], { sample }: OptionValues, environment: Environment): readonly string[] {
   if (!sample) {
     if (files.length === 0) throw new UsageError('what is to be shown? Name a file, or try --sample')
     return files

@@ -1,5 +1,12 @@
 import { text } from 'node:stream/consumers'
-import { createToken, importToken, listTokens, type OperationContext, revokeToken, rotateToken } from '@penstock/gateway'
+import {
+  createToken,
+  importToken,
+  listTokens,
+  type OperationContext,
+  revokeToken,
+  rotateToken,
+} from '@penstock/gateway'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
@@ -25,7 +32,12 @@ const columns: readonly Column[] = ['ID', 'NAME', 'STATUS', 'SIGNALS', 'EXPIRES'
   align: 'left',
 }))
 
-type Action = (context: OperationContext, id: string | undefined, flags: OptionValues, environment: Environment) => Promise<void>
+type Action = (
+  context: OperationContext,
+  id: string | undefined,
+  flags: OptionValues,
+  environment: Environment,
+) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
   create: async (context, _id, flags, { stdout, stderr }) => {
@@ -73,9 +85,15 @@ export const tokenCommand: CommandDefinition = {
         .argument('[id]', 'of the token to rotate or revoke')
         .addOption(new Option('--name <name>', 'of a new token'))
         .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the token does not expire'))
-        .addOption(new Option('--signals <list>', 'traces, metrics, logs, profiles; with commas between (default: all)'))
+        .addOption(
+          new Option('--signals <list>', 'traces, metrics, logs, profiles; with commas between (default: all)'),
+        )
         .addOption(new Option('--tenant <tenant>', 'whose telemetry it is'))
-        .addOption(new Option('--overlap <seconds>', 'how long the old token works beside the new').argParser(integerFrom(0, 31_536_000))),
+        .addOption(
+          new Option('--overlap <seconds>', 'how long the old token works beside the new').argParser(
+            integerFrom(0, 31_536_000),
+          ),
+        ),
     ).addHelpText('after', examples)
   },
   run: async (inputs, flags, environment) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { UpstreamConfig } from '@penstock/gateway'
+import { type ManagementContext, type OperationName, parseInput, type UpstreamConfig } from '@penstock/gateway'
+import type { Route } from '@penstock/http'
 import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
@@ -8,7 +9,8 @@ import type { Settings } from './setting-table.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
-  readonly routes: ReturnType<typeof observeRoutes>
+  /** Its queries, for whoever has an API key. */
+  readonly routes: readonly Route<ManagementContext, OperationName>[]
   close(): Promise<void>
 }
 
@@ -24,14 +26,14 @@ export async function openEmbeddedUpstream(
     log,
     limits: {
       retentionMs: settings['observability.retentionHours'] * 3_600_000,
-      maxBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
+      maxFileBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
     },
   })
   const credential = randomBytes(32).toString('base64url')
   const server = await observeServer(store, { credential, log })
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
-    routes: observeRoutes(store),
+    routes: observeRoutes({ store, access: 'observe', parse: parseInput }),
     close: async () => {
       await server.close()
       await store.close()

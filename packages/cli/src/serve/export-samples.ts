@@ -19,7 +19,12 @@ export async function exportSamples(endpoint: string, environment: Environment):
       done()
     },
   })
-  const exitCode = await exportCommand.run(files, command.opts(), { ...environment, env: {}, stdout: listener, stderr: listener })
+  const exitCode = await exportCommand.run(files, command.opts(), {
+    ...environment,
+    env: {},
+    stdout: listener,
+    stderr: listener,
+  })
   const pipelines = counted(files.length, 'sample pipeline')
   return exitCode === exitCodes.ok
     ? `${pipelines} went through the gateway into the embedded store.`

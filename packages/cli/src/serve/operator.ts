@@ -5,11 +5,11 @@ import {
   ApiError,
   defaultManagementRules,
   type GatewayDb,
+  type OperationContext,
   openGatewayStore,
   openPeppers,
-  type OperationContext,
-  type Peppers,
   PepperError,
+  type Peppers,
   propagate,
 } from '@penstock/gateway'
 import { jsonLog } from '@penstock/runtime'

@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  ensureFirstAdminKey,
-  openIngestPlane,
-  openManagement,
-  type UpstreamConfig,
-} from '@penstock/gateway'
 import { PRODUCT_VERSION } from '@penstock/converter'
+import { ensureFirstAdminKey, openIngestPlane, openManagement, type UpstreamConfig } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
 import { type Environment, exitCodes, Interrupted, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 import { banner } from './banner.ts'
-import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { openEmbeddedUpstream } from './embedded-upstream.ts'
 import { exportSamples } from './export-samples.ts'
+import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { openStore } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { isWorker, WorkerFailed, Workers, workUntilReleased } from './workers.ts'
@@ -112,10 +107,14 @@ async function serveUntilInterrupted(
     isSampled && isNew && embedded !== undefined
       ? await exportSamples(`http://${gatewayUrls[0]}`, environment)
       : undefined
-  await write(stdout, banner({ managementUrl: management.url, gatewayUrls, embedded: embedded !== undefined, firstKey, samples }))
+  await write(
+    stdout,
+    banner({ managementUrl: management.url, gatewayUrls, embedded: embedded !== undefined, firstKey, samples }),
+  )
 
   await aborted(signal)
-  const delayMs = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT' ? 0 : settings['gateway.drainDelayMs']
+  const delayMs =
+    signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT' ? 0 : settings['gateway.drainDelayMs']
   log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
   await Promise.all([judge.drain(delayMs), workers?.drain(delayMs)])
   log.info({ event: 'drain.ended' }, 'drained')
@@ -153,4 +152,3 @@ function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
-

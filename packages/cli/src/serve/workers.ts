@@ -74,8 +74,14 @@ export class Workers {
     this.#planes.delete(worker)
     if (this.#isEnding) return
     const { clock, log } = this.#options
-    log.error({ event: 'worker.ended', pid: worker.process.pid, code, signal }, 'a worker has ended; another takes its place')
-    clock.sleep(RESTART_MS).then(() => (this.#isEnding ? undefined : this.#fork().catch(() => {})), () => {})
+    log.error(
+      { event: 'worker.ended', pid: worker.process.pid, code, signal },
+      'a worker has ended; another takes its place',
+    )
+    clock.sleep(RESTART_MS).then(
+      () => (this.#isEnding ? undefined : this.#fork().catch(() => {})),
+      () => {},
+    )
   }
 }
 

@@ -77,7 +77,7 @@ export const lineOf = (min: number, max: number) =>
 
 /** RFC 3339 with a zone → milliseconds since 1970. */
 export const instant = z.iso
-  .datetime({ offset: true })
+  .datetime({ offset: true, abort: true })
   .regex(/T\d{2}:\d{2}:\d{2}/)
   .transform((text) => Date.parse(text))
 

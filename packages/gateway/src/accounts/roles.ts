@@ -17,6 +17,7 @@ const rows = {
   getState: any,
   setState: editing,
   getReadiness: any,
+  observe: any,
   listAudit: admin,
   createApiKey: admin,
   listApiKeys: admin,

@@ -98,7 +98,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'api_key_not_found', 'last_admin_key') },
     },
     async handle({ params }, context) {
-      await revokeApiKey(context, { id: params['id']! })
+      await revokeApiKey(context, { id: params.id! })
       return { status: 204 }
     },
   },

@@ -7,7 +7,7 @@ import { getState, type StateJson, setState, setStateInput, stateETag } from '..
 import { refusals } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
 import { nextLink } from './pages.ts'
-import { readinessReport } from './readiness-response.ts'
+import { readinessResponse, shownReport } from './readiness-response.ts'
 import { count, instantText } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth'
@@ -122,12 +122,13 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       tag,
       summary: 'Whom enforcement would turn away',
       responses: {
-        200: { description: 'The report', body: readinessReport },
+        200: { description: 'The report', body: readinessResponse },
         ...refusals('invalid_field', 'unknown_field'),
       },
     },
     async handle(request, context) {
-      return { status: 200, json: await context.readiness(windowMs(request)) }
+      const report = await context.readiness(windowMs(request))
+      return { status: 200, json: shownReport(report, context.actor.role) }
     },
   },
   {

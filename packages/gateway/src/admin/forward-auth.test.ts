@@ -108,12 +108,14 @@ describe('F-1: who it was', () => {
     })
   })
 
-  test('Envoy is told to take away what the client may have sent and we do not set', () => {
-    expect(
-      asked(letIn('unverified'), envoy, { tenantHeader: true }).answer.headers['x-envoy-auth-headers-to-remove'],
-    ).toBe('x-ingest-token-id,x-ingest-token-name,x-scope-orgid')
-    expect(asked(verified, envoy, { tenantHeader: true }).answer.headers).not.toHaveProperty(
-      'x-envoy-auth-headers-to-remove',
+  test('Envoy is told to take away the token, and what the client may have sent and we do not set', () => {
+    const removed = (admission: Admission) =>
+      asked(admission, envoy, { tenantHeader: true, credentialSources: ['x-api-key'] }).answer.headers[
+        'x-envoy-auth-headers-to-remove'
+      ]
+    expect(removed(verified)).toBe('authorization,x-api-key')
+    expect(removed(letIn('unverified'))).toBe(
+      'authorization,x-api-key,x-ingest-token-id,x-ingest-token-name,x-scope-orgid',
     )
   })
 

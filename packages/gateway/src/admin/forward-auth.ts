@@ -4,6 +4,7 @@ import type { Log } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
 import type { CredentialSource } from '../gateway-config.ts'
 import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
 import { type Refusal, refusalTable } from '../ingest/refusals.ts'
@@ -68,7 +69,8 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     },
     { readsQuery: parts.credentialSources.includes('query') },
   )
-  const reserved = [...reservedHeaders({ tenantHeader: parts.tenantHeader })]
+  const credentials = ['authorization', ...credentialHeaders(parts.credentialSources)]
+  const reserved = [...reservedHeaders(parts)]
   const throttle = new LineThrottle()
 
   return ({ url, rawHeaders, source }) => {
@@ -142,11 +144,14 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     return { status: 200, headers: withRemovals(headers, proxy), body: undefined }
   }
 
-  /** Envoy sets the headers we name, and takes away only those we tell it to: a client's own must not stay. */
+  /**
+   * Envoy sets the headers we name, and takes away only those we tell it to: neither may the token travel on (X-9), nor
+   * what a client says under our names (X-10).
+   */
   function withRemovals(headers: Record<string, string>, proxy: ProxyKind): Record<string, string> {
     if (proxy !== 'envoy') return headers
     const absent = reserved.filter((name) => headers[name] === undefined)
-    return absent.length === 0 ? headers : { ...headers, 'x-envoy-auth-headers-to-remove': absent.join(',') }
+    return { ...headers, 'x-envoy-auth-headers-to-remove': [...credentials, ...absent].join(',') }
   }
 }
 

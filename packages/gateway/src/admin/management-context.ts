@@ -1,6 +1,6 @@
 import type { Log } from '@penstock/runtime'
+import type { ReadinessReport } from '../enforcement/readiness.ts'
 import type { OperationContext } from '../operation-context.ts'
-import type { ReadinessReport } from './readiness-response.ts'
 
 /** What the management API is given when the gateway is put together. */
 export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'> {

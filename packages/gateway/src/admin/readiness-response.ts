@@ -1,31 +1,48 @@
 import { z } from 'zod'
+import type { ReadinessClient, ReadinessReport } from '../enforcement/readiness.ts'
+import type { Role } from '../operation-context.ts'
 import { count, instantText } from './token-responses.ts'
 
+/** The report as a caller may see it: a Viewer without network addresses (spec/otlp-gateway.md 3). */
+export type ShownReport = Omit<ReadinessReport, 'clients'> & {
+  readonly clients: readonly (Omit<ReadinessClient, 'network'> & { readonly network?: string })[]
+}
+
+export function shownReport(report: ReadinessReport, role: Role): ShownReport {
+  if (role !== 'Viewer') return report
+  return { ...report, clients: report.clients.map(({ network: _network, ...client }) => client) }
+}
+
 const client = z.strictObject({
-  network: z.string().meta({ description: 'Of the source: /24 or /64' }),
+  network: z.string().exactOptional().meta({ description: 'Of the source: /24 or /64. Not shown to a Viewer' }),
   user_agent: z.string(),
   signal: z.string(),
   transport: z.string(),
+  service_name: z.string().nullable(),
   reason: z.string(),
   token_id: z.string().nullable(),
-  service_name: z.string().nullable(),
   first_seen: instantText,
   last_seen: instantText,
   count,
 })
 
-const namedToken = z.strictObject({ id: z.string(), name: z.string() })
+const namedToken = { id: z.string(), name: z.string() }
 
 /** @see spec/otlp-gateway.md 4 */
-export const readinessReport = z
+export const readinessResponse = z
   .strictObject({
-    ready: z.boolean(),
+    ready: z.boolean().meta({ description: 'Nobody would be refused, and a valid token lives another 7 days' }),
+    window_seconds: count,
     requests: count,
     would_reject: count,
-    clients: z.array(client),
-    unused_tokens: z.array(namedToken),
-    expiring_tokens: z.array(namedToken.extend({ expires_at: instantText })),
-    blockers: z.array(z.string()),
+    clients: z.array(client).meta({ description: 'Who would be refused, most requests first' }),
+    unused_tokens: z.array(z.strictObject({ ...namedToken, last_used_at: instantText.nullable() })),
+    expiring_tokens: z.array(z.strictObject({ ...namedToken, expires_at: instantText })),
+    blockers: z.array(
+      z.strictObject({
+        code: z.enum(['would_reject', 'no_valid_token', 'valid_tokens_end_soon']),
+        message: z.string(),
+      }),
+    ),
   })
-  .meta({ id: 'ReadinessReport' })
-export type ReadinessReport = z.output<typeof readinessReport>
+  .meta({ id: 'ReadinessReport' }) satisfies z.ZodType<ShownReport>

@@ -217,7 +217,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
   },
 ]
 
-const idOf = ({ params }: RouteRequest): string => params['id']!
+const idOf = ({ params }: RouteRequest): string => params.id!
 
 const versioned = (status: number, token: TokenJson): Reply => ({
   status,

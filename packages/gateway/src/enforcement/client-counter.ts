@@ -16,7 +16,7 @@ export class ClientCounter {
   serviceName: string | undefined
   lastSeenMs: number
   readonly #client: Omit<Client, 'serviceName' | 'lastSeenMs' | 'count'>
-  readonly #perHour = new Uint32Array(HOURS)
+  readonly #perHour = new Array<number>(HOURS).fill(0)
 
   constructor(
     key: string,

@@ -25,6 +25,8 @@ export class ClientSketch implements Sightings {
   readonly #byKey = new Map<string, ClientCounter>()
   readonly #heap = new LightestFirst()
   readonly #capacity: number
+  /** Of sources seen lately; finding out costs more than all the rest. */
+  readonly #networks = new Map<string, string>()
   /** Who is behind a request whose body is going to be looked at. */
   readonly #awaited = new WeakMap<Presented, ClientCounter>()
   #hour = -1
@@ -69,7 +71,7 @@ export class ClientSketch implements Sightings {
 
   #counterOf(presented: Presented, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
     const { source, signal, transport } = presented
-    const network = networkOf(source)
+    const network = this.#networkOf(source)
     const userAgent = familyOf(presented.userAgent)
     const key = `${network} ${signal} ${transport} ${reason} ${tokenId ?? ''} ${userAgent}`
     const known = this.#byKey.get(key)
@@ -85,6 +87,15 @@ export class ClientSketch implements Sightings {
     }
     this.#byKey.set(key, counter)
     return counter
+  }
+
+  #networkOf(source: string): string {
+    const known = this.#networks.get(source)
+    if (known !== undefined) return known
+    if (this.#networks.size >= this.#capacity) this.#networks.clear()
+    const network = networkOf(source)
+    this.#networks.set(source, network)
+    return network
   }
 
   /** Once an hour weights become counts again, so that yesterday's heavy clients make room for today's. */

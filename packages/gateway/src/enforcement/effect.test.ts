@@ -268,7 +268,7 @@ test('E-5: the memory of warnings is bounded, and full it stays silent', () => {
 
 test.each([
   { leftMs: 7 * DAY_MS, header: undefined },
-  { leftMs: 7 * DAY_MS - 1, header: '2026-11-28T11:59:59Z' },
+  { leftMs: 7 * DAY_MS - 1, header: '2026-11-28T11:59:59.999Z' },
   { leftMs: 1_000, header: '2026-11-21T12:00:01Z' },
 ])('O-9: $leftMs ms before its end a token is announced as ending at $header', ({ leftMs, header }) => {
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + leftMs }) }

@@ -2,6 +2,7 @@ import type { Random } from '@penstock/runtime'
 import type { Admission, Admitted, Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
+import { rfc3339 } from '../store/rfc3339.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
@@ -127,8 +128,6 @@ function rememberedAdmission(
   known.set(token, admission)
   return admission
 }
-
-const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 function mayWarn({ source, signal }: Presented, nowMs: number, { warned }: EffectRules): boolean {
   return warned.take(`${networkOf(source)} ${signal}`, nowMs)

@@ -1,3 +1,4 @@
+import { rfc3339 } from '../store/rfc3339.ts'
 import type { Client, SightingsReport } from './sightings.ts'
 
 /** What the report needs to know of each token that has not been revoked. */
@@ -131,5 +132,3 @@ function clientJson(client: Client): ReadinessClient {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
-const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

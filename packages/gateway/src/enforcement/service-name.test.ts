@@ -28,13 +28,13 @@ describe.each(['protobuf', 'json'] as const)('in %s', (encoding) => {
     expect(serviceNameIn(encodeRequest('logs', request(...resources), encoding))).toBe(found)
   })
 
-  test('wherever a body is cut, there is a beginning of the name, the name, or nothing', () => {
+  test('wherever a body is cut, there is the name or nothing', () => {
     const whole = encodeRequest('logs', request('checkout'), encoding)
     for (let length = 0; length <= whole.length; length += 1) {
       const found = serviceNameIn(whole.subarray(0, length))
-      if (found !== undefined) expect('checkout'.startsWith(found)).toBe(true)
+      expect([undefined, 'checkout']).toContain(found)
     }
-    expect(serviceNameIn(whole.subarray(0, whole.length - 2))).toBe('checkout')
+    expect(serviceNameIn(whole)).toBe('checkout')
   })
 })
 

@@ -32,8 +32,11 @@ function lookIntoProtobuf(bytes: Uint8Array, found: { name?: string }): void {
     if (!attributes.is(1, LENGTH_DELIMITED)) continue
     const key = firstOf(bytes, attributes)
     if (key === undefined || textOf(bytes, key) !== SERVICE_NAME) continue
-    const value = firstOf(bytes, firstOf(bytes, attributes, 2))
-    if (value !== undefined) found.name = textOf(bytes, value)
+    const value = firstOf(bytes, attributes, 2)
+    if (value === undefined) return
+    // Here nothing may be cut short: half a name would be another name.
+    const text = new FieldCursor(bytes, value.valueStart, value.end)
+    if (text.next() && text.is(1, LENGTH_DELIMITED)) found.name = textOf(bytes, text)
     return
   }
 }

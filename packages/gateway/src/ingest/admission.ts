@@ -50,8 +50,6 @@ export interface Admitted {
   readonly expiresAt: string | undefined
   /** Set when the readiness report wants to know whose body this is. */
   readonly sample: Presented | undefined
-  /** Set when accepted requests are logged, too. */
-  readonly presented?: Presented
 }
 
 export type Admission = Admitted | { readonly admitted: false; readonly refusal: Refusal }

@@ -1,10 +1,10 @@
 import type { Clock, Log } from '@penstock/runtime'
+import type { Route } from '../attribution/tenant-route.ts'
 import { blindness, type EffectRules, effectOf } from '../enforcement/effect.ts'
 import type { Sightings } from '../enforcement/sightings.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
-import type { Route } from '../attribution/tenant-route.ts'
 import type { Authenticator } from '../tokens/authenticate.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
@@ -72,7 +72,7 @@ export class Admitter {
     const route = this.#parts.route(token)
     if (route.kind === 'forbidden') return this.#turnedAway(presented, token, route.refusal, nowMs)
     const over = token.limits && limiter.take(token, signal, presented.declaredBytes ?? 0, nowMs)
-    if (over === undefined) return this.#parts.accessLog.logsAccepted ? { ...admission, presented } : admission
+    if (over === undefined) return admission
     metrics.throttled(token, signal, over.limit, nowMs)
     const message = `The ingest token ${token.id} is over its limit ${over.limit}.`
     const retryAfterSeconds = Math.max(1, Math.ceil(over.waitMs / 1_000))

@@ -23,7 +23,8 @@ const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {
   zlib: () => zlib.createInflate(options),
   zstd:
     zstd.createZstdDecompress &&
-    (() => zstd.createZstdDecompress!({ ...options, params: { [zstd.constants.ZSTD_d_windowLogMax!]: ZSTD_WINDOW_LOG } })),
+    (() =>
+      zstd.createZstdDecompress!({ ...options, params: { [zstd.constants.ZSTD_d_windowLogMax!]: ZSTD_WINDOW_LOG } })),
 }
 
 /**

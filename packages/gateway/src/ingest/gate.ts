@@ -5,7 +5,6 @@ import type { Coalescing } from '../coalesce/coalescing.ts'
 import type { Sightings } from '../enforcement/sightings.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiting } from '../limits/limiting.ts'
-import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -25,7 +24,6 @@ export interface GateParts {
   readonly budget: InFlightBudget
   readonly sightings: Sightings
   readonly metrics: GateMetrics
-  readonly accessLog: AccessLog
   /** For calls that were let in, hence always there. */
   readonly upstreamOf: (admitted: Admitted) => Upstream
   /** The headers that only we may set. */
@@ -75,7 +73,7 @@ export class Gate implements Ingest {
     return { kind: 'overloaded', message, retryAfterSeconds: retryAfterSeconds(random) }
   }
 
-  release(call: ExportCall): void {
+  abandon(call: ExportCall): void {
     if (call.reservedBytes === 0) return
     this.#parts.budget.release(call.admitted.token?.id, call.reservedBytes)
     call.reservedBytes = 0
@@ -85,7 +83,7 @@ export class Gate implements Ingest {
     this.#begin(call)
     try {
       const answer = await this.#sendWhole(call, body)
-      this.#settle(call, body.length, answer)
+      this.#settle(call, body.length)
       if (call.admitted.sample !== undefined) this.#look(call, call.admitted.sample, body)
       return answer
     } catch (error) {
@@ -111,7 +109,7 @@ export class Gate implements Ingest {
           call.onClientGone = abort
         },
       })
-      this.#settle(call, measured.bytes(), answer)
+      this.#settle(call, measured.bytes())
       return answer
     } catch (error) {
       return this.#failed(error)
@@ -136,7 +134,7 @@ export class Gate implements Ingest {
   }
 
   #end(call: ExportCall): void {
-    this.release(call)
+    this.abandon(call)
     this.#underWay -= 1
     if (this.#underWay === 0) this.#onIdle?.()
   }
@@ -173,14 +171,9 @@ export class Gate implements Ingest {
     return call.deadlineMs === undefined ? longestMs : Math.min(call.deadlineMs, longestMs)
   }
 
-  #settle(call: ExportCall, wireBytes: number, answer: Answer): void {
-    const { limiter, clock, metrics, accessLog } = this.#parts
-    const { token, presented } = call.admitted
-    metrics.answered(answer.kind === 'accepted' ? 'success' : 'failure', call.transport)
-    if (presented !== undefined && answer.kind === 'accepted') {
-      const status = call.transport === 'grpc' ? 0 : 200
-      accessLog.accepted(presented, token?.id, { status, bytes: wireBytes, upstreamMs: undefined, requestId: undefined })
-    }
+  #settle(call: ExportCall, wireBytes: number): void {
+    const { limiter, clock, metrics } = this.#parts
+    const { token } = call.admitted
     if (token === undefined) return
     metrics.tokenUsed(token, call.signal, wireBytes, clock.nowMs())
     const moreBytes = wireBytes - (call.declaredBytes ?? 0)

@@ -1,54 +1,78 @@
 import type { ServerHttp2Stream } from 'node:http2'
-import { Readable } from 'node:stream'
 import { GrpcCode } from '@penstock/otlp'
-import type { Admitted } from './admission.ts'
+import type { Outcome } from '../metrics/gate-metrics.ts'
+import type { Admitted, Presented } from './admission.ts'
+import type { Answer } from './answer.ts'
+import { harmlessBytes, Inflation } from './body-inflation.ts'
+import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
+import { WholeBody } from './body-whole.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
 import { PREFIX_BYTES } from './grpc-wire.ts'
 import type { Ingest } from './ingest.ts'
-import type { RefusalKind } from './refusals.ts'
-import type { IngestSignal } from './signals.ts'
+import type { Refusal, RefusalKind } from './refusals.ts'
+
+/** How one call ended; for counting and for the access log (O-1, O-13). */
+export interface GrpcEnding {
+  readonly outcome: Outcome
+  /** `grpc-status`. */
+  readonly status: number
+  readonly presented: Presented
+  readonly admitted: Admitted | undefined
+  /** Of our own refusals that stand in the table. */
+  readonly refusedAs: RefusalKind | undefined
+  /** Of the message, as far as it had come. */
+  readonly wireBytes: number
+}
+
+export interface GrpcObserver {
+  ended(ending: GrpcEnding): void
+  /** Nobody was there any more to be answered (X-5). */
+  clientAborted(): void
+}
 
 /** What all calls of a front have in common. */
 export interface GrpcExportContext {
   readonly ingest: Ingest
+  readonly observer: GrpcObserver
   readonly nowMs: () => number
   readonly retryAfterSeconds: () => number
   readonly maxBodyBytes: number
   /** What went wrong inside; the client learns only that something did. */
   readonly failed: (error: unknown) => void
-  readonly clientAborted: () => void
   readonly over: (call: GrpcExport) => void
 }
 
 /** What the headers of an admitted call have said. */
 export interface GrpcExportStart {
-  readonly signal: IngestSignal
+  readonly presented: Presented
   readonly admitted: Admitted
   readonly headers: FlatHeaders
-  /** `grpc-encoding`, lower case; '' when there is none. */
+  /** `grpc-encoding`, lower case; '' is identity. */
   readonly contentEncoding: string
   readonly deadlineMs: number | undefined
 }
 
-const breach = (message: string): GrpcError => ({ code: GrpcCode.INTERNAL, message, retryDelayMs: undefined })
-
-/** One unary Export, from the first DATA to the trailers. Exactly one message, held whole or passed on as it comes. */
-export class GrpcExport {
+/** One unary Export, from its first DATA to its trailers. Exactly one message, held whole or passed on as it comes. */
+export class GrpcExport implements BodySource {
   /** Where the front's list of calls has this one. */
   index = -1
-  #lastDataMs: number
   readonly #stream: ServerHttp2Stream
   readonly #start: GrpcExportStart
   readonly #context: GrpcExportContext
+  #lastDataMs: number
   #call: ExportCall | undefined
-  /** The beginning of a prefix, or the first piece of a message that is wanted whole. */
-  #held: Uint8Array | undefined
-  #more: Uint8Array[] | undefined
-  #passing: Readable | undefined
+  /** The beginning of a prefix. */
+  #prefix: Uint8Array | undefined
+  #whole: WholeBody | undefined
+  #passing: BodyStream | undefined
+  #inflation: Inflation | undefined
+  #isReaderFull = false
+  #isInflaterFull = false
   #messageBytes = -1
   #gotBytes = 0
-  /** Upstream has it, or part of it. */
+  #hasEnded = false
+  /** The gate has it, and will give back what it holds. */
   #isSent = false
   #isOver = false
 
@@ -66,45 +90,73 @@ export class GrpcExport {
       this.#take(chunk)
       return
     }
-    const start = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk])
-    if (start.length < PREFIX_BYTES) {
-      this.#held = start
-      return
-    }
-    this.#held = undefined
+    const start = this.#prefix === undefined ? chunk : Buffer.concat([this.#prefix, chunk])
+    this.#prefix = start
+    if (start.length < PREFIX_BYTES) return
+    this.#prefix = undefined
     if (this.#begin(start) && start.length > PREFIX_BYTES) this.#take(start.subarray(PREFIX_BYTES))
   }
 
   end(): void {
     if (this.#isOver) return
-    if (this.#messageBytes < 0) this.#fail(breach('the request holds no message'))
-    else if (this.#gotBytes < this.#messageBytes) this.#fail(breach('the message is shorter than its prefix says'))
-    else if (this.#passing !== undefined) this.#passing.push(null)
-    else void this.#send(this.#whole())
+    this.#hasEnded = true
+    if (this.#messageBytes < 0) this.#breach('the request holds no message')
+    else if (this.#gotBytes < this.#messageBytes) this.#breach('the message is shorter than its prefix says')
+    else if (this.#whole !== undefined) this.#checkWhole(this.#whole.bytes())
+    else if (this.#inflation !== undefined) this.#inflation.end()
+    else this.#passing?.push(null)
   }
 
   /** The stream is gone. When that happens before the answer, it was the client's doing (X-5). */
   closed(): void {
     if (this.#isOver) return
-    this.#leave()
-    this.#context.clientAborted()
-    this.#passing?.destroy(new Error('the client broke off'))
+    this.#leave('the client broke off')
+    this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
 
-  /** Ends a call whose body does not come (X-6), or that came too late (P-23). */
+  failed(error: unknown): void {
+    this.#context.failed(error)
+    this.#refuseAs('internal', 'The gateway has failed to forward this request.')
+  }
+
+  /** Ends a call whose message does not come (X-6), or has not come before the client's deadline (P-23). */
   endIfSlow(nowMs: number, idleBodyTimeoutMs: number): void {
-    if (this.#isOver || this.#stream.readableEnded) return
+    if (this.#isOver || this.#hasEnded) return
     const { deadlineMs } = this.#start
-    const isPaused = this.#stream.isPaused()
-    const isLate = deadlineMs !== undefined && nowMs >= deadlineMs
-    // While upstream does not read, the client's silence is our own doing.
-    if (!isLate && (isPaused || nowMs - this.#lastDataMs < idleBodyTimeoutMs)) return
-    this.#fail({
-      code: GrpcCode.DEADLINE_EXCEEDED,
-      message: 'the request has not come in time',
-      retryDelayMs: undefined,
-    })
+    if (deadlineMs !== undefined && nowMs >= deadlineMs) {
+      this.#fail({
+        code: GrpcCode.DEADLINE_EXCEEDED,
+        message: 'the message has not come in time',
+        retryDelayMs: undefined,
+      })
+    } else if (this.#isFull) {
+      // While upstream does not read, the client's silence is our own doing.
+      this.#lastDataMs = nowMs
+    } else if (nowMs - this.#lastDataMs >= idleBodyTimeoutMs) {
+      this.#refuseAs('overloaded', 'The message has stopped coming; send it again.')
+    }
+  }
+
+  wanted(): void {
+    if (!this.#isReaderFull) return
+    this.#isReaderFull = false
+    this.#goOn()
+  }
+
+  unwanted(): void {
+    this.#inflation?.cancel()
+    this.#isInflaterFull = false
+    this.#isReaderFull = false
+    this.#goOn()
+  }
+
+  get #isFull(): boolean {
+    return this.#isReaderFull || this.#isInflaterFull
+  }
+
+  #goOn(): void {
+    if (!this.#isFull && !this.#hasEnded) this.#stream.resume()
   }
 
   /** On the prefix of the message; whether the message is to be read. */
@@ -113,29 +165,26 @@ export class GrpcExport {
     const { contentEncoding } = this.#start
     const isCompressed = start[0] === 1
     const bytes = ((start[1]! << 24) | (start[2]! << 16) | (start[3]! << 8) | start[4]!) >>> 0
-    if (start[0]! > 1) return this.#fail(breach('the first byte of the message is neither 0 nor 1'))
-    if (isCompressed && (contentEncoding === '' || contentEncoding === 'identity')) {
-      return this.#fail(breach('the message is compressed, but grpc-encoding does not say how'))
+    if (start[0]! > 1) return this.#breach('the first byte of the message is neither 0 nor 1')
+    if (isCompressed && contentEncoding === '') {
+      return this.#breach('the message is compressed, but grpc-encoding does not say how')
     }
-    if (bytes > maxBodyBytes) return this.#refuse('body_too_large', `The message is longer than ${maxBodyBytes} bytes.`)
+    if (bytes > maxBodyBytes) return this.#refuseSize()
     const call = this.#callOf(bytes, isCompressed ? contentEncoding : '')
     const refusal = ingest.reserve(call, bytes)
-    if (refusal !== undefined) return this.#fail(errorOfRefusal(refusal))
+    if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (!ingest.wantsWhole(call)) {
-      this.#passing = new Readable({ read: () => this.#stream.resume() })
-      this.#passing.on('error', () => {})
-      void this.#send(this.#passing)
-    }
+    if (ingest.wantsWhole(call)) this.#whole = new WholeBody(bytes)
+    else this.#pass(call)
     return true
   }
 
   #callOf(declaredBytes: number, contentEncoding: string): ExportCall {
-    const { signal, headers, deadlineMs, admitted } = this.#start
+    const { presented, headers, deadlineMs, admitted } = this.#start
     return {
       transport: 'grpc',
-      signal,
+      signal: presented.signal,
       encoding: 'protobuf',
       contentEncoding,
       headers,
@@ -150,55 +199,115 @@ export class GrpcExport {
   #take(part: Uint8Array): void {
     this.#gotBytes += part.length
     if (this.#gotBytes > this.#messageBytes) {
-      this.#fail(breach('the request holds more than one message'))
-    } else if (this.#passing !== undefined) {
-      if (!this.#passing.push(part)) this.#stream.pause()
-    } else if (this.#held === undefined) {
-      this.#held = part
-    } else {
-      this.#more ??= [this.#held]
-      this.#more.push(part)
+      this.#breach('the request holds more than one message')
+    } else if (this.#whole !== undefined) {
+      this.#whole.add(part)
+    } else if (this.#passing !== undefined && !this.#passing.destroyed) {
+      if (this.#inflation?.write(part) === false) this.#isInflaterFull = true
+      if (!this.#passing.push(part)) this.#isReaderFull = true
+      if (this.#isFull) this.#stream.pause()
     }
   }
 
-  #whole(): Uint8Array {
-    if (this.#more !== undefined) return Buffer.concat(this.#more, this.#messageBytes)
-    return this.#held ?? noBytes
+  #pass(call: ExportCall): void {
+    const passing = new BodyStream(this)
+    this.#passing = passing
+    if (this.#messageBytes > harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)) {
+      this.#inflation = this.#inflationOf(call, () => passing.push(null))
+    }
+    void this.#send(call, passing)
   }
 
-  async #send(body: Uint8Array | Readable): Promise<void> {
-    const { ingest, nowMs, failed } = this.#context
+  #checkWhole(body: Uint8Array): void {
     const call = this.#call!
+    if (body.length <= harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)) {
+      void this.#send(call, body)
+      return
+    }
+    this.#inflation = this.#inflationOf(call, () => void this.#send(call, body))
+    this.#inflation.write(body)
+    this.#inflation.end()
+  }
+
+  #inflationOf(call: ExportCall, fits: () => void): Inflation {
+    return new Inflation(call.contentEncoding, this.#context.maxBodyBytes, {
+      drained: () => {
+        this.#isInflaterFull = false
+        this.#goOn()
+      },
+      judged: (verdict) => {
+        if (this.#isOver) return
+        if (verdict === 'fits') fits()
+        else if (verdict === 'too_large') this.#refuseSize()
+        else this.#refuseAs('bad_body', `The message is not valid ${call.contentEncoding}.`)
+      },
+    })
+  }
+
+  async #send(call: ExportCall, body: Uint8Array | BodyStream): Promise<void> {
+    const { ingest } = this.#context
     this.#isSent = true
+    this.#whole = undefined
     try {
-      const answer = await (body instanceof Uint8Array ? ingest.sendWhole(call, body) : ingest.sendStream(call, body))
-      if (this.#isOver) return
-      this.#leave()
-      sendAnswer(this.#stream, answer, this.#start.signal, this.#start.admitted, nowMs())
+      this.#answer(await (body instanceof Uint8Array ? ingest.sendWhole(call, body) : ingest.sendStream(call, body)))
     } catch (error) {
-      failed(error)
-      this.#refuse('internal', 'The gateway has failed to forward this request.')
+      this.failed(error)
     }
   }
 
-  #refuse(kind: RefusalKind, message: string): false {
-    return this.#fail(errorOfRefusal({ kind, message, retryAfterSeconds: this.#context.retryAfterSeconds() }))
+  #answer(answer: Answer): void {
+    if (this.#isOver) return
+    this.#leave('answered before its end')
+    const { presented, admitted } = this.#start
+    const status = answer.kind === 'accepted' ? GrpcCode.OK : answer.grpcCode
+    this.#tell(answer.kind === 'accepted' ? 'success' : 'failure', status, undefined)
+    sendAnswer(this.#stream, answer, presented.signal, admitted, this.#context.nowMs())
   }
 
-  #fail(error: GrpcError): false {
+  #breach(message: string): false {
+    return this.#fail({ code: GrpcCode.INTERNAL, message, retryDelayMs: undefined })
+  }
+
+  #refuseSize(): false {
+    const { maxBodyBytes } = this.#context
+    return this.#refuseAs('body_too_large', `The message is longer than ${maxBodyBytes} bytes, as sent or inflated.`)
+  }
+
+  #refuseAs(kind: RefusalKind, message: string): false {
+    return this.#refuse({ kind, message, retryAfterSeconds: this.#context.retryAfterSeconds() })
+  }
+
+  #refuse(refusal: Refusal): false {
+    return this.#fail(errorOfRefusal(refusal), refusal.kind)
+  }
+
+  #fail(error: GrpcError, kind?: RefusalKind): false {
     if (this.#isOver) return false
-    this.#leave()
-    this.#passing?.destroy(new Error(error.message))
+    this.#leave(error.message)
+    this.#tell('refused', error.code, kind)
     sendError(this.#stream, error)
     return false
   }
 
-  #leave(): void {
+  #tell(outcome: Outcome, status: number, refusedAs: RefusalKind | undefined): void {
+    const { presented, admitted } = this.#start
+    this.#context.observer.ended({
+      outcome,
+      status,
+      presented,
+      admitted,
+      refusedAs,
+      wireBytes: Math.max(0, this.#gotBytes),
+    })
+  }
+
+  /** Gives back whatever the call held. */
+  #leave(why: string): void {
     this.#isOver = true
-    // The gate gives back what a call holds once it has its answer; of a call it never got, it does not know.
-    if (this.#call !== undefined && !this.#isSent) this.#context.ingest.release(this.#call)
+    this.#inflation?.cancel()
+    this.#whole = undefined
+    if (this.#passing !== undefined && !this.#passing.readableEnded) this.#passing.destroy(new BrokenBody(why))
+    if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)
     this.#context.over(this)
   }
 }
-
-const noBytes = Buffer.alloc(0)

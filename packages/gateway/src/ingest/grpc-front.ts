@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { MetricRegistry } from '../metrics/registry.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Admitted } from './admission.ts'
+import type { Admitted, Presented } from './admission.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
-import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
+import { GrpcExport, type GrpcExportContext, type GrpcObserver } from './grpc-export.ts'
 import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
+import type { Refusal } from './refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
 export interface GrpcFrontSettings {
@@ -28,7 +28,7 @@ export interface GrpcFrontParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly metrics: MetricRegistry
+  readonly observer: GrpcObserver
   /** The same for both transports. */
   readonly headReader: HeadReader
 }
@@ -43,6 +43,8 @@ const signalOfMethod: Readonly<Record<string, IngestSignal>> = Object.assign(
 const error = (code: number, message: string): GrpcError => ({ code, message, retryDelayMs: undefined })
 const unknownMethod = error(GrpcCode.UNIMPLEMENTED, 'unknown method')
 const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
+
+const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
 
 const exportOf = Symbol('export')
 type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
@@ -65,17 +67,14 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
   constructor(parts: GrpcFrontParts, settings: GrpcFrontSettings) {
     this.#parts = parts
     this.#settings = settings
-    const { ingest, clock, random, log, metrics } = parts
-    const aborted = metrics.cell('otelcol_receiver_client_aborted', { transport: 'grpc' })
+    const { ingest, observer, clock, random, log } = parts
     this.#context = {
       ingest,
+      observer,
       nowMs: () => clock.nowMs(),
       retryAfterSeconds: () => retryAfterSeconds(random),
       maxBodyBytes: settings.maxBodyBytes,
       failed: (problem) => log.error({ event: 'export.failed', err: problem }, 'an export failed inside the gateway'),
-      clientAborted: () => {
-        aborted.value += 1
-      },
       over: (call) => this.#leave(call),
     }
   }
@@ -84,14 +83,21 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     limitPings(session, this.#context.nowMs)
   }
 
-  onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
+  onHttp2(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    _flags: number,
+    rawHeaders: readonly string[],
+  ): void {
     // What an error means for the call, `close` tells.
     stream.on('error', onError)
     try {
       this.#handle(stream, headers, rawHeaders)
     } catch (problem) {
       this.#context.failed(problem)
-      sendError(stream, errorOfRefusal(this.#internal()))
+      const message = 'The gateway has failed to take this request.'
+      const retryAfterSeconds = this.#context.retryAfterSeconds()
+      sendError(stream, errorOfRefusal({ kind: 'internal', message, retryAfterSeconds }))
     }
   }
 
@@ -106,39 +112,46 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       sendError(stream, notPost)
       return
     }
-    const { credential, origin, userAgent, declaredBytes, forwarded } = this.#parts.headReader.read(rawHeaders, undefined)
+    const { credential, origin, userAgent, declaredBytes, forwarded } = this.#parts.headReader.read(
+      rawHeaders,
+      undefined,
+    )
     const source = stream.session?.socket.remoteAddress ?? ''
     const presented = { transport: 'grpc', signal, credential, origin, source, userAgent, declaredBytes } as const
     const admission = this.#parts.ingest.admit(presented)
-    if (!admission.admitted) {
-      sendError(stream, errorOfRefusal(admission.refusal))
-      return
-    }
-    if (!isProtobuf(headers['content-type'])) {
-      sendError(
-        stream,
-        errorOfRefusal({ kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }),
-      )
-      return
-    }
-    this.#export(stream, signal, admission, headers, forwarded)
+    if (!admission.admitted) this.#refuse(stream, presented, undefined, admission.refusal)
+    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, presented, admission, notProtobuf)
+    else this.#export(stream, presented, admission, headers, forwarded)
+  }
+
+  #refuse(stream: ServerHttp2Stream, presented: Presented, admitted: Admitted | undefined, refusal: Refusal): void {
+    const error = errorOfRefusal(refusal)
+    const { code: status } = error
+    this.#parts.observer.ended({
+      outcome: 'refused',
+      status,
+      presented,
+      admitted,
+      refusedAs: refusal.kind,
+      wireBytes: 0,
+    })
+    sendError(stream, error)
   }
 
   #export(
     stream: ServerHttp2Stream,
-    signal: IngestSignal,
+    presented: Presented,
     admitted: Admitted,
     headers: IncomingHttpHeaders,
     forwarded: FlatHeaders,
   ): void {
     const timeout = headers['grpc-timeout'] as string | undefined
     const timeoutMs = timeout === undefined ? undefined : parseGrpcTimeout(timeout)
-    const encoding = headers['grpc-encoding'] as string | undefined
     const start = {
-      signal,
+      presented,
       admitted,
       headers: withoutOwn(forwarded),
-      contentEncoding: encoding === undefined ? '' : encoding.toLowerCase(),
+      contentEncoding: codingOf(headers['grpc-encoding'] as string | undefined),
       deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.nowMs() + timeoutMs,
     }
     const call = new GrpcExport(stream, start, this.#context)
@@ -148,14 +161,6 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     stream.on('data', onData)
     stream.on('end', onEnd)
     stream.on('close', onClose)
-  }
-
-  #internal(): Parameters<typeof errorOfRefusal>[0] {
-    return {
-      kind: 'internal',
-      message: 'The gateway has failed to take this request.',
-      retryAfterSeconds: retryAfterSeconds(this.#parts.random),
-    }
   }
 
   #leave(call: GrpcExport): void {
@@ -186,6 +191,12 @@ function withoutOwn(forwarded: FlatHeaders): FlatHeaders {
   return kept
 }
 
+function codingOf(grpcEncoding: string | undefined): string {
+  if (grpcEncoding === undefined || grpcEncoding === 'identity') return ''
+  const coding = grpcEncoding.toLowerCase()
+  return coding === 'identity' ? '' : coding
+}
+
 /** `application/grpc` alone means protobuf. */
 function isProtobuf(contentType: string | undefined): boolean {
   if (contentType === 'application/grpc') return true
@@ -195,11 +206,23 @@ function isProtobuf(contentType: string | undefined): boolean {
 function onError(): void {}
 
 function onData(this: ServerHttp2Stream, part: Uint8Array): void {
-  ;(this as ExportStream)[exportOf].data(part)
+  const call = (this as ExportStream)[exportOf]
+  try {
+    call.data(part)
+  } catch (error) {
+    call.failed(error)
+  }
 }
 
 function onEnd(this: ServerHttp2Stream): void {
-  ;(this as ExportStream)[exportOf].end()
+  // Node says so of a stream that was reset, too; `close` follows.
+  if (this.aborted || this.destroyed) return
+  const call = (this as ExportStream)[exportOf]
+  try {
+    call.end()
+  } catch (error) {
+    call.failed(error)
+  }
 }
 
 function onClose(this: ServerHttp2Stream): void {

@@ -121,7 +121,7 @@ function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | und
     else sendError(stream, invalid)
   })
   stream.once('end', () => {
-    if (stream.destroyed || stream.headersSent) return
+    if (stream.aborted || stream.destroyed || stream.headersSent) return
     const isOne =
       parts.length >= PREFIX_BYTES && parts[0] === 0 && parts.readUInt32BE(1) === parts.length - PREFIX_BYTES
     then(isOne ? parts.subarray(PREFIX_BYTES) : undefined)

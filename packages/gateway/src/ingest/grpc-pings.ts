@@ -23,13 +23,17 @@ export function limitPings(session: ServerHttp2Session, nowMs: () => number): vo
     strikes = 0
     stream.once('close', streamClosed)
   })
-  session.on('ping', () => {
-    const sinceMs = nowMs() - lastPingMs
-    lastPingMs = nowMs()
+  const judge = (sinceMs: number) => {
     if (streams > 0 || sinceMs >= MIN_INTERVAL_MS) return
     strikes += 1
     if (strikes <= MAX_STRIKES || session.destroyed) return
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, reason)
     session.destroy()
+  }
+  session.on('ping', () => {
+    const pingMs = nowMs()
+    // A stream that came in before the ping is told of only after it.
+    process.nextTick(judge, pingMs - lastPingMs)
+    lastPingMs = pingMs
   })
 }

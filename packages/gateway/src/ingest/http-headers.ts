@@ -16,6 +16,7 @@ type Use =
   | 'expect'
   | 'host'
   | 'origin'
+  | 'transfer-encoding'
   | 'user-agent'
 
 interface Row {
@@ -43,7 +44,7 @@ const uses: Readonly<Record<string, Use>> = {
   'proxy-connection': 'drop',
   te: 'drop',
   trailer: 'drop',
-  'transfer-encoding': 'drop',
+  'transfer-encoding': 'transfer-encoding',
   upgrade: 'drop',
   // Upstream believes these.
   'x-scope-orgid': 'drop',
@@ -67,6 +68,7 @@ export interface RequestHead {
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
   readonly hosts: number
+  readonly isChunked: boolean
   readonly origin: string | undefined
   readonly userAgent: string | undefined
 }
@@ -102,6 +104,7 @@ export class HeadReader {
     let declaredBytes: number | undefined
     let expectsContinue = false
     let hosts = 0
+    let isChunked = false
     let origin: string | undefined
     let userAgent: string | undefined
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -141,6 +144,9 @@ export class HeadReader {
         case 'origin':
           origin = value
           break
+        case 'transfer-encoding':
+          isChunked = true
+          continue
         case 'user-agent':
           userAgent = value
           break
@@ -157,6 +163,7 @@ export class HeadReader {
       declaredBytes,
       expectsContinue,
       hosts,
+      isChunked,
       origin,
       userAgent,
     }

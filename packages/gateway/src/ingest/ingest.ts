@@ -15,8 +15,6 @@ export interface Ingest {
    * when the answer is there. Bodies of unknown length take as they arrive.
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
-  /** Gives back what `reserve` took for a call that will not be sent after all; the front calls it at most once. */
-  release(call: ExportCall): void
   sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer>
   /** The stream fails with an error when the client breaks off or the body grows too large; upstream is then cut off. */
   sendStream(call: ExportCall, body: Readable): Promise<Answer>

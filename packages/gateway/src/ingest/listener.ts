@@ -1,12 +1,26 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { ServerResponse } from 'node:http'
+import {
+  createServer as createHttp2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { ListenAddress, OtlpListener } from '../gateway-config.ts'
+import type { ListenAddress, OtlpListener, TlsFiles } from '../gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
+import type { IngestRequest } from './http-request.ts'
+import { Connection, type ConnectionTimes } from './listener-connection.ts'
+import { http1Server } from './listener-http1.ts'
+import { type HttpVersion, readVersion } from './listener-protocol.ts'
+import { readTlsFiles } from './tls-context.ts'
+
+export type { IngestRequest } from './http-request.ts'
 
 /** Takes requests over either version of HTTP. It must answer each, and must not throw. */
 export interface Front {
-  onHttp1(request: IncomingMessage, response: ServerResponse): void
+  onHttp1(request: IngestRequest, response: ServerResponse): void
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
 
@@ -19,15 +33,21 @@ export interface Fronts {
   }
 }
 
-export interface ListenerSettings {
-  readonly headerTimeoutMs: number
-  readonly idleBodyTimeoutMs: number
-  readonly idleConnectionTimeoutMs: number
+export interface ListenerSettings extends ConnectionTimes {
   /** ± 10 % for each connection. */
   readonly maxConnectionAgeMs: number
   /** Further ones are closed as soon as they are accepted. */
   readonly maxConnections: number
   readonly maxStreamsPerConnection: number
+}
+
+export const defaultListenerSettings: ListenerSettings = {
+  headerTimeoutMs: 10_000,
+  idleBodyTimeoutMs: 15_000,
+  idleConnectionTimeoutMs: 75_000,
+  maxConnectionAgeMs: 600_000,
+  maxConnections: 10_000,
+  maxStreamsPerConnection: 100,
 }
 
 export interface ListenerDeps {
@@ -49,10 +69,181 @@ export interface Listener {
   close(): Promise<void>
 }
 
+const SWEEP_MS = 1_000
+const JITTER = 0.1
+
 /** Rejects with the system's error when the address cannot be bound, or when certificate and key cannot be used. */
-export declare function openListener(
-  listener: OtlpListener,
+export async function openListener(
+  { address, tls }: OtlpListener,
   fronts: Fronts,
   settings: ListenerSettings,
   deps: ListenerDeps,
-): Promise<Listener>
+): Promise<Listener> {
+  const listener = new OpenListener(fronts, settings, deps)
+  await listener.open(address, tls)
+  return listener
+}
+
+/**
+ * One port for both versions of HTTP, told apart by ALPN under TLS and by the first bytes in clear text, and for both
+ * protocols of OTLP. It has every connection in its books, and looks through them once a second.
+ */
+class OpenListener implements Listener {
+  readonly #settings: ListenerSettings
+  readonly #deps: ListenerDeps
+  readonly #connections = new Map<Socket, Connection>()
+  readonly #http1: ReturnType<typeof http1Server>
+  readonly #http2: ReturnType<typeof createHttp2Server>
+  readonly #stop = new AbortController()
+  #server: Server | TlsServer | undefined
+  #address: ListenAddress = { host: '', port: 0 }
+  #closed: Promise<void> = Promise.resolve()
+  #tlsDigest = ''
+  #isTlsFailing = false
+  /** The session that the HTTP/2 server makes of a socket, while it is handed over. */
+  #adopted: ServerHttp2Session | undefined
+
+  constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
+    this.#settings = settings
+    this.#deps = deps
+    this.#http1 = http1Server((request, response) => fronts.http.onHttp1(request, response), deps.random)
+    this.#http2 = createHttp2Server({ settings: { maxConcurrentStreams: settings.maxStreamsPerConnection } })
+    this.#http2.on('session', (session) => {
+      this.#adopted = session
+      fronts.grpc.onSession?.(session)
+    })
+    this.#http2.on('stream', (...args: unknown[]) => {
+      // Node's types leave out the last one, which is older than they are.
+      const [stream, headers, flags, rawHeaders] = args as Parameters<Front['onHttp2']>
+      // A stream reset by its client emits an error, which without a listener would end the process.
+      stream.on('error', () => {})
+      const front = headers['content-type']?.startsWith('application/grpc') ? fronts.grpc : fronts.http
+      front.onHttp2(stream, headers, flags, rawHeaders)
+    })
+    this.#http2.on('sessionError', () => {})
+  }
+
+  get address(): ListenAddress {
+    return this.#address
+  }
+
+  async open(address: ListenAddress, tls: TlsFiles | undefined): Promise<void> {
+    const server = tls === undefined ? this.#clearServer() : await this.#tlsServer(tls)
+    server.maxConnections = this.#settings.maxConnections
+    this.#server = server
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(address.port, address.host, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    const bound = server.address() as AddressInfo
+    this.#address = { host: address.host, port: bound.port }
+    this.#closed = new Promise((resolve) => server.once('close', resolve))
+    server.on('error', (error) => {
+      this.#deps.log.error({ event: 'listener.failed', err: error }, 'a connection could not be accepted')
+    })
+    void this.#watch(tls)
+  }
+
+  async drain(timeoutMs: number): Promise<void> {
+    const timeout = new AbortController()
+    this.#server?.close()
+    for (const connection of this.#connections.values()) connection.drain()
+    const timedOut = this.#deps.clock.sleep(timeoutMs, timeout.signal).catch(() => {})
+    await Promise.race([this.#closed, timedOut])
+    timeout.abort()
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#server?.close()
+    for (const socket of this.#connections.keys()) socket.destroy()
+    await this.#closed
+  }
+
+  #clearServer(): Server {
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, undefined))
+  }
+
+  async #tlsServer(tls: TlsFiles): Promise<TlsServer> {
+    const { options, digest } = await readTlsFiles(tls)
+    this.#tlsDigest = digest
+    const server = createTlsServer({
+      ...options,
+      requestCert: tls.clientCaFile !== undefined,
+      rejectUnauthorized: tls.clientCaFile !== undefined,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: this.#settings.headerTimeoutMs,
+      allowHalfOpen: true,
+      noDelay: true,
+    })
+    server.on('secureConnection', (socket) => this.#accept(socket, alpnVersion(socket)))
+    // Node has closed it already; that someone scans the port is no news.
+    server.on('tlsClientError', () => {})
+    return server
+  }
+
+  #accept(socket: Socket, version: HttpVersion | undefined): void {
+    const { clock, random } = this.#deps
+    const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
+    const connection = new Connection(socket, clock, ageMs)
+    this.#connections.set(socket, connection)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#connections.delete(socket)
+      connection.closed()
+    })
+    if (this.#server?.listening === false) connection.drain()
+    if (version === undefined) readVersion(socket, (told) => this.#hand(socket, connection, told))
+    else this.#hand(socket, connection, version)
+  }
+
+  #hand(socket: Socket, connection: Connection, version: HttpVersion): void {
+    const { metrics } = this.#deps
+    if (version === 1) {
+      connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'http' }))
+      this.#http1.emit('connection', socket)
+      return
+    }
+    // Few but gRPC clients speak HTTP/2, and which of them it is shows only with the first stream.
+    this.#adopted = undefined
+    this.#http2.emit('connection', socket)
+    connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#adopted)
+    this.#adopted = undefined
+  }
+
+  async #watch(tls: TlsFiles | undefined): Promise<void> {
+    const { clock } = this.#deps
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      await clock.sleep(SWEEP_MS, signal).catch(() => {})
+      const nowMs = clock.nowMs()
+      for (const connection of this.#connections.values()) connection.sweep(nowMs, this.#settings)
+      if (tls !== undefined && !signal.aborted) await this.#refreshTls(tls)
+    }
+  }
+
+  /** The files are compared by what they hold: a rename, or a link that now leads elsewhere, leaves no other trace. */
+  async #refreshTls(tls: TlsFiles): Promise<void> {
+    const { log } = this.#deps
+    try {
+      const { options, digest } = await readTlsFiles(tls)
+      this.#isTlsFailing = false
+      if (digest === this.#tlsDigest) return
+      this.#tlsDigest = digest
+      ;(this.#server as TlsServer).setSecureContext(options)
+      log.info({ event: 'tls.reloaded' }, 'certificate and key have been read again')
+    } catch (error) {
+      if (!this.#isTlsFailing) log.error({ event: 'tls.unreadable', err: error }, 'the former certificate is kept')
+      this.#isTlsFailing = true
+    }
+  }
+}
+
+function alpnVersion({ alpnProtocol }: TLSSocket): HttpVersion | undefined {
+  if (alpnProtocol === 'h2') return 2
+  return alpnProtocol === 'http/1.1' ? 1 : undefined
+}

@@ -1,10 +1,4 @@
-import {
-  contentTypes,
-  type Encoding,
-  encodeExportResponse,
-  encodeRpcStatus,
-  type PartialSuccess,
-} from '@penstock/otlp'
+import { contentTypes, type Encoding, encodeExportResponse, encodeRpcStatus, type PartialSuccess } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Accepted, Refused } from './answer.ts'
 import type { FlatHeaders } from './export-call.ts'

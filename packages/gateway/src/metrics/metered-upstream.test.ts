@@ -49,11 +49,11 @@ test('O-11: what upstream accepted and what it did not, and how long it took', a
   await metered.send(request)
 
   expect(samples(registry)).toEqual([
-    'otelcol_exporter_sent_requests{exporter="http://store:4318"} 1',
-    'otelcol_exporter_send_failed_requests{error_type="throttled",exporter="http://store:4318"} 1',
-    'otelcol_exporter_in_flight_requests{exporter="http://store:4318"} 0',
-    'otelcol_exporter_request_duration_sum{exporter="http://store:4318"} 0.75',
-    'otelcol_exporter_request_duration_count{exporter="http://store:4318"} 2',
+    'otelcol_exporter_sent_requests{upstream="http://store:4318"} 1',
+    'otelcol_exporter_send_failed_requests{error_type="throttled",upstream="http://store:4318"} 1',
+    'otelcol_exporter_in_flight_requests{upstream="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_sum{upstream="http://store:4318"} 0.75',
+    'otelcol_exporter_request_duration_count{upstream="http://store:4318"} 2',
   ])
 })
 
@@ -65,7 +65,7 @@ test('O-11: a request under way is in flight, until its end, also a bad one', as
     throw new Error('a bug')
   }
   const sending = meteredUpstream(upstream(broken), registry, () => 0).send(request)
-  const inFlight = registry.cell('otelcol_exporter_in_flight_requests', { exporter: 'http://store:4318' })
+  const inFlight = registry.cell('otelcol_exporter_in_flight_requests', { upstream: 'http://store:4318' })
   expect(inFlight.value).toBe(1)
   gate.open()
   await expect(sending).rejects.toThrow('a bug')
@@ -85,9 +85,9 @@ test('X-5: a request that was given up is not a failure of upstream', async () =
   await metered.send({ ...request, onAbortable: (abort) => abort() })
 
   expect(samples(registry)).toEqual([
-    'otelcol_exporter_sent_requests{exporter="http://store:4318"} 0',
-    'otelcol_exporter_in_flight_requests{exporter="http://store:4318"} 0',
-    'otelcol_exporter_request_duration_sum{exporter="http://store:4318"} 0',
-    'otelcol_exporter_request_duration_count{exporter="http://store:4318"} 0',
+    'otelcol_exporter_sent_requests{upstream="http://store:4318"} 0',
+    'otelcol_exporter_in_flight_requests{upstream="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_sum{upstream="http://store:4318"} 0',
+    'otelcol_exporter_request_duration_count{upstream="http://store:4318"} 0',
   ])
 })

@@ -12,7 +12,7 @@ const durationBounds = instruments.otelcol_exporter_request_duration.bounds ?? [
  * @see spec/otlp-gateway.md 8 (O-11)
  */
 export function meteredUpstream(upstream: Upstream, registry: MetricRegistry, steadyMs: () => number): Upstream {
-  const labels = { exporter: upstream.name }
+  const labels = { upstream: upstream.name }
   const sent = registry.cell('otelcol_exporter_sent_requests', labels)
   const inFlight = registry.cell('otelcol_exporter_in_flight_requests', labels)
   const duration = registry.histogram('otelcol_exporter_request_duration', labels)

@@ -41,11 +41,11 @@ describe('prometheusText', () => {
 
   test('a bound with labels stands beside them', () => {
     const registry = new MetricRegistry()
-    registry.record('otelcol_exporter_request_duration', { exporter: 'http://store:4318' }, 0.00001)
+    registry.record('otelcol_exporter_request_duration', { upstream: 'http://store:4318' }, 0.00001)
 
     const page = prometheusText([registry.report()])
-    expect(page).toContain('otelcol_exporter_request_duration_bucket{exporter="http://store:4318",le="0.000005"} 0\n')
-    expect(page).toContain('otelcol_exporter_request_duration_bucket{exporter="http://store:4318",le="0.00001"} 1\n')
+    expect(page).toContain('otelcol_exporter_request_duration_bucket{upstream="http://store:4318",le="0.000005"} 0\n')
+    expect(page).toContain('otelcol_exporter_request_duration_bucket{upstream="http://store:4318",le="0.00001"} 1\n')
   })
 
   test('O-3: a token may be named anything', () => {
@@ -88,12 +88,12 @@ describe('prometheusText', () => {
 
   test('no series twice: order of labels does not matter', () => {
     const registry = new MetricRegistry()
-    registry.cell('otelcol_exporter_send_failed_requests', { exporter: 'e', error_type: 'x' }).value = 1
-    registry.cell('otelcol_exporter_send_failed_requests', { error_type: 'x', exporter: 'e' }).value = 2
+    registry.cell('otelcol_exporter_send_failed_requests', { upstream: 'e', error_type: 'x' }).value = 1
+    registry.cell('otelcol_exporter_send_failed_requests', { error_type: 'x', upstream: 'e' }).value = 2
 
     const page = prometheusText([registry.report()])
     expect(page.match(/otelcol_exporter_send_failed_requests\{.*/g)).toEqual([
-      'otelcol_exporter_send_failed_requests{error_type="x",exporter="e"} 3',
+      'otelcol_exporter_send_failed_requests{error_type="x",upstream="e"} 3',
     ])
   })
 

@@ -8,16 +8,18 @@ import { WarningMemory } from '../enforcement/warning-memory.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
 import type { Admitted } from '../ingest/admission.ts'
 import { Admitter } from '../ingest/admitter.ts'
+import type { Transport } from '../ingest/export-call.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
 import { GrpcHealth } from '../ingest/grpc-health.ts'
-import { HttpFront } from '../ingest/http-front.ts'
+import { httpFront } from '../ingest/http-front.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { type Listener, openListener } from '../ingest/listener.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { AccessLog } from '../metrics/access-log.ts'
+import { endingsOf } from '../metrics/endings.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
 import { reportSnapshot } from '../metrics/snapshot-gauges.ts'
 import type { GatewayDb } from '../operation-context.ts'
@@ -55,6 +57,8 @@ export interface OpenPlane extends IngestPlane {
 /** How often usage is written down (T-17) and the limits are shared out anew. */
 const USAGE_MS = 10_000
 const SHARE_MS = 5_000
+/** Longest silence within a body. */
+const IDLE_BODY_MS = 15_000
 
 /**
  * Opens the ports and lets telemetry through. Nothing listens before the tokens have been read (E-10).
@@ -94,7 +98,7 @@ class Plane implements OpenPlane {
     this.#config = config
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
-    this.#sightings = new ClientSketch({ random })
+    this.#sightings = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted })
     this.admitter = new Admitter({
@@ -109,7 +113,15 @@ class Plane implements OpenPlane {
       accessLog: this.#accessLog,
       route: (token) => routeOf(token, config),
     })
-    reportSnapshot(this.#metrics, () => this.#watch.current, clock.nowMs)
+    const inFlight = this.#metrics.registry.cell('otelcol_receiver_in_flight_bytes', { transport: 'all' })
+    this.#metrics.onReport(() => {
+      inFlight.value = this.#budget.inFlightBytes
+    })
+    reportSnapshot(
+      this.#metrics,
+      () => this.#watch.current,
+      () => clock.nowMs(),
+    )
   }
 
   get addresses(): readonly ListenAddress[] {
@@ -131,10 +143,6 @@ class Plane implements OpenPlane {
     this.#repeat()
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
     this.#closers.push(() => upstreams.close())
-    const headRules = {
-      credentialSources: config.credentialSources,
-      passCredentialThrough: config.passCredentialThrough,
-    }
     const gate = new Gate({
       clock,
       random,
@@ -144,7 +152,6 @@ class Plane implements OpenPlane {
       budget: this.#budget,
       sightings: this.#sightings,
       metrics: this.#metrics,
-      accessLog: this.#accessLog,
       upstreamOf: ({ token }) => upstreams.at(routeOf(token, config)),
       trustedHeaders: (admitted) => attributionHeaders(admitted, config),
       attributesResources: config.attributeResources,
@@ -152,34 +159,33 @@ class Plane implements OpenPlane {
       coalescing:
         config.coalesce === 'off'
           ? undefined
-          : new Coalescer({ settings: config.coalesce, clock, random, log, metrics: this.#metrics.registry }),
+          : new Coalescer({ settings: config.coalesce, clock, random, metrics: this.#metrics.registry }),
     })
     this.#gate = gate
-    const head = new HeadReader(headRules)
+    const metrics = this.#metrics.registry
+    const observer = (transport: Transport) => endingsOf(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
     const fronts = {
-      http: new HttpFront(config, { ingest: gate, clock, random, log, metrics: this.#metrics.registry }),
+      http: httpFront(
+        config,
+        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#state === 'ready' },
+        IDLE_BODY_MS,
+      ),
       grpc: new GrpcFront(
-        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: 15_000 },
         {
           ingest: gate,
           health: this.#health,
           clock,
           random,
           log,
-          metrics: this.#metrics.registry,
-          credentialOf: (rawHeaders) => head.read(rawHeaders, undefined).credential,
-          forwardedHeaders: (rawHeaders) => head.read(rawHeaders, undefined).forwarded,
+          observer: observer('grpc'),
+          headReader: new HeadReader(config),
         },
+        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: IDLE_BODY_MS },
       ),
     }
     for (const listener of config.listeners) {
       this.#listeners.push(
-        await openListener(listener, fronts, listenerSettings(config), {
-          clock,
-          random,
-          log,
-          metrics: this.#metrics.registry,
-        }),
+        await openListener(listener, fronts, listenerSettings(config), { clock, random, log, metrics }),
       )
     }
     this.#state = 'ready'
@@ -241,7 +247,7 @@ class Plane implements OpenPlane {
 function listenerSettings({ maxConnectionAgeMs }: GatewayConfig) {
   return {
     headerTimeoutMs: 10_000,
-    idleBodyTimeoutMs: 15_000,
+    idleBodyTimeoutMs: IDLE_BODY_MS,
     idleConnectionTimeoutMs: 75_000,
     maxConnectionAgeMs,
     maxConnections: 10_000,

@@ -1,21 +1,21 @@
+import { guarded, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import type { Clock, Log } from '@penstock/runtime'
-import { listen, type Listening, type Route, type ServedRoute, guarded, unguarded } from '@penstock/http'
 import type { OperationName } from '../accounts/roles.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
 import { keyGuard } from '../admin/key-guard.ts'
 import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
-import { mergeSightings } from '../enforcement/merge-sightings.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
+import { mergeSightings } from '../enforcement/merge-sightings.ts'
 import { readinessReport } from '../enforcement/readiness.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
 import { startOwnTelemetry } from '../metrics/own-telemetry.ts'
 import { prometheusContentType, prometheusText } from '../metrics/prometheus-text.ts'
 import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { GatewayDb, ManagementRules } from '../operation-context.ts'
-import { tokenStandings } from '../tokens/token-standings.ts'
 import type { Peppers } from '../tokens/pepper.ts'
+import { tokenStandings } from '../tokens/token-standings.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import type { OpenPlane } from './open-ingest-plane.ts'
 import { propagate } from './propagate.ts'
@@ -80,7 +80,11 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ),
       plain('/livez', async () => ({ status: 200, content: 'ok\n' })),
       plain('/readyz', async () => readiness(await reports(), planes().length)),
-      plain('/metrics', async () => ({ status: 200, content: prometheusText(await metricsReports()) }), prometheusContentType),
+      plain(
+        '/metrics',
+        async () => ({ status: 200, content: prometheusText(await metricsReports()) }),
+        prometheusContentType,
+      ),
     ]),
   ]
   const listening = await listen(managementApp(deps, extraRoutes), options.address)

@@ -25,7 +25,8 @@ export async function propagate({ db, clock, log, metrics, planes }: Deps): Prom
   const epoch = await currentEpoch(db)
   const told = await Promise.allSettled(planes().map((plane) => plane.refresh()))
   for (const outcome of told) {
-    if (outcome.status === 'rejected') log.warn({ event: 'propagation.failed', err: outcome.reason }, 'a process could not be told')
+    if (outcome.status === 'rejected')
+      log.warn({ event: 'propagation.failed', err: outcome.reason }, 'a process could not be told')
   }
   for (;;) {
     const nowMs = clock.nowMs()

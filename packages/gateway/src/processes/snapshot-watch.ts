@@ -66,7 +66,10 @@ export class SnapshotWatch {
       this.#isFailing = false
     } catch (error) {
       if (!this.#isFailing) {
-        this.#deps.log.error({ event: 'store.unreadable', err: error }, 'the token store cannot be read; the last snapshot serves on')
+        this.#deps.log.error(
+          { event: 'store.unreadable', err: error },
+          'the token store cannot be read; the last snapshot serves on',
+        )
       }
       this.#isFailing = true
     }

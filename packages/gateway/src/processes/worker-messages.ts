@@ -85,14 +85,14 @@ export class RemotePlane implements IngestPlane {
 
 /** The worker's side: lets the process at the other end ask `plane`. */
 export function answerQuestions(channel: Channel, plane: IngestPlane): void {
-  channel.on('message', async (message) => {
+  channel.on('message', (message) => {
     if (!isQuestion(message)) return
     const { id, asked, delayMs } = message
-    const reply = await plane[asked](delayMs).then(
-      (value: unknown): Reply => ({ penstock: 'reply', id, value }),
-      (error: Error): Reply => ({ penstock: 'reply', id, error: error.message }),
+    const reply = (rest: Pick<Reply, 'value' | 'error'>) => channel.send?.({ penstock: 'reply', id, ...rest })
+    plane[asked](delayMs).then(
+      (value) => reply({ value }),
+      (error: Error) => reply({ error: error.message }),
     )
-    channel.send?.(reply)
   })
 }
 

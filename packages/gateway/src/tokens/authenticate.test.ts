@@ -148,6 +148,7 @@ describe('T-15: imported tokens', () => {
     ['x'.repeat(32), 'unknown'],
     ['x'.repeat(256), 'unknown'],
     ['x'.repeat(257), 'malformed'],
+    ['\u00e9'.repeat(40), 'unknown'],
   ])('%s: %s', (value, reason) => {
     expect(outcome(judge(value, tokens))).toBe(reason)
     expect(outcome(judge(value, snapshot([])))).toBe(reason)

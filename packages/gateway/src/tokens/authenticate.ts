@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
-import { KeyedHash } from './keyed-hash.ts'
+import { HmacSha256 } from './hmac-sha256.ts'
 import type { Peppers } from './pepper.ts'
 import type { Snapshot } from './snapshot.ts'
 import { hasSecretPrefix, parseSecretText } from './token-format.ts'
@@ -9,6 +9,7 @@ import type { TokenRecord } from './token-record.ts'
 
 /** Imported tokens are of this length, in characters (T-15). */
 export const importedLength = { min: 32, max: 256 } as const
+export const visibleAscii = /^[\x21-\x7e]+$/
 
 const refused = (reason: Reason): Verdict => ({ allowed: false, reason, token: undefined })
 const missing = refused('missing')
@@ -27,10 +28,14 @@ const dummyMac = new Uint8Array(32)
  * @see spec/otlp-gateway.md T-3, T-7, T-8, T-15, E-8
  */
 export class Authenticator {
-  readonly #hash: KeyedHash
+  readonly #hashes: ReadonlyMap<string, HmacSha256>
+  readonly #newest: HmacSha256
 
   constructor(peppers: Peppers) {
-    this.#hash = new KeyedHash(peppers)
+    this.#hashes = new Map([...peppers.byId].map(([id, key]) => [id, new HmacSha256(key)]))
+    const newest = this.#hashes.get(peppers.newestId)
+    if (newest === undefined) throw new Error(`The newest pepper, ${peppers.newestId}, is not among the peppers`)
+    this.#newest = newest
   }
 
   judge(presented: Pick<Presented, 'credential' | 'signal' | 'origin'>, snapshot: Snapshot, nowMs: number): Verdict {
@@ -51,9 +56,9 @@ export class Authenticator {
     const parsed = parseSecretText('ingest', value)
     if (parsed === undefined) return malformed
     const token = snapshot.byId.get(parsed.id)
-    const mac = token === undefined ? this.#hash.newestMac(value) : this.#hash.macUnder(token.pepperId, value)
-    if (mac === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
-    const equal = timingSafeEqual(mac, token === undefined ? dummyMac : token.mac)
+    const hash = token === undefined ? this.#newest : this.#hashes.get(token.pepperId)
+    if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
+    const equal = timingSafeEqual(hash.of(value), token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
     return equal ? inForce(token, nowMs) : badSecret
   }
@@ -61,9 +66,10 @@ export class Authenticator {
   /** Found by its hash: whoever can time the search learns about hashes under a key he does not have. */
   #identifyImported(value: string, snapshot: Snapshot, nowMs: number): Verdict {
     if (value.length < importedLength.min || value.length > importedLength.max) return malformed
-    if (snapshot.byMac.size === 0) return unknown
-    for (const mac of this.#hash.allMacs(value)) {
-      const token = snapshot.byMac.get(mac.toString('hex'))
+    if (snapshot.byMac.size === 0 || !visibleAscii.test(value)) return unknown
+    for (const hash of this.#hashes.values()) {
+      const mac = hash.of(value)
+      const token = snapshot.byMac.get(Buffer.from(mac.buffer).toString('hex'))
       if (token !== undefined) return inForce(token, nowMs)
     }
     return unknown

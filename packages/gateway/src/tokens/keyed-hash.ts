@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Peppers } from './pepper.ts'
 
-/** HMAC-SHA-256 under each pepper, with the keys prepared once (T-4, T-6). */
+/** HMAC-SHA-256 under each pepper, for the management side (T-4, T-6). */
 export class KeyedHash {
   readonly newestId: string
   readonly #keys: ReadonlyMap<string, KeyObject>
@@ -18,12 +18,6 @@ export class KeyedHash {
   /** 32 bytes, under the newest pepper. */
   newestMac(text: string): Buffer {
     return createHmac('sha256', this.#newest).update(text).digest()
-  }
-
-  /** 32 bytes, or `undefined` when there is no such pepper here. */
-  macUnder(pepperId: string, text: string): Buffer | undefined {
-    const key = pepperId === this.newestId ? this.#newest : this.#keys.get(pepperId)
-    return key && createHmac('sha256', key).update(text).digest()
   }
 
   /** Under each pepper: where a secret without a visible id may have been made with any of them. */

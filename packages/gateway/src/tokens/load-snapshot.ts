@@ -8,7 +8,7 @@ import type { TokenLimits, TokenRecord } from './token-record.ts'
 /** A client is told that its token was revoked for so long; then it is unknown. */
 const REVOKED_KEPT_MS = 30 * 86_400_000
 /** Read at a time; between two reads the data path gets its turn. */
-const ROWS_AT_A_TIME = 2_000
+const ROWS_AT_A_TIME = 500
 const MAC_BYTES = 32
 
 const columns = [

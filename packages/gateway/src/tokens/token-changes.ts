@@ -109,8 +109,7 @@ export async function rotateToken(
       expiry_warned_ms: null,
     })
     const endMs = Math.min(old.expires_at_ms ?? overlapEndMs, overlapEndMs)
-    // Nobody need be warned of an end that was asked for.
-    const ending = await updateTokenRow(tx, id, { expires_at_ms: endMs, expiry_warned_ms: 0 })
+    const ending = await updateTokenRow(tx, id, { expires_at_ms: endMs, expiry_warned_ms: null })
     const event = {
       event: 'token.rotated',
       subjectId: id,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { digits, instant, lineOf } from '../accounts/operation-input.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
-import { importedLength } from './authenticate.ts'
+import { importedLength, visibleAscii } from './authenticate.ts'
 import { hasSecretPrefix } from './token-format.ts'
 import type { TokenLimits } from './token-record.ts'
 
@@ -79,7 +79,7 @@ export const importTokenInput = z.strictObject({
     .string()
     .min(importedLength.min)
     .max(importedLength.max)
-    .regex(/^[\x21-\x7e]+$/)
+    .regex(visibleAscii)
     .refine((text) => !hasSecretPrefix(text), { params: { problem: 'own_form' } }),
 })
 

@@ -32,10 +32,10 @@ const MAX_NAMED = 200
 export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
     if (start > 0) await nextTurn()
-    const part = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION))
+    const part = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION).map(withHour))
     await db.write(async (tx) => {
       await sql`insert into token_usage (token_id, signal, hour_start_ms, requests, bytes, rejected)
-        select value ->> 'tokenId', value ->> 'signal', (value ->> 'lastUsedAtMs') / ${HOUR_MS} * ${HOUR_MS},
+        select value ->> 'tokenId', value ->> 'signal', value ->> 'hourStartMs',
           value ->> 'requests', value ->> 'bytes', value ->> 'rejected'
         from json_each(${part}) where true
         on conflict (token_id, hour_start_ms, signal) do update set
@@ -50,6 +50,8 @@ export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promi
     })
   }
 }
+
+const withHour = (use: TokenUse) => ({ ...use, hourStartMs: use.lastUsedAtMs - (use.lastUsedAtMs % HOUR_MS) })
 
 /** Of the last 24 hours, in whole hours with the present one; tokens without any are absent. */
 export async function usage24h(

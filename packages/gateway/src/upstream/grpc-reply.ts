@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http2'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import {
@@ -83,11 +84,10 @@ function refused(code: number, { trailers }: GrpcReply, { owner, random }: Reply
   const details = status && decoded(status.bytes)
   const meaning = meaningOfGrpcCode(code, details?.retryDelayMs !== undefined, owner)
   const isRelayed = meaning.grpcCode === code
-  const text = trailers['grpc-message']
   return {
     kind: 'refused',
     ...meaning,
-    message: isRelayed && typeof text === 'string' ? decodeGrpcMessage(text) : messageFor(meaning, code),
+    message: isRelayed ? relayedText(code, trailers, details) : messageFor(meaning),
     retryAfter: waitFor(meaning, details?.retryDelayMs, random),
     status: isRelayed && details !== undefined ? status : undefined,
   }
@@ -107,11 +107,17 @@ function withoutStatus(httpStatus: number, { owner, random }: ReplyContext): Ref
   }
 }
 
+function relayedText(code: number, trailers: IncomingHttpHeaders, details: RpcStatus | undefined): string {
+  const text = trailers['grpc-message']
+  if (typeof text === 'string') return decodeGrpcMessage(text)
+  return details?.message ?? `upstream answered code ${code}`
+}
+
 /** Where the code is ours, upstream's own text would be about something the client has no part in. */
-function messageFor({ cause }: StatusMeaning, code: number): string {
-  if (cause === 'credential') return 'upstream refuses the credential of the gateway'
-  if (code === GrpcCode.UNIMPLEMENTED) return 'upstream does not take this kind of telemetry'
-  return `upstream answered code ${code}`
+function messageFor({ cause }: StatusMeaning): string {
+  return cause === 'credential'
+    ? 'upstream refuses the credential of the gateway'
+    : 'upstream does not take this kind of telemetry'
 }
 
 function waitFor(

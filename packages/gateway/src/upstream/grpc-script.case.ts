@@ -6,7 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { frame } from '../ingest/grpc-wire.ts'
 
 export interface GrpcRequest {
@@ -23,12 +23,16 @@ export type GrpcPlay = (request: GrpcRequest) => void
 export class GrpcScript {
   readonly requests: GrpcRequest[] = []
   readonly sessions: ServerHttp2Session[] = []
+  readonly sockets: Socket[] = []
   /** Calls that have begun, whether or not they have ended. */
   readonly begun: ServerHttp2Stream[] = []
   readonly #server: Http2Server
   readonly #watchers: (() => void)[] = []
 
-  static async start(plays: readonly GrpcPlay[] | GrpcPlay, options: { onHeaders?: boolean } = {}): Promise<GrpcScript> {
+  static async start(
+    plays: readonly GrpcPlay[] | GrpcPlay,
+    options: { onHeaders?: boolean } = {},
+  ): Promise<GrpcScript> {
     const started = new GrpcScript(plays, options.onHeaders ?? false)
     await new Promise<void>((resolve) => started.#server.listen(0, '127.0.0.1', resolve))
     return started
@@ -37,6 +41,7 @@ export class GrpcScript {
   private constructor(plays: readonly GrpcPlay[] | GrpcPlay, onHeaders: boolean) {
     const playOf = (index: number) => (typeof plays === 'function' ? plays : (plays[index] ?? ok))
     this.#server = createServer()
+    this.#server.on('connection', (socket: Socket) => this.sockets.push(socket))
     this.#server.on('session', (session) => {
       this.sessions.push(session)
       session.on('error', () => {})
@@ -53,6 +58,8 @@ export class GrpcScript {
       const parts: Buffer[] = []
       stream.on('data', (part) => parts.push(part))
       stream.on('end', () => {
+        // Node says so of a stream that was reset, too.
+        if (stream.aborted || stream.destroyed) return
         const request = { headers, framed: Buffer.concat(parts), stream, session }
         playOf(this.requests.push(request) - 1)(request)
         this.#tell()
@@ -71,7 +78,7 @@ export class GrpcScript {
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    for (const session of this.sessions) session.destroy()
+    for (const socket of this.sockets) socket.destroy()
     await closed
   }
 
@@ -90,10 +97,7 @@ export function reply(parts: {
   trailers?: OutgoingHttpHeaders
 }): GrpcPlay {
   return ({ stream }) => {
-    stream.respond(
-      { ':status': 200, 'content-type': 'application/grpc', ...parts.headers },
-      { waitForTrailers: true },
-    )
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...parts.headers }, { waitForTrailers: true })
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', ...parts.trailers }))
     stream.end(frame(parts.message ?? new Uint8Array(0), parts.isCompressed ?? false))
   }

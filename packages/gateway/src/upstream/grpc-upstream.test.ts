@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { decodeRequest, encodeRequest, encodeRpcStatus, type OtlpRequest } from '@penstock/otlp'
@@ -48,7 +47,7 @@ function requestOf(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
   }
 }
 
-const traces: OtlpRequest<'traces'> = { resourceSpans: [] }
+const traces: OtlpRequest<'traces'> = { resources: [] }
 const json = Buffer.from('{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[],"schemaUrl":"here"}]}')
 
 describe('what upstream gets', () => {
@@ -103,7 +102,7 @@ describe('what upstream gets', () => {
     await upstreamOf(server.url).send(requestOf({ encoding: 'json', body: wire, contentEncoding }))
     const { framed, headers } = server.requests[0]!
     expect(headers['grpc-encoding']).toBeUndefined()
-    expect(decodeRequest('traces', framed.subarray(5), 'protobuf').resourceSpans[0]!.schemaUrl).toBe('here')
+    expect(decodeRequest('traces', framed.subarray(5), 'protobuf').resources[0]!.schemaUrl).toBe('here')
   })
 
   test('an empty request', async () => {
@@ -174,7 +173,7 @@ describe('P-24, P-25: what the answer means', () => {
       cause: 'throttled',
       httpStatus: 429,
       grpcCode: 8,
-      message: '',
+      message: 'later',
       retryAfter: 8,
       status: { encoding: 'protobuf', bytes: Buffer.from(details, 'base64') },
     })
@@ -182,8 +181,15 @@ describe('P-24, P-25: what the answer means', () => {
 
   test.each([7, 16])('with a credential of the client, code %i is the client’s', async (code) => {
     const server = await script(trailersOnly({ 'grpc-status': String(code), 'grpc-message': 'who?' }))
-    const answer = await upstreamOf(server.url, { credentialOwner: 'client', credential: () => undefined }).send(requestOf())
-    expect(answer).toMatchObject({ cause: 'credential', httpStatus: code === 7 ? 403 : 401, grpcCode: code, message: 'who?' })
+    const answer = await upstreamOf(server.url, { credentialOwner: 'client', credential: () => undefined }).send(
+      requestOf(),
+    )
+    expect(answer).toMatchObject({
+      cause: 'credential',
+      httpStatus: code === 7 ? 403 : 401,
+      grpcCode: code,
+      message: 'who?',
+    })
   })
 
   test.each([
@@ -315,10 +321,10 @@ describe('X-4: sent again only what nobody has looked at', () => {
   })
 
   test.each([
-    ['a reset connection', (({ session }) => session.socket.destroy()) as GrpcPlay],
-    ['RST_STREAM INTERNAL_ERROR', (({ stream }) => stream.close(2)) as GrpcPlay],
+    ['a reset connection', (server: GrpcScript) => server.sockets[0]!.resetAndDestroy()],
+    ['RST_STREAM INTERNAL_ERROR', (server: GrpcScript) => server.requests[0]!.stream.close(2)],
   ])('%s after the request: unknown, and not again', async (_, play) => {
-    const server = await script([play, ok])
+    const server: GrpcScript = await script([() => setImmediate(() => play(server)), ok])
     expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
       cause: 'unknown',
       httpStatus: 502,
@@ -344,7 +350,7 @@ describe('X-6, X-7: time and connections', () => {
   async function mute(): Promise<{ url: URL; server: Server; close(): Promise<void> }> {
     const server = createServer((socket) => socket.on('error', () => {}).resume())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const sockets = new Set<import('node:net').Socket>()
+    const sockets = new Set<Socket>()
     server.on('connection', (socket) => sockets.add(socket))
     const close = () =>
       new Promise<void>((resolve) => {
@@ -354,6 +360,27 @@ describe('X-6, X-7: time and connections', () => {
     const started = { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), server, close }
     open.push(started)
     return started
+  }
+
+  /** A way to a port that can stop carrying anything, without any end's noticing. */
+  async function pathTo(target: URL): Promise<{ url: URL; cut(): void }> {
+    const sockets: Socket[] = []
+    const server = createServer((near) => {
+      const far = connect(Number(target.port), '127.0.0.1')
+      sockets.push(near, far)
+      for (const socket of [near, far]) socket.on('error', () => {})
+      near.pipe(far).pipe(near)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const close = () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+    open.push({ close })
+    const cut = () => {
+      for (const socket of sockets) socket.unpipe()
+    }
+    return { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), cut }
   }
 
   test('someone listens but does not speak HTTP/2: given up after 2 s, twice', async () => {
@@ -400,19 +427,22 @@ describe('X-6, X-7: time and connections', () => {
     expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
   })
 
-  test.each(['fails', 'is too long', 'ends too early'])('P-8: a streamed body that %s never looks complete', async (how) => {
-    const server = await script(ok)
-    const source = new PassThrough()
-    const answer = upstreamOf(server.url).send(requestOf({ body: source, contentLength: 20 }))
-    source.write(Buffer.alloc(10))
-    await server.until(() => server.begun.length === 1)
-    const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
-    if (how === 'fails') source.destroy(new Error('the client broke off'))
-    else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
-    expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
-    await reset
-    expect(server.requests).toHaveLength(0)
-  })
+  test.each(['fails', 'is too long', 'ends too early'])(
+    'P-8: a streamed body that %s never looks complete',
+    async (how) => {
+      const server = await script(ok)
+      const source = new PassThrough()
+      const answer = upstreamOf(server.url).send(requestOf({ body: source, contentLength: 20 }))
+      source.write(Buffer.alloc(10))
+      await server.until(() => server.begun.length === 1)
+      const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
+      if (how === 'fails') source.destroy(new Error('the client broke off'))
+      else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
+      expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
+      await reset
+      expect(server.requests).toHaveLength(0)
+    },
+  )
 
   test('many requests share few connections', async () => {
     const gate = new Gate()
@@ -440,10 +470,12 @@ describe('X-6, X-7: time and connections', () => {
 
   test('a connection on which nothing comes any more is given up', async () => {
     const clock = new ManualClock(Date.now())
-    const server = await script((request) => request.session.socket.pause())
-    const upstream = upstreamOf(server.url, {}, clock)
+    const server = await script(() => {})
+    const path = await pathTo(server.url)
+    const upstream = upstreamOf(path.url, {}, clock)
     const answer = upstream.send(requestOf({ deadlineMs: clock.nowMs() + 60_000 }))
     await server.until(() => server.requests.length === 1)
+    path.cut()
     await clock.advance(10_000)
     await clock.advance(5_000)
     expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 502 })

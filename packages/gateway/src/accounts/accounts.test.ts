@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { OperationContext } from '../operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { createToken } from '../tokens/token-operations.ts'
+import {
+  authenticateApiKey,
+  createApiKey,
+  ensureFirstAdminKey,
+  listApiKeys,
+  revokeApiKey,
+} from './api-key-operations.ts'
+import { listAudit, purgeAudit } from './audit-store.ts'
+
+let gateway: TemporaryGateway
+let admin: OperationContext
+
+beforeEach(async () => {
+  gateway = await TemporaryGateway.open()
+  admin = gateway.as('Admin')
+})
+afterEach(() => gateway.close())
+
+const who = (value: string) => authenticateApiKey(gateway.db, gateway.peppers, value, gateway.clock.nowMs())
+const ensure = (given?: string) =>
+  ensureFirstAdminKey(gateway.db, gateway.peppers, { given, nowMs: gateway.clock.nowMs(), randomBytes })
+
+describe('API keys', () => {
+  test('ruling 16: the value once, then name and role', async () => {
+    const created = await createApiKey(admin, { name: 'dashboards', role: 'Viewer' })
+    expect(created).toEqual({
+      id: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
+      name: 'dashboards',
+      role: 'Viewer',
+      created_at: '2026-11-21T07:00:00Z',
+      created_by: 'key-Admin',
+      expires_at: null,
+      last_used_at: null,
+      key: expect.stringMatching(new RegExp(`^psak_${created.id}_[0-9A-Za-z]{49}$`)),
+    })
+    const { key, ...listed } = created
+    expect(await listApiKeys(admin)).toEqual([listed])
+    expect(await who(key)).toEqual({ id: created.id, name: 'dashboards', role: 'Viewer' })
+    expect(await listApiKeys(admin)).toMatchObject([{ last_used_at: '2026-11-21T07:00:00Z' }])
+  })
+
+  test('an expired or revoked key is nobody’s', async () => {
+    await ensure()
+    const expiring = await createApiKey(admin, { name: 'a', role: 'Admin', expires_at: '2026-11-21T08:00:00Z' })
+    const { id, key } = await createApiKey(admin, { name: 'b', role: 'Editor' })
+    await revokeApiKey(admin, { id })
+    expect(await who(key)).toBeUndefined()
+    expect(await who(expiring.key)).toBeDefined()
+    await gateway.clock.advance(3_600_000)
+    expect(await who(expiring.key)).toBeUndefined()
+  })
+
+  test('T-18: an ingest token is no API key', async () => {
+    const { token } = await createToken(admin, { name: 'ci' })
+    expect(await who(token)).toBeUndefined()
+  })
+
+  test('one that nobody made, and what cannot be one', async () => {
+    await ensure()
+    for (const value of ['', 'x', 'x'.repeat(20), 'x'.repeat(257), `${'x'.repeat(30)}\n`]) {
+      expect(await who(value)).toBeUndefined()
+    }
+  })
+
+  test('the last Admin key must stay; the attempt is audited', async () => {
+    await createApiKey(admin, { name: 'editor', role: 'Editor' })
+    await createApiKey(admin, { name: 'ends', role: 'Admin', expires_at: '2026-11-21T08:00:00Z' })
+    const { id } = await createApiKey(admin, { name: 'last', role: 'Admin' })
+    await gateway.clock.advance(3_600_000)
+    await expect(revokeApiKey(admin, { id })).rejects.toMatchObject({
+      code: 'last_admin_key',
+      details: { api_key_id: id },
+    })
+    const names = async () => (await listAudit(admin, { limit: '1' })).events.map(({ event }) => event)
+    expect(await names()).toEqual(['api_key.revoke_refused'])
+    await createApiKey(admin, { name: 'another', role: 'Admin' })
+    await revokeApiKey(admin, { id })
+    expect(await names()).toEqual(['api_key.revoked'])
+  })
+
+  test('of two Admin keys that are revoked at once by two processes, one stays', async () => {
+    const other = gateway.as('Admin', {}, await gateway.openAnother())
+    const { id: first } = await createApiKey(admin, { name: 'first', role: 'Admin' })
+    const { id: second } = await createApiKey(admin, { name: 'second', role: 'Admin' })
+    const outcomes = await Promise.allSettled([revokeApiKey(admin, { id: first }), revokeApiKey(other, { id: second })])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await listApiKeys(admin)).toHaveLength(1)
+  })
+
+  test.each([
+    [{ name: 'a' }, 'invalid_field', [{ field: 'role', problem: 'required' }]],
+    [
+      { name: 'a', role: 'Owner' },
+      'invalid_field',
+      [{ field: 'role', problem: 'not_one_of', allowed: ['Viewer', 'Editor', 'Admin'] }],
+    ],
+    [{ name: 'a', role: 'Admin', key: 'x' }, 'unknown_field', [{ field: 'key', problem: 'unknown' }]],
+  ])('refuses %j', async (body, code, details) => {
+    await expect(createApiKey(admin, body)).rejects.toMatchObject({ code, details })
+  })
+
+  test.each(['Viewer', 'Editor'] as const)('are no business of a %s', async (role) => {
+    const context = gateway.as(role)
+    const forbidden = { code: 'forbidden', details: { role, needed: ['Admin'] } }
+    await expect(createApiKey(context, {})).rejects.toMatchObject(forbidden)
+    await expect(listApiKeys(context)).rejects.toMatchObject(forbidden)
+    await expect(revokeApiKey(context, { id: 'x' })).rejects.toMatchObject(forbidden)
+    await expect(listAudit(context, { bad: '1' })).rejects.toMatchObject(forbidden)
+  })
+})
+
+describe('A-7: the first Admin key', () => {
+  test('is made once, however many processes start', async () => {
+    const other = await gateway.openAnother()
+    const made = await Promise.all([
+      ensure(),
+      ensureFirstAdminKey(other, gateway.peppers, { nowMs: START_MS, randomBytes }),
+      ensure(),
+    ])
+    const keys = made.filter((key) => key !== undefined)
+    expect(keys).toHaveLength(1)
+    expect(await who(keys[0]!)).toMatchObject({ role: 'Admin' })
+    expect(await ensure()).toBeUndefined()
+  })
+
+  test('ruling 2: a given one is taken as it is, and the one given before ends', async () => {
+    const first = 'correct horse battery staple'
+    const second = 'x'.repeat(20)
+    expect(await ensure(first)).toBeUndefined()
+    expect(await ensure(first)).toBeUndefined()
+    expect(await who(first)).toMatchObject({ role: 'Admin' })
+    await ensure(second)
+    expect(await who(first)).toBeUndefined()
+    expect(await who(second)).toMatchObject({ role: 'Admin' })
+    expect(await listApiKeys(admin)).toHaveLength(1)
+  })
+
+  test('a given one in our own form works as well', async () => {
+    const { key } = await createApiKey(admin, { name: 'a', role: 'Editor' })
+    await ensure(key)
+    expect(await who(key)).toMatchObject({ name: 'a', role: 'Editor' })
+  })
+
+  test.each(['x'.repeat(19), 'x'.repeat(257), 'correct horse\nbattery', `psin_${'x'.repeat(30)}`])(
+    'one that cannot serve is refused: %j',
+    async (given) => {
+      const failure = await ensure(given).catch((error: unknown) => String(error))
+      expect(failure).toMatch(/20 to 256 printable/)
+      expect(failure).not.toContain(given)
+    },
+  )
+})
+
+describe('O-14: the audit log', () => {
+  test('newest first, in pages, by event', async () => {
+    for (const name of ['a', 'b', 'c']) await createToken(admin, { name })
+    await createApiKey(admin, { name: 'd', role: 'Admin' })
+    const page = await listAudit(admin, { limit: '3' })
+    expect(page.events.map(({ event }) => event)).toEqual(['api_key.created', 'token.created', 'token.created'])
+    const rest = await listAudit(admin, { limit: '3', cursor: page.nextCursor })
+    expect(rest.events).toMatchObject([{ event: 'token.created', after: { name: 'a' } }])
+    expect(rest.nextCursor).toBeUndefined()
+    expect((await listAudit(admin, { event: 'token.created' })).events).toHaveLength(3)
+  })
+
+  test('is kept for more than a year, and not for ever', async () => {
+    await createToken(admin, { name: 'a' })
+    await purgeAudit(gateway.db, START_MS + 366 * 86_400_000)
+    expect((await listAudit(admin, {})).events).toHaveLength(1)
+    await purgeAudit(gateway.db, START_MS + 401 * 86_400_000)
+    expect((await listAudit(admin, {})).events).toEqual([])
+  })
+})

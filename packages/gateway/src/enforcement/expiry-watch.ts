@@ -1,0 +1,92 @@
+import type { Clock, Log } from '@penstock/runtime'
+import { insertAuditEvent } from '../accounts/audit-store.ts'
+import type { GatewayDb } from '../operation-context.ts'
+import { Repeating } from '../processes/repeating.ts'
+import { rfc3339 } from '../store/rfc3339.ts'
+import { claimNotice, endOfLastValid, listEnding } from './expiry-store.ts'
+import { dueNotices, ENDED, type ExpiryNotice } from './expiry-warnings.ts'
+
+export interface ExpiryDeps {
+  readonly db: GatewayDb
+  readonly clock: Clock
+  readonly log: Log
+  /** Told of each notice after it has been recorded, for a webhook; a failure is logged and not tried again. */
+  readonly onNotice?: (notice: ExpiryNotice) => Promise<void>
+}
+
+const EVERY_MS = 60_000
+/** Tokens looked at together, and whose notices are recorded in one transaction. */
+const BATCH = 100
+
+/** Announces the ends of tokens until it is closed. */
+export class ExpiryWatch {
+  readonly #repeating: Repeating
+
+  constructor(deps: ExpiryDeps) {
+    const { clock, log } = deps
+    const pace = { everyMs: EVERY_MS, clock, log }
+    this.#repeating = new Repeating('expiry.unchecked', pace, () => announceExpiries(deps))
+  }
+
+  async close(): Promise<void> {
+    await this.#repeating.end()
+  }
+}
+
+/**
+ * Gives every notice that is due now: in the log, and to whoever wants to be told. The end of a token is audited. Each
+ * notice is given once, whatever number of processes does this.
+ *
+ * @see spec/otlp-gateway.md 8 O-9, O-14, 3.3 A-5
+ */
+export async function announceExpiries(deps: ExpiryDeps): Promise<void> {
+  const { db, clock } = deps
+  const nowMs = clock.nowMs()
+  const lastEndMs = await endOfLastValid(db.read, nowMs)
+  let page = await listEnding(db.read, nowMs, BATCH, undefined)
+  while (page.length > 0) {
+    const due = dueNotices(page, lastEndMs, nowMs)
+    for (const notice of await claimNotices(db, due, nowMs)) await announce(deps, notice, nowMs)
+    page = await listEnding(db.read, nowMs, BATCH, page.at(-1))
+  }
+}
+
+/** No person and no request: the gateway itself. */
+const byItself = { actor: undefined, source: undefined, requestId: undefined }
+
+async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: number): Promise<ExpiryNotice[]> {
+  if (due.length === 0) return []
+  return await db.write(async (tx) => {
+    const claimed: ExpiryNotice[] = []
+    for (const notice of due) {
+      if (!(await claimNotice(tx, notice))) continue
+      claimed.push(notice)
+      if (notice.stepMs !== ENDED) continue
+      const { id, expiresAtMs } = notice.token
+      const after = { expires_at: rfc3339(expiresAtMs) }
+      await insertAuditEvent(tx, byItself, { event: 'token.expired', subjectId: id, after }, nowMs)
+    }
+    return claimed
+  })
+}
+
+async function announce({ log, onNotice }: ExpiryDeps, notice: ExpiryNotice, nowMs: number): Promise<void> {
+  const { token, stepMs, isLast } = notice
+  const isEnded = stepMs === ENDED
+  const fields = {
+    event: isEnded ? 'token.expired' : 'token.expiring',
+    token_id: token.id,
+    token_name: token.name,
+    expires_at: rfc3339(token.expiresAtMs),
+    ...(!isEnded && { expires_in_seconds: Math.floor((token.expiresAtMs - nowMs) / 1_000) }),
+    last_valid_token: isLast,
+  }
+  const outcome = isEnded ? 'has expired' : 'will expire'
+  if (isLast) log.error(fields, `the last valid ingest token ${outcome}`)
+  else log.warn(fields, `an ingest token ${outcome}`)
+  try {
+    await onNotice?.(notice)
+  } catch (error) {
+    log.warn({ event: 'expiry.notice_failed', token_id: token.id, err: error }, 'nobody could be told of an expiry')
+  }
+}

@@ -1,0 +1,466 @@
+import type { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { decodeExportResponse, decodeRpcStatus } from '@penstock/otlp'
+import { Gate, ManualClock } from '@penstock/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Answer, Refused } from './answer.ts'
+import { accepted, GrpcClient, type Harness, letIn, startFront, type UnaryReply } from './grpc-harness.case.ts'
+import { END_STREAM, exportHeaders, FrameType, RawClient } from './grpc-raw-client.case.ts'
+import { frame } from './grpc-wire.ts'
+import type { Refusal } from './refusals.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close()
+})
+
+async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
+  const harness = await startFront(options)
+  const client = new GrpcClient(harness.address)
+  open.push(harness.listener, client)
+  return { ...harness, client }
+}
+
+async function raw({ port }: Harness): Promise<RawClient> {
+  const client = await RawClient.connect(port)
+  open.push(client)
+  return client
+}
+
+const refuse = (refusal: Refusal) => ({ admitted: false, refusal }) as const
+const unauthenticated = refuse({ kind: 'unauthenticated', message: 'The ingest token is not valid.' })
+
+function retryDelayOf({ trailers }: UnaryReply): number | undefined {
+  const [details] = trailers.get('grpc-status-details-bin')
+  return details === undefined ? undefined : decodeRpcStatus(details as Buffer, 'protobuf').retryDelayMs
+}
+
+describe('P-20: methods', () => {
+  test.each([
+    ['traces', '/opentelemetry.proto.collector.trace.v1.TraceService/Export'],
+    ['metrics', '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export'],
+    ['logs', '/opentelemetry.proto.collector.logs.v1.LogsService/Export'],
+    ['profiles', '/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export'],
+  ])('%s', async (signal, path) => {
+    const { client, ingest } = await start()
+    const reply = await client.unary(Buffer.from('body'), { path })
+    expect([reply.code, reply.message]).toEqual([0, Buffer.alloc(0)])
+    expect(ingest.calls).toMatchObject([
+      { transport: 'grpc', signal, encoding: 'protobuf', contentEncoding: '', declaredBytes: 4, deadlineMs: undefined },
+    ])
+    expect(ingest.bodies.map(String)).toEqual(['body'])
+  })
+
+  test.each([
+    '/opentelemetry.proto.collector.trace.v1.TraceService/Stream',
+    '/opentelemetry.proto.collector.trace.v1.TraceService/export',
+    '//opentelemetry.proto.collector.trace.v1.TraceService/Export',
+    '/constructor',
+    '/__proto__',
+  ])('%s is unimplemented', async (path) => {
+    const { client, ingest } = await start()
+    expect(await client.unary(Buffer.alloc(0), { path })).toMatchObject({ code: 12 })
+    expect(ingest.presented).toHaveLength(0)
+  })
+})
+
+describe('P-21, P-22: refusals', () => {
+  test('8 MB on the way: code 16 reaches the client, 20 of 20, on one connection', async () => {
+    const { client, ingest, endings } = await start()
+    ingest.admission = unauthenticated
+    const large = Buffer.alloc(8_000_000, 'x')
+    for (let i = 0; i < 20; i++) {
+      expect(await client.unary(large)).toMatchObject({ code: 16, details: 'The ingest token is not valid.' })
+    }
+    expect(ingest.calls).toHaveLength(0)
+    expect(endings[0]).toMatchObject({ outcome: 'refused', status: 16, refusedAs: 'unauthenticated', wireBytes: 0 })
+    ingest.admission = letIn
+    expect(await client.unary(large)).toMatchObject({ code: 0 })
+  })
+
+  test('one HEADERS frame that ends the stream, RST_STREAM NO_ERROR, and no window for the body', async () => {
+    const harness = await start()
+    harness.ingest.admission = unauthenticated
+    const client = await raw(harness)
+    client.headers(1, exportHeaders)
+    client.data(1, frame(Buffer.alloc(16_000), false))
+    await client.until(() => client.of(1).some(({ type }) => type === FrameType.RST_STREAM))
+    const [headers, reset, ...more] = client.of(1)
+    expect(headers).toMatchObject({ type: FrameType.HEADERS, flags: 5 })
+    expect(reset).toMatchObject({ type: FrameType.RST_STREAM, payload: Buffer.alloc(4) })
+    expect(more).toEqual([])
+  })
+
+  test('is decided on the headers, and says why in printable ASCII', async () => {
+    const harness = await start()
+    harness.ingest.admission = refuse({ kind: 'forbidden', message: 'naïve' })
+    const client = await raw(harness)
+    client.headers(1, {
+      ...exportHeaders,
+      authorization: 'Bearer x',
+      'user-agent': 'raw/1',
+      origin: 'https://a.example',
+    })
+    await client.until(() => client.of(1).length === 2)
+    expect(client.of(1)[0]!.flags & END_STREAM).toBe(END_STREAM)
+    expect(harness.ingest.presented).toEqual([
+      {
+        transport: 'grpc',
+        signal: 'traces',
+        credential: { kind: 'bearer', value: 'x' },
+        origin: 'https://a.example',
+        source: '127.0.0.1',
+        userAgent: 'raw/1',
+        declaredBytes: undefined,
+      },
+    ])
+    expect(await harness.client.unary(Buffer.alloc(0))).toMatchObject({ code: 7, details: 'naïve' })
+  })
+
+  test.each([
+    ['grace_hold', 14, 3_000],
+    ['over_limit', 14, 3_000],
+    ['overloaded', 14, 3_000],
+    ['draining', 14, 3_000],
+    ['forbidden', 7, undefined],
+    ['body_too_large', 8, undefined],
+  ] as const)('P-24: %s is code %i, RetryInfo %s', async (kind, code, delayMs) => {
+    const { client, ingest } = await start()
+    ingest.admission = refuse({ kind, message: 'no', retryAfterSeconds: 3 })
+    const reply = await client.unary(Buffer.alloc(0))
+    expect([reply.code, retryDelayOf(reply)]).toEqual([code, delayMs])
+  })
+
+  test('T-9: of two credentials none counts', async () => {
+    const harness = await start()
+    const client = await raw(harness)
+    client.headers(1, [...Object.entries(exportHeaders), ['authorization', 'Bearer x'], ['authorization', 'Bearer y']])
+    client.data(1, frame(Buffer.alloc(0), false), true)
+    await client.until(() => client.of(1).length > 0)
+    expect(harness.ingest.presented[0]!.credential).toEqual({ kind: 'malformed' })
+  })
+
+  test('E-2, E-3: the verdict counts for this call alone, and to its end', async () => {
+    const gate = new Gate()
+    const { client, ingest } = await start()
+    ingest.answer = async () => {
+      await gate.opened
+      return accepted
+    }
+    const first = client.unary(Buffer.from('a'))
+    await ingest.until(() => ingest.calls.length === 1)
+    ingest.admission = unauthenticated
+    expect(await client.unary(Buffer.from('b'))).toMatchObject({ code: 16 })
+    gate.open()
+    expect(await first).toMatchObject({ code: 0 })
+  })
+
+  test('P-4: what is not protobuf is refused after the verdict', async () => {
+    const harness = await start()
+    const client = await raw(harness)
+    client.headers(1, { ...exportHeaders, 'content-type': 'application/grpc+json' })
+    await client.until(() => client.of(1).length === 2)
+    expect(harness.endings).toMatchObject([{ status: 3, refusedAs: 'unsupported_media_type' }])
+    expect(harness.ingest.presented).toHaveLength(1)
+  })
+})
+
+describe('messages', () => {
+  /** The pieces as DATA frames, the last of which ends the stream; status of the answer. */
+  async function statusOf(harness: Harness, headers: Record<string, string>, ...pieces: Uint8Array[]): Promise<number> {
+    const client = await raw(harness)
+    client.headers(1, { ...exportHeaders, ...headers })
+    pieces.forEach((piece, index) => {
+      client.data(1, piece, index === pieces.length - 1)
+    })
+    await client.until(() => client.of(1).some(({ flags, type }) => type === FrameType.HEADERS && flags & END_STREAM))
+    return harness.endings.at(-1)!.status
+  }
+
+  const message = Buffer.from('0123456789')
+  const framed = frame(message, false)
+
+  test.each([true, false])('cut anywhere, it arrives as it was (whole: %s)', async (takesWhole) => {
+    const harness = await start()
+    harness.ingest.takesWhole = takesWhole
+    for (let at = 0; at <= framed.length; at += 3) {
+      expect(await statusOf(harness, {}, framed.subarray(0, at), framed.subarray(at), Buffer.alloc(0))).toBe(0)
+    }
+    expect(await statusOf(harness, {}, ...Array.from(framed, (byte) => Uint8Array.of(byte)))).toBe(0)
+    expect(new Set(harness.ingest.bodies.map(String))).toEqual(new Set(['0123456789']))
+    expect(harness.ingest.reservedBytes).toBe(0)
+  })
+
+  test('P-19: an empty message', async () => {
+    const harness = await start()
+    expect(await statusOf(harness, {}, frame(Buffer.alloc(0), false))).toBe(0)
+    expect(harness.ingest.bodies).toEqual([Buffer.alloc(0)])
+  })
+
+  test.each([
+    ['nothing', {}, [Buffer.alloc(0)], 13],
+    ['half a prefix', {}, [framed.subarray(0, 3)], 13],
+    ['less than the prefix says', {}, [framed.subarray(0, 12)], 13],
+    ['more than one message', {}, [framed, framed], 13],
+    ['a flag of 2', {}, [Buffer.from('0200000000', 'hex')], 13],
+    ['compressed, nobody says how', {}, [frame(message, true)], 13],
+    ['compressed with identity', { 'grpc-encoding': 'identity' }, [frame(message, true)], 13],
+  ])('%s', async (_, headers, pieces, code) => {
+    for (const takesWhole of [true, false]) {
+      const harness = await start()
+      harness.ingest.takesWhole = takesWhole
+      expect(await statusOf(harness, headers, ...pieces)).toBe(code)
+      expect(harness.ingest.bodies).toEqual([])
+      expect(harness.ingest.reservedBytes).toBe(0)
+    }
+  })
+
+  test.each([
+    ['gzip', 'gzip', true, 'gzip'],
+    ['GZIP', 'GZIP', true, 'gzip'],
+    ['zstd, which we cannot read', 'x-unknown', true, 'x-unknown'],
+    ['a message that is not compressed', 'gzip', false, ''],
+  ])('P-7: %s', async (_, coding, isCompressed, contentEncoding) => {
+    const harness = await start()
+    const body = coding.toLowerCase() === 'gzip' && isCompressed ? gzipSync(message) : message
+    expect(await statusOf(harness, { 'grpc-encoding': coding }, frame(body, isCompressed))).toBe(0)
+    expect(harness.ingest.calls).toMatchObject([{ contentEncoding, declaredBytes: body.length }])
+    expect(harness.ingest.bodies).toEqual([body])
+  })
+
+  test('P-8: too long by its prefix: code 8 without RetryInfo, before a byte of it is held', async () => {
+    const { client, ingest } = await start({ maxBodyBytes: 1_000 })
+    const reply = await client.unary(Buffer.alloc(1_001))
+    expect([reply.code, retryDelayOf(reply)]).toEqual([8, undefined])
+    expect(ingest.calls).toHaveLength(0)
+    expect(await client.unary(Buffer.alloc(1_000))).toMatchObject({ code: 0 })
+  })
+
+  test.each([true, false])('P-9: a gzip bomb (whole: %s)', async (takesWhole) => {
+    const harness = await start({ maxBodyBytes: 1_000_000 })
+    harness.ingest.takesWhole = takesWhole
+    const bomb = gzipSync(Buffer.alloc(1_000_001))
+    expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(8)
+    expect(harness.ingest.bodies).toEqual([])
+    expect(harness.ingest.reservedBytes).toBe(0)
+  })
+
+  test('X-3: no room', async () => {
+    const { client, ingest } = await start()
+    ingest.noRoom = { kind: 'overloaded', message: 'full', retryAfterSeconds: 2 }
+    const reply = await client.unary(Buffer.alloc(8_000_000))
+    expect([reply.code, retryDelayOf(reply)]).toEqual([14, 2_000])
+  })
+
+  test('X-1: a streamed message waits for its reader', async () => {
+    const harness = await start()
+    const gate = new Gate()
+    let seen = 0
+    harness.ingest.takesWhole = false
+    harness.ingest.sendStream = async (_, body: Readable) => {
+      await gate.opened
+      for await (const part of body) seen += part.length
+      return accepted
+    }
+    const reply = harness.client.unary(Buffer.alloc(5_000_000))
+    gate.open()
+    expect(await reply).toMatchObject({ code: 0 })
+    expect(seen).toBe(5_000_000)
+  })
+
+  test('headers of the protocol and of the hop stay here', async () => {
+    const { client, ingest } = await start()
+    await client.unary(Buffer.alloc(0), {
+      metadata: { authorization: 'Bearer x', 'x-mine': '1', 'x-ingest-token-id': 'spoof', 'x-scope-orgid': 'spoof' },
+      timeoutMs: 5_000,
+    })
+    const names = ingest.calls[0]!.headers.filter((_, index) => index % 2 === 0)
+    expect(names.toSorted()).toEqual(['user-agent', 'x-mine'])
+  })
+
+  test('P-23: grpc-timeout becomes a deadline', async () => {
+    const clock = new ManualClock(1_000_000)
+    const harness = await start({ clock })
+    expect(await statusOf(harness, { 'grpc-timeout': '1500m' }, framed)).toBe(0)
+    expect(harness.ingest.calls).toMatchObject([{ deadlineMs: 1_001_500 }])
+  })
+})
+
+describe('answers', () => {
+  const refused = (changes: Partial<Refused>): Answer => ({
+    kind: 'refused',
+    cause: 'rejected',
+    httpStatus: 400,
+    grpcCode: 3,
+    message: 'no',
+    retryAfter: undefined,
+    status: undefined,
+    ...changes,
+  })
+
+  const partial = Buffer.from('0a06080212026e6f', 'hex')
+
+  test('upstream’s own bytes', async () => {
+    const { client, ingest } = await start()
+    const body = { encoding: 'protobuf', bytes: partial } as const
+    ingest.answer = () => ({ kind: 'accepted', partialSuccess: { rejected: 2n, message: 'no' }, body })
+    expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 0, message: partial })
+  })
+
+  test('a partial success of an upstream that speaks JSON', async () => {
+    const { client, ingest } = await start()
+    const body = { encoding: 'json', bytes: Buffer.from('{}') } as const
+    ingest.answer = () => ({ kind: 'accepted', partialSuccess: { rejected: 2n, message: 'no' }, body })
+    expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 0, message: partial })
+  })
+
+  test('E-5: a warning goes with full successes only; O-9', async () => {
+    const harness = await start()
+    const { client, ingest } = harness
+    ingest.admission = { ...letIn, warning: 'this token ends soon', expiresAt: '2026-12-01T00:00:00Z' }
+    const warned = await client.unary(Buffer.alloc(0))
+    expect(decodeExportResponse('traces', warned.message!, 'protobuf')).toEqual({
+      rejected: 0n,
+      message: 'this token ends soon',
+    })
+    ingest.answer = () => ({ kind: 'accepted', partialSuccess: { rejected: 2n, message: 'no' }, body: undefined })
+    expect(await client.unary(Buffer.alloc(0))).toMatchObject({ message: partial })
+  })
+
+  test('P-25: details of upstream go on as they are', async () => {
+    const { client, ingest } = await start()
+    const details = Buffer.from('0803120a62616420726571756573', 'hex')
+    ingest.answer = () =>
+      refused({ message: 'bad request', status: { encoding: 'protobuf', bytes: Buffer.from('08031202686d', 'hex') } })
+    const reply = await client.unary(Buffer.alloc(0))
+    expect(reply).toMatchObject({ code: 3, details: 'bad request' })
+    expect(reply.trailers.get('grpc-status-details-bin')).toEqual([Buffer.from('08031202686d', 'hex')])
+    ingest.answer = () => refused({ grpcCode: 13, status: { encoding: 'protobuf', bytes: details } })
+    expect((await client.unary(Buffer.alloc(0))).trailers.get('grpc-status-details-bin')).toEqual([])
+  })
+
+  test.each([
+    [{ cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 4 }, 14, 4_000],
+    [{ cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 'Thu, 01 Jan 1970 00:00:25 GMT' }, 14, 5_000],
+    [{ cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 'Thu, 01 Jan 1970 00:00:01 GMT' }, 14, 1_000],
+    [{ cause: 'too_large', httpStatus: 413, grpcCode: 8 }, 8, undefined],
+    [{ cause: 'unknown', httpStatus: 504, grpcCode: 4 }, 4, undefined],
+  ] as const)('P-24: %j', async (changes, code, delayMs) => {
+    const { client, ingest } = await start({ clock: new ManualClock(20_000) })
+    ingest.answer = () => refused(changes)
+    const reply = await client.unary(Buffer.alloc(0))
+    expect([reply.code, retryDelayOf(reply)]).toEqual([code, delayMs])
+  })
+
+  test('1.3: an exception of ours is code 14 with RetryInfo', async () => {
+    const { client, ingest } = await start()
+    ingest.sendWhole = () => Promise.reject(new Error('a bug'))
+    const reply = await client.unary(Buffer.alloc(0))
+    expect([reply.code, retryDelayOf(reply)]).toEqual([14, 3_000])
+    ingest.admit = () => {
+      throw new Error('another')
+    }
+    expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 14 })
+  })
+
+  test('an answer before the message has come whole', async () => {
+    const { client, ingest } = await start()
+    ingest.takesWhole = false
+    ingest.sendStream = async () => refused({ grpcCode: 14, cause: 'unreachable', httpStatus: 503, retryAfter: 2 })
+    expect(await client.unary(Buffer.alloc(8_000_000))).toMatchObject({ code: 14 })
+  })
+})
+
+describe('X-5, X-6: clients that go and clients that stay', () => {
+  test('gone while upstream works', async () => {
+    const harness = await start()
+    const { ingest } = harness
+    const gate = new Gate()
+    let gone = 0
+    ingest.answer = async (call) => {
+      call.onClientGone = () => {
+        gone += 1
+      }
+      await gate.opened
+      return accepted
+    }
+    const client = await raw(harness)
+    client.headers(1, exportHeaders)
+    client.data(1, frame(Buffer.from('a'), false), true)
+    await ingest.until(() => ingest.bodies.length === 1)
+    client.close()
+    await ingest.until(() => harness.aborted.count === 1)
+    gate.open()
+    await ingest.until(() => ingest.reservedBytes === 0)
+    expect([gone, harness.endings]).toEqual([1, []])
+  })
+
+  test.each([true, false])('gone in the middle of a message (whole: %s)', async (takesWhole) => {
+    const harness = await start()
+    const { ingest } = harness
+    ingest.takesWhole = takesWhole
+    const client = await raw(harness)
+    client.headers(1, exportHeaders)
+    client.data(1, frame(Buffer.alloc(100), false).subarray(0, 50))
+    await harness.ingest.until(() => true)
+    if (!takesWhole) await ingest.until(() => ingest.calls.length === 1)
+    client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, 8))
+    await ingest.until(() => harness.aborted.count === 1)
+    if (!takesWhole) await ingest.until(() => ingest.problems.length === 1)
+    expect([ingest.bodies, ingest.reservedBytes, harness.endings]).toEqual([[], 0, []])
+  })
+
+  test.each([
+    ['nothing comes for 15 s', {}, 15_000, 14],
+    ['not before the client’s deadline', { 'grpc-timeout': '2S' }, 2_000, 4],
+  ])('%s', async (_, headers, waitMs, code) => {
+    const clock = new ManualClock(1_000_000)
+    const harness = await start({ clock })
+    const client = await raw(harness)
+    client.headers(1, { ...exportHeaders, ...headers })
+    await clock.untilSleeping()
+    await clock.advance(waitMs - 1_000)
+    expect(harness.endings).toEqual([])
+    await clock.advance(1_000)
+    await client.until(() => client.of(1).length === 2)
+    expect(harness.endings).toMatchObject([{ status: code }])
+  })
+})
+
+describe('P-26: connections', () => {
+  test('100 concurrent streams are advertised', async () => {
+    const client = await raw(await start())
+    await client.until(() => client.frames.length > 0)
+    const { payload } = client.frames.find(({ type, flags }) => type === FrameType.SETTINGS && flags === 0)!
+    const settings = Array.from({ length: payload.length / 6 }, (_, i) => [
+      payload.readUInt16BE(i * 6),
+      payload.readUInt32BE(i * 6 + 2),
+    ])
+    expect(settings).toContainEqual([3, 100])
+  })
+
+  test('pings are answered; too many without streams end the connection', async () => {
+    const client = await raw(await start())
+    const answered = () => client.frames.filter(({ type, flags }) => type === FrameType.PING && flags === 1)
+    for (let i = 0; i < 3; i++) {
+      client.send(FrameType.PING, 0, 0, Buffer.alloc(8, i))
+      await client.until(() => answered().length === i + 1)
+    }
+    client.send(FrameType.PING, 0, 0, Buffer.alloc(8, 3))
+    await client.until(() => client.isEnded)
+    const goaway = client.frames.find(({ type }) => type === FrameType.GOAWAY)
+    expect(goaway!.payload.readUInt32BE(4)).toBe(11)
+    expect(goaway!.payload.subarray(8).toString()).toBe('too_many_pings')
+  })
+
+  test('with a stream open they may come as they like', async () => {
+    const harness = await start()
+    const client = await raw(harness)
+    client.headers(1, exportHeaders)
+    for (let i = 0; i < 20; i++) client.send(FrameType.PING, 0, 0, Buffer.alloc(8, i))
+    await client.until(() => client.frames.filter(({ type }) => type === FrameType.PING).length === 20)
+    client.data(1, frame(Buffer.alloc(0), false), true)
+    await client.until(() => client.of(1).length > 0)
+    expect(client.isEnded).toBe(false)
+  })
+})

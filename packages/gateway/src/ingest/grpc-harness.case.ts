@@ -1,0 +1,197 @@
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { type Clock, silentLog, systemClock } from '@penstock/runtime'
+import { MetricRegistry } from '../metrics/registry.ts'
+import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Answer } from './answer.ts'
+import type { ExportCall } from './export-call.ts'
+import type { GrpcEnding } from './grpc-export.ts'
+import { GrpcFront } from './grpc-front.ts'
+import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
+import { HeadReader } from './http-headers.ts'
+import type { Ingest } from './ingest.ts'
+import { defaultListenerSettings, type Front, type Listener, openListener } from './listener.ts'
+import type { Refusal } from './refusals.ts'
+
+export const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
+
+export const letIn: Admitted = {
+  admitted: true,
+  token: undefined,
+  auth: 'off',
+  wouldReject: undefined,
+  warning: undefined,
+  expiresAt: undefined,
+  sample: undefined,
+}
+
+/** Says what a test wants it to say, and writes down what it was asked. */
+export class ScriptedIngest implements Ingest {
+  readonly presented: Presented[] = []
+  readonly calls: ExportCall[] = []
+  readonly bodies: Buffer[] = []
+  readonly problems: Error[] = []
+  reservedBytes = 0
+  admission: Admission = letIn
+  takesWhole = true
+  noRoom: Refusal | undefined
+  answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
+  readonly #watchers: (() => void)[] = []
+
+  admit(presented: Presented): Admission {
+    this.presented.push(presented)
+    return this.admission
+  }
+
+  wantsWhole(): boolean {
+    return this.takesWhole
+  }
+
+  reserve(call: ExportCall, bytes: number): Refusal | undefined {
+    if (this.noRoom !== undefined) return this.noRoom
+    call.reservedBytes += bytes
+    this.reservedBytes += bytes
+    return undefined
+  }
+
+  abandon(call: ExportCall): void {
+    this.reservedBytes -= call.reservedBytes
+  }
+
+  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+    return this.#send(call, Promise.resolve(Buffer.from(body)))
+  }
+
+  sendStream(call: ExportCall, body: Readable): Promise<Answer> {
+    return this.#send(call, buffer(body))
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#watchers.push(resolve))
+  }
+
+  tell(): void {
+    for (const resolve of this.#watchers.splice(0)) resolve()
+  }
+
+  async #send(call: ExportCall, arriving: Promise<Buffer>): Promise<Answer> {
+    this.calls.push(call)
+    this.tell()
+    try {
+      const body = await arriving
+      this.bodies.push(body)
+      this.tell()
+      return await this.answer(call, body)
+    } catch (error) {
+      this.problems.push(error as Error)
+      return accepted
+    } finally {
+      this.abandon(call)
+      this.tell()
+    }
+  }
+}
+
+export interface Harness {
+  readonly ingest: ScriptedIngest
+  readonly front: GrpcFront
+  readonly health: GrpcHealth
+  readonly listener: Listener
+  readonly endings: GrpcEnding[]
+  readonly aborted: { count: number }
+  readonly address: string
+  readonly port: number
+}
+
+/** The front behind the real listener. */
+export async function startFront(
+  options: { clock?: Clock; maxBodyBytes?: number; health?: GrpcHealthSettings; ingest?: Ingest } = {},
+): Promise<Harness> {
+  const ingest = new ScriptedIngest()
+  const clock = options.clock ?? systemClock
+  const health = new GrpcHealth(true, options.health)
+  const endings: GrpcEnding[] = []
+  const aborted = { count: 0 }
+  const front = new GrpcFront(
+    {
+      ingest: options.ingest ?? ingest,
+      health,
+      clock,
+      random: () => 0.5,
+      log: silentLog,
+      observer: {
+        ended: (ending) => endings.push(ending),
+        clientAborted: () => {
+          aborted.count += 1
+          ingest.tell()
+        },
+      },
+      headReader: new HeadReader({ credentialSources: [], passCredentialThrough: false }),
+    },
+    { maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024, idleBodyTimeoutMs: 15_000 },
+  )
+  const listener = await openListener(
+    { address: { host: '127.0.0.1', port: 0 } },
+    { grpc: front, http: noHttp },
+    defaultListenerSettings,
+    { clock: systemClock, random: () => 0.5, log: silentLog, metrics: new MetricRegistry() },
+  )
+  const { port } = listener.address
+  return { ingest, front, health, listener, endings, aborted, port, address: `127.0.0.1:${port}` }
+}
+
+const noHttp: Front = {
+  onHttp1: (_, response) => response.end(),
+  onHttp2: (stream) => stream.close(),
+}
+
+export const tracesExport = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+
+export interface UnaryReply {
+  readonly code: number
+  readonly details: string
+  readonly message: Buffer | undefined
+  readonly trailers: Metadata
+}
+
+/** A stranger's client. */
+export class GrpcClient {
+  readonly #client: Client
+
+  constructor(address: string) {
+    this.#client = new Client(address, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 })
+  }
+
+  unary(
+    message: Uint8Array,
+    options: { path?: string; metadata?: Record<string, string>; timeoutMs?: number } = {},
+  ): Promise<UnaryReply> {
+    const metadata = new Metadata()
+    for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value)
+    const deadline = options.timeoutMs === undefined ? {} : { deadline: Date.now() + options.timeoutMs }
+    return new Promise((resolve) => {
+      let message_: Buffer | undefined
+      let failure: ServiceError | undefined
+      const call = this.#client.makeUnaryRequest(
+        options.path ?? tracesExport,
+        (value: Buffer) => value,
+        (value: Buffer) => value,
+        Buffer.from(message),
+        metadata,
+        deadline,
+        (error, reply) => {
+          failure = error ?? undefined
+          message_ = reply
+        },
+      )
+      call.on('status', (status) => {
+        resolve({ code: status.code, details: failure?.details ?? '', message: message_, trailers: status.metadata })
+      })
+    })
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}

@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from 'vitest'
+import { GrpcClient, type Harness, startFront } from './grpc-harness.case.ts'
+import { END_STREAM, exportHeaders, FrameType, RawClient } from './grpc-raw-client.case.ts'
+import { frame } from './grpc-wire.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close()
+})
+
+async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
+  const harness = await startFront(options)
+  harness.ingest.admission = { admitted: false, refusal: { kind: 'unauthenticated', message: 'no' } }
+  const client = new GrpcClient(harness.address)
+  open.push(harness.listener, client)
+  return { ...harness, client }
+}
+
+const check = { path: '/grpc.health.v1.Health/Check' }
+const asking = (service: string) => Buffer.concat([Uint8Array.of(0x0a, service.length), Buffer.from(service)])
+
+test.each([
+  '',
+  'grpc.health.v1.Health',
+  'opentelemetry.proto.collector.trace.v1.TraceService',
+  'opentelemetry.proto.collector.metrics.v1.MetricsService',
+  'opentelemetry.proto.collector.logs.v1.LogsService',
+  'opentelemetry.proto.collector.profiles.v1development.ProfilesService',
+])('X-14: Check of "%s" without a token, serving and draining', async (service) => {
+  const { client, health } = await start()
+  expect(await client.unary(asking(service), check)).toMatchObject({ code: 0, message: Buffer.from('0801', 'hex') })
+  health.setServing(false)
+  expect(await client.unary(asking(service), check)).toMatchObject({ code: 0, message: Buffer.from('0802', 'hex') })
+})
+
+test('X-14: an empty request asks for all', async () => {
+  const { client } = await start()
+  expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ message: Buffer.from('0801', 'hex') })
+})
+
+test.each([
+  ['a service nobody has', asking('some.Service'), 5],
+  ['a name longer than any', Buffer.concat([Buffer.from('0ac801', 'hex'), Buffer.alloc(200, 'x')]), 5],
+  ['no HealthCheckRequest', Buffer.from('ffff', 'hex'), 3],
+  ['too much', Buffer.alloc(5_000), 3],
+])('X-14: Check of %s', async (_, message, code) => {
+  const { client } = await start()
+  expect(await client.unary(message, check)).toMatchObject({ code })
+})
+
+test('X-14: as an option, draining is an error', async () => {
+  const { client, health } = await start({ health: { notServingIsError: true } })
+  expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ code: 0 })
+  health.setServing(false)
+  expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ code: 14 })
+})
+
+test('X-14: List', async () => {
+  const { client } = await start()
+  const { code, message } = await client.unary(Buffer.alloc(0), { path: '/grpc.health.v1.Health/List' })
+  expect(code).toBe(0)
+  // The first of six entries: { key: '', value: { status: SERVING } }.
+  expect(message!.subarray(0, 8).toString('hex')).toBe('0a060a0012020801')
+  expect(message!.toString('hex').match(/12020801/g)).toHaveLength(6)
+})
+
+test.each([
+  ['', 1, 2],
+  ['some.Service', 3, undefined],
+])('X-14: who watches "%s" hears %i, then %s, and at the end code 14', async (service, first, then) => {
+  const harness = await start()
+  const client = await RawClient.connect(harness.port)
+  open.push(client)
+  client.headers(1, { ...exportHeaders, ':path': '/grpc.health.v1.Health/Watch' })
+  client.data(1, frame(asking(service), false), true)
+  const statuses = () =>
+    client
+      .of(1)
+      .filter(({ type, payload }) => type === FrameType.DATA && payload.length > 0)
+      .map(({ payload }) => payload.at(-1))
+  await client.until(() => statuses().length === 1)
+  harness.health.setServing(false)
+  if (then !== undefined) await client.until(() => statuses().length === 2)
+  harness.health.endWatches()
+  await client.until(() => client.of(1).some(({ type, flags }) => type === FrameType.HEADERS && flags & END_STREAM))
+  expect(statuses()).toEqual(then === undefined ? [first] : [first, then])
+})

@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http'
+import { DISCARD_MS } from './early-refusal.ts'
+import type { FlatHeaders } from './export-call.ts'
+import { Exchange, type ExchangeContext } from './http-exchange.ts'
+import type { Framing } from './http-judge.ts'
+import type { IngestRequest } from './http-request.ts'
+import { type Connection, connectionOf, type Receiving } from './listener-connection.ts'
+
+const http11: Framing = { requiresHost: true, tellsLength: true }
+const http10: Framing = { requiresHost: false, tellsLength: true }
+
+/** One request over HTTP/1. */
+export class Http1Exchange extends Exchange implements Receiving {
+  readonly #request: IngestRequest
+  readonly #response: ServerResponse
+  readonly #connection: Connection
+
+  static take(context: ExchangeContext, request: IngestRequest, response: ServerResponse): void {
+    const exchange = new Http1Exchange(context, request, response, connectionOf(request.socket))
+    request.sink = exchange
+    exchange.#connection.requestBegan()
+    exchange.#connection.receiving = exchange
+    const framing = request.httpVersionMinor === 0 ? http10 : http11
+    exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
+  }
+
+  private constructor(
+    context: ExchangeContext,
+    request: IngestRequest,
+    response: ServerResponse,
+    connection: Connection,
+  ) {
+    super(context, connection.source)
+    this.#request = request
+    this.#response = response
+    this.#connection = connection
+  }
+
+  override onBodyEnd(): void {
+    this.#connection.receiving = undefined
+    super.onBodyEnd()
+  }
+
+  protected override write(
+    status: number,
+    headers: FlatHeaders,
+    body: Uint8Array | undefined,
+    isClosing: boolean,
+  ): void {
+    const response = this.#response
+    if (response.destroyed) return
+    const isLeaving = isClosing || (this.isBodyOver && this.#connection.isLeaving)
+    response.writeHead(status, (isLeaving ? headers.concat('connection', 'close') : headers) as string[])
+    if (this.isBodyOver) {
+      response.end(body)
+      this.#connection.receiving = undefined
+      this.#connection.requestEnded()
+      return
+    }
+    // The reply goes out whole, but is not ended: where the connection is not to live on, Node would close it now.
+    if (body === undefined) response.flushHeaders()
+    else response.write(body)
+    this.#connection.cutAfter(DISCARD_MS)
+  }
+
+  protected override finish(): void {
+    this.#response.end()
+    this.#connection.requestEnded()
+  }
+
+  protected override writeContinue(): void {
+    this.#response.writeContinue()
+  }
+
+  protected override resume(): void {
+    this.#request.resumeBody()
+  }
+
+  protected override cut(): void {
+    this.#connection.cut()
+  }
+}

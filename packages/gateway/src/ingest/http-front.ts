@@ -1,0 +1,72 @@
+import type { Log, Random } from '@penstock/runtime'
+import type { GatewayConfig } from '../gateway-config.ts'
+import { Cors } from './cors.ts'
+import type { ExchangeContext, HttpObserver } from './http-exchange.ts'
+import { Http1Exchange } from './http-exchange1.ts'
+import { Http2Exchange } from './http-exchange2.ts'
+import { HeadReader } from './http-headers.ts'
+import { HeadJudge } from './http-judge.ts'
+import { PathTable } from './http-path.ts'
+import type { Ingest } from './ingest.ts'
+import type { Front } from './listener.ts'
+import { RefusalWriter } from './reply.ts'
+
+export type HttpFrontConfig = Pick<
+  GatewayConfig,
+  | 'extraPaths'
+  | 'credentialSources'
+  | 'passCredentialThrough'
+  | 'allowedOrigins'
+  | 'maxBodyBytes'
+  | 'attributeResources'
+  | 'healthOnOtlpPorts'
+>
+
+export interface HttpFrontDeps {
+  readonly ingest: Ingest
+  readonly random: Random
+  readonly log: Log
+  readonly observer: HttpObserver
+  /** What `/healthz` says (X-14). */
+  readonly isReady: () => boolean
+}
+
+const HEALTH_PATH = '/healthz'
+
+/**
+ * OTLP/HTTP: path, method and credential are judged on the head of a request, then its media type and size, and only
+ * then is its body read. Every refusal is a google.rpc.Status in the encoding of the request.
+ *
+ * @see spec/otlp-gateway.md 1.1
+ */
+export function httpFront(
+  config: HttpFrontConfig,
+  { ingest, random, log, observer, isReady }: HttpFrontDeps,
+  idleBodyTimeoutMs: number,
+): Front {
+  const { maxBodyBytes } = config
+  const cors = new Cors(config.allowedOrigins)
+  const context: ExchangeContext = {
+    ingest,
+    log,
+    observer,
+    paths: new PathTable(config.extraPaths, {
+      ...(config.healthOnOtlpPorts && { healthPath: HEALTH_PATH }),
+      readsQuery: config.credentialSources.includes('query'),
+    }),
+    heads: new HeadReader(config),
+    judge: new HeadJudge({ ingest, cors, maxBodyBytes, inspects: config.attributeResources, isReady }),
+    cors,
+    refusals: new RefusalWriter(random),
+    maxBodyBytes,
+  }
+  return {
+    onHttp1(request, response) {
+      Http1Exchange.take(context, request, response)
+    },
+    // Over HTTP/1 the listener watches over the connection; here each stream has a time of its own (X-6).
+    onHttp2(stream, headers, flags, rawHeaders) {
+      Http2Exchange.take(context, stream, headers, flags, rawHeaders, idleBodyTimeoutMs)
+    },
+  }
+}

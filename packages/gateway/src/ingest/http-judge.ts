@@ -1,0 +1,171 @@
+import type { Admitted, Presented } from './admission.ts'
+import type { Cors } from './cors.ts'
+import type { ExportCall, FlatHeaders } from './export-call.ts'
+import type { RequestHead } from './http-headers.ts'
+import type { Target } from './http-path.ts'
+import type { Ingest } from './ingest.ts'
+import type { Refusal } from './refusals.ts'
+import type { Reply } from './reply.ts'
+import type { IngestSignal } from './signals.ts'
+
+/** How a version of HTTP says what belongs to a request. */
+export interface Framing {
+  readonly requiresHost: boolean
+  /** A request with neither Content-Length nor Transfer-Encoding has no body. */
+  readonly tellsLength: boolean
+}
+
+/** What is to be done with a request, on its head alone. */
+export type HeadVerdict =
+  /** `isEmpty`: there is nothing to forward, so nothing that upstream could refuse (P-19). */
+  | { readonly kind: 'receive'; readonly presented: Presented; readonly call: ExportCall; readonly isEmpty: boolean }
+  | {
+      readonly kind: 'refuse'
+      readonly refusal: Refusal
+      readonly extra: FlatHeaders
+      /** Where the body ends cannot be trusted. */
+      readonly isBroken: boolean
+      /** `undefined`: nobody has looked for a credential. */
+      readonly presented: Presented | undefined
+      /** Of a request that had been let in. */
+      readonly call: ExportCall | undefined
+    }
+  | { readonly kind: 'reply'; readonly reply: Reply }
+
+export interface JudgeRules {
+  readonly ingest: Ingest
+  readonly cors: Cors
+  readonly maxBodyBytes: number
+  /** Our own code reads bodies, so it must know their coding (P-7). */
+  readonly inspects: boolean
+  readonly isReady: () => boolean
+}
+
+const noHeaders: FlatHeaders = []
+const allowPost: FlatHeaders = ['allow', 'POST, OPTIONS']
+const allowGet: FlatHeaders = ['allow', 'GET, HEAD']
+const codings: FlatHeaders = ['accept-encoding', 'gzip, identity']
+const healthy: Reply = {
+  status: 200,
+  headers: ['content-type', 'text/plain', 'content-length', '3'],
+  body: Buffer.from('ok\n'),
+}
+
+/**
+ * Judges a request in the order path, method, credential, media type, coding, size, room. Nothing but a health probe and
+ * a preflight gets past the credential.
+ *
+ * @see spec/otlp-gateway.md 1.1 P-2 to P-8
+ */
+export class HeadJudge {
+  readonly #rules: JudgeRules
+  readonly #tooLarge: Refusal
+
+  constructor(rules: JudgeRules) {
+    this.#rules = rules
+    this.#tooLarge = tooLarge(rules.maxBodyBytes)
+  }
+
+  judge(
+    head: RequestHead,
+    { route }: Target,
+    request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly source: string },
+    framing: Framing,
+  ): HeadVerdict {
+    if (framing.requiresHost && head.hosts !== 1) return broken('A request needs exactly one header Host.')
+    if (route === undefined) return refused({ kind: 'not_found', message: 'There is nothing at this path.' })
+    if (route === 'health') return this.#health(request.method)
+    if (request.method === 'OPTIONS') return this.#preflight(head, request.rawHeaders)
+    if (request.method !== 'POST') {
+      return refused({ kind: 'method_not_allowed', message: 'Only POST is served here.' }, allowPost)
+    }
+    const isBodyless = head.declaredBytes === undefined && framing.tellsLength && !head.isChunked
+    const declaredBytes = isBodyless ? 0 : head.declaredBytes
+    const presented: Presented = {
+      transport: 'http',
+      signal: route,
+      credential: head.credential,
+      origin: head.origin,
+      source: request.source,
+      userAgent: head.userAgent,
+      declaredBytes,
+    }
+    const admission = this.#rules.ingest.admit(presented)
+    if (!admission.admitted) return refused(admission.refusal, noHeaders, presented)
+    return this.#admitted(presented, callOf(route, head, declaredBytes, admission), head)
+  }
+
+  #admitted(presented: Presented, call: ExportCall, head: RequestHead): HeadVerdict {
+    const { ingest, maxBodyBytes, inspects } = this.#rules
+    if (head.encoding === undefined) {
+      const message = 'Send application/x-protobuf or application/json.'
+      return refused({ kind: 'unsupported_media_type', message }, noHeaders, presented, call)
+    }
+    if (inspects && call.contentEncoding !== '' && call.contentEncoding !== 'gzip') {
+      const message = 'Send the body as it is, or with gzip.'
+      return refused({ kind: 'unsupported_media_type', message }, codings, presented, call)
+    }
+    const { declaredBytes } = call
+    if (declaredBytes === undefined || declaredBytes === 0)
+      return { kind: 'receive', presented, call, isEmpty: declaredBytes === 0 }
+    if (declaredBytes > maxBodyBytes) return refused(this.#tooLarge, noHeaders, presented, call)
+    const refusal = ingest.reserve(call, declaredBytes)
+    return refusal === undefined
+      ? { kind: 'receive', presented, call, isEmpty: false }
+      : refused(refusal, noHeaders, presented, call)
+  }
+
+  #preflight(head: RequestHead, rawHeaders: readonly string[]): HeadVerdict {
+    const requested = headerOf(rawHeaders, 'access-control-request-headers')
+    const headers = allowPost.concat(this.#rules.cors.preflightHeaders(head.origin, requested))
+    return { kind: 'reply', reply: { status: 204, headers, body: undefined } }
+  }
+
+  #health(method: string): HeadVerdict {
+    if (method !== 'GET' && method !== 'HEAD') {
+      return refused({ kind: 'method_not_allowed', message: 'Only GET is served here.' }, allowGet)
+    }
+    if (this.#rules.isReady()) return { kind: 'reply', reply: healthy }
+    return refused({ kind: 'draining', message: 'The gateway is not ready.' })
+  }
+}
+
+export function tooLarge(maxBodyBytes: number): Refusal {
+  return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
+}
+
+function broken(message: string): HeadVerdict {
+  const refusal: Refusal = { kind: 'bad_request', message }
+  return { kind: 'refuse', refusal, extra: noHeaders, isBroken: true, presented: undefined, call: undefined }
+}
+
+function refused(refusal: Refusal, extra = noHeaders, presented?: Presented, call?: ExportCall): HeadVerdict {
+  return { kind: 'refuse', refusal, extra, isBroken: false, presented, call }
+}
+
+function callOf(
+  signal: IngestSignal,
+  head: RequestHead,
+  declaredBytes: number | undefined,
+  admitted: Admitted,
+): ExportCall {
+  return {
+    transport: 'http',
+    signal,
+    encoding: head.encoding ?? 'json',
+    contentEncoding: head.contentEncoding,
+    headers: head.forwarded,
+    declaredBytes,
+    deadlineMs: undefined,
+    admitted,
+    onClientGone: undefined,
+    reservedBytes: 0,
+  }
+}
+
+function headerOf(rawHeaders: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.toLowerCase() === name) return rawHeaders[at + 1]
+  }
+  return undefined
+}

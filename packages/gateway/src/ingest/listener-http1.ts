@@ -1,0 +1,56 @@
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Random } from '@penstock/runtime'
+import { IngestRequest } from './http-request.ts'
+import { connectionOf } from './listener-connection.ts'
+import type { Refusal } from './refusals.ts'
+import { RefusalWriter } from './reply.ts'
+
+/** How long a client that was told off may take to read it. */
+const LAST_WORDS_MS = 2_000
+
+/** Understands HTTP/1 on sockets that someone else accepts and watches over: it has no time limits of its own. */
+export function http1Server(
+  onRequest: (request: IngestRequest, response: ServerResponse) => void,
+  random: Random,
+): Server {
+  const refusals = new RefusalWriter(random)
+  const server = createServer({
+    IncomingMessage: IngestRequest,
+    insecureHTTPParser: false,
+    requireHostHeader: false,
+    keepAliveTimeout: 0,
+    headersTimeout: 0,
+    requestTimeout: 0,
+  })
+  server.timeout = 0
+  server.on('request', onRequest)
+  // A tunnel is no path of ours, whatever it is to.
+  server.on('connect', (_request, socket) => {
+    const refusal: Refusal = { kind: 'method_not_allowed', message: 'Only POST is served here.' }
+    sayLastWords(socket as Socket, refusals, refusal, 'allow: POST, OPTIONS\r\n')
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const connection = connectionOf(socket as Socket)
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+    } else if (connection.receiving !== undefined) {
+      connection.receiving.onBroken()
+    } else if (connection.hasRequests) {
+      // What was written now would be taken for the reply to a request before this one.
+      socket.destroy()
+    } else {
+      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a request in HTTP/1.1.' }
+      sayLastWords(socket as Socket, refusals, refusal, '')
+    }
+  })
+  return server
+}
+
+function sayLastWords(socket: Socket, refusals: RefusalWriter, refusal: Refusal, extra: string): void {
+  const { status, headers, body } = refusals.refusalReply(refusal, 'json')
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`
+  connectionOf(socket).cutAfter(LAST_WORDS_MS)
+  socket.end(Buffer.concat([Buffer.from(`${head}${extra}connection: close\r\n\r\n`), body ?? Buffer.alloc(0)]))
+}

@@ -1,0 +1,521 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listAudit } from '../accounts/audit-store.ts'
+import { setState } from '../enforcement/enforcement-operations.ts'
+import type { OperationContext } from '../operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { currentEpoch, loadSnapshot } from './load-snapshot.ts'
+import {
+  createToken,
+  getToken,
+  importToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  tokenETag,
+  updateToken,
+  verifyToken,
+} from './token-operations.ts'
+import { recordUse } from './usage-store.ts'
+
+let gateway: TemporaryGateway
+let editor: OperationContext
+
+beforeEach(async () => {
+  gateway = await TemporaryGateway.open()
+  editor = gateway.as('Editor')
+})
+afterEach(() => gateway.close())
+
+const enforce = () => setState(editor, { body: { enabled: true } })
+const names = async (query: Record<string, string> = {}) =>
+  (await listTokens(editor, query)).tokens.map((token) => token.name)
+const events = async () => (await listAudit(gateway.as('Admin'), {})).events.map(({ event }) => event)
+
+describe('creation', () => {
+  test('3.2: answers the whole token, and the secret', async () => {
+    const created = await createToken(editor, { name: ' ci-runners ' })
+    expect(created).toEqual({
+      id: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
+      name: 'ci-runners',
+      description: null,
+      token: expect.stringMatching(new RegExp(`^psin_${created.id}_[0-9A-Za-z]{49}$`)),
+      service_account: 'otel-ingest',
+      status: 'valid',
+      signals: ['traces', 'metrics', 'logs', 'profiles'],
+      tags: {},
+      tenant: null,
+      allowed_origins: [],
+      limits: null,
+      imported: false,
+      created_at: '2026-11-21T07:00:00Z',
+      created_by: { id: 'key-Editor', role: 'Editor' },
+      expires_at: null,
+      last_used_at: null,
+      supersedes: null,
+      warnings: [],
+    })
+  })
+
+  test('3.2: takes everything a token can have', async () => {
+    const body = {
+      name: 'all',
+      expires_at: '2026-11-22T08:00:00.250+01:00',
+      signals: ['logs', 'traces', 'logs'],
+      tags: { team: 'build' },
+      tenant: 'acme.eu',
+      allowed_origins: ['https://App.example.com', 'https://*.xn--bcher-kva.example:8443'],
+      limits: { traces: { second: { requests: 5, bytes: null }, day: { bytes: 1_000 } }, logs: null, all: { day: {} } },
+      description: '',
+    }
+    const { id } = await createToken(editor, body)
+    expect(await getToken(editor, { id })).toMatchObject({
+      expires_at: '2026-11-22T07:00:00.250Z',
+      expires_in_seconds: 86_400,
+      expires_soon: true,
+      signals: ['traces', 'logs'],
+      tags: { team: 'build' },
+      tenant: 'acme.eu',
+      allowed_origins: ['https://app.example.com', 'https://*.xn--bcher-kva.example:8443'],
+      limits: { traces: { second: { requests: 5 }, day: { bytes: 1_000 } } },
+    })
+  })
+
+  test.each([
+    [undefined, 'invalid_field', [{ field: '', problem: 'wrong_type', expected: 'object' }]],
+    [[], 'invalid_field', [{ field: '', problem: 'wrong_type', expected: 'object' }]],
+    [{}, 'invalid_field', [{ field: 'name', problem: 'required' }]],
+    [{ name: 7 }, 'invalid_field', [{ field: 'name', problem: 'wrong_type', expected: 'string' }]],
+    [{ name: '  ' }, 'invalid_field', [{ field: 'name', problem: 'too_short', min: 1 }]],
+    [{ name: 'x'.repeat(81) }, 'invalid_field', [{ field: 'name', problem: 'too_long', max: 80 }]],
+    [{ name: 'a\u0007b' }, 'invalid_field', [{ field: 'name', problem: 'control_character' }]],
+    [{ name: 'a', colour: 'red' }, 'unknown_field', [{ field: 'colour', problem: 'unknown' }]],
+    [{ name: 'a', signals: [] }, 'invalid_field', [{ field: 'signals', problem: 'too_short', min: 1 }]],
+    [
+      { name: 'a', signals: ['spans'] },
+      'invalid_field',
+      [{ field: 'signals.0', problem: 'not_one_of', allowed: ['traces', 'metrics', 'logs', 'profiles'] }],
+    ],
+    [{ name: 'a', expires_at: '2026-11-21' }, 'invalid_field', [{ field: 'expires_at', problem: 'malformed' }]],
+    [
+      { name: 'a', expires_at: '2027-02-30T00:00:00Z' },
+      'invalid_field',
+      [{ field: 'expires_at', problem: 'malformed' }],
+    ],
+    [
+      { name: 'a', expires_at: '2027-02-03T00:00:00' },
+      'invalid_field',
+      [{ field: 'expires_at', problem: 'malformed' }],
+    ],
+    [
+      { name: 'a', expires_at: '2026-11-21T07:00:00Z' },
+      'invalid_field',
+      [{ field: 'expires_at', problem: 'not_in_the_future' }],
+    ],
+    [{ name: 'a', tenant: 'a b' }, 'invalid_field', [{ field: 'tenant', problem: 'malformed' }]],
+    [
+      { name: 'a', allowed_origins: ['https://a.example/'] },
+      'invalid_field',
+      [{ field: 'allowed_origins.0', problem: 'malformed' }],
+    ],
+    [
+      { name: 'a', limits: { all: { day: { bytes: 0 } } } },
+      'invalid_field',
+      [{ field: 'limits.all.day.bytes', problem: 'too_small', min: 1 }],
+    ],
+    [{ name: 'a', limits: { spans: {} } }, 'unknown_field', [{ field: 'limits.spans', problem: 'unknown' }]],
+    [{ name: 'a', limits: { all: { hour: {} } } }, 'unknown_field', [{ field: 'limits.all.hour', problem: 'unknown' }]],
+  ])('3.3: refuses %j', async (body, code, details) => {
+    await expect(createToken(editor, body)).rejects.toMatchObject({ code, details })
+    expect(await names()).toEqual([])
+  })
+
+  test('3.2: 80 characters are 80, whatever they take in memory', async () => {
+    expect((await createToken(editor, { name: '🚰'.repeat(80) })).name).toBe('🚰'.repeat(80))
+  })
+
+  test('3.2: a name in use is accepted with a warning, or refused where names are unique', async () => {
+    await createToken(editor, { name: 'ci' })
+    expect((await createToken(editor, { name: 'ci' })).warnings).toEqual(['name_in_use'])
+    const unique = gateway.as('Editor', { uniqueNames: true })
+    await expect(createToken(unique, { name: 'ci' })).rejects.toMatchObject({ code: 'name_in_use' })
+    expect(await names()).toEqual(['ci', 'ci'])
+  })
+
+  test('3.3: beyond the limit none is made; revoked ones do not count', async () => {
+    const two = gateway.as('Editor', { tokenLimit: 2 })
+    const { id } = await createToken(two, { name: 'a' })
+    await createToken(two, { name: 'b' })
+    await expect(createToken(two, { name: 'c' })).rejects.toMatchObject({
+      code: 'token_limit_reached',
+      details: { limit: 2 },
+    })
+    await revokeToken(two, { id })
+    await createToken(two, { name: 'c' })
+    expect(await names()).toEqual(['c', 'b'])
+  })
+
+  test('T-13: answers after the data paths know it', async () => {
+    await createToken(editor, { name: 'ci' })
+    expect(gateway.propagations).toBe(1)
+    expect(await currentEpoch(gateway.db)).toBe(2)
+  })
+})
+
+describe('A-4: the secret', () => {
+  test('is in one answer only, and in no column', async () => {
+    const { id, token } = await createToken(editor, { name: 'ci' })
+    const rotated = await rotateToken(editor, { id, body: {} })
+    await updateToken(editor, { id, body: { description: 'later' } })
+    const outputs = [
+      await listTokens(editor, { status: 'all' }),
+      await getToken(editor, { id }),
+      await verifyToken(editor, { token }),
+      await listAudit(gateway.as('Admin'), {}),
+      await gateway.db.read.selectFrom('ingest_tokens').selectAll().execute(),
+      await loadSnapshot(gateway.db, START_MS),
+    ]
+    for (const text of [token, rotated.token]) {
+      expect(JSON.stringify(outputs, (_, value) => (value instanceof Map ? [...value] : value))).not.toContain(
+        text.slice(18, 61),
+      )
+    }
+  })
+})
+
+describe('roles', () => {
+  test.each([
+    ['create', (context: OperationContext) => createToken(context, { bad: 1 })],
+    ['import', (context: OperationContext) => importToken(context, { bad: 1 })],
+    ['update', (context: OperationContext) => updateToken(context, { id: 'x', body: { bad: 1 } })],
+    ['rotate', (context: OperationContext) => rotateToken(context, { id: 'x', body: { bad: 1 } })],
+    ['revoke', (context: OperationContext) => revokeToken(context, { id: 'x' })],
+    ['verify', (context: OperationContext) => verifyToken(context, { bad: 1 })],
+  ])('A-6: a Viewer may not %s, and learns nothing else', async (_, operation) => {
+    await expect(operation(gateway.as('Viewer'))).rejects.toMatchObject({
+      code: 'forbidden',
+      details: { role: 'Viewer', needed: ['Editor', 'Admin'] },
+    })
+  })
+
+  test('a Viewer sees no creator', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    expect(await getToken(gateway.as('Viewer'), { id })).not.toHaveProperty('created_by')
+    expect((await listTokens(gateway.as('Viewer'), {})).tokens[0]).not.toHaveProperty('created_by')
+    expect(await getToken(gateway.as('Admin'), { id })).toHaveProperty('created_by')
+  })
+})
+
+describe('the list', () => {
+  test('newest first, whole without a limit, with the count of all', async () => {
+    for (const name of ['a', 'b', 'c']) await createToken(editor, { name })
+    expect(await names()).toEqual(['c', 'b', 'a'])
+    const page = await listTokens(editor, { limit: '2' })
+    expect(page.tokens.map(({ name }) => name)).toEqual(['c', 'b'])
+    expect(page.totalCount).toBe(3)
+    const rest = await listTokens(editor, { limit: '2', cursor: page.nextCursor })
+    expect(rest.tokens.map(({ name }) => name)).toEqual(['a'])
+    expect(rest.nextCursor).toBeUndefined()
+    expect(rest.totalCount).toBe(3)
+  })
+
+  test('a cursor keeps its place while tokens come and go', async () => {
+    const ids = []
+    for (const name of ['a', 'b', 'c', 'd']) ids.push((await createToken(editor, { name })).id)
+    const { nextCursor } = await listTokens(editor, { limit: '2' })
+    await createToken(editor, { name: 'e' })
+    await revokeToken(editor, { id: ids[2]! })
+    expect(await names({ limit: '2', cursor: nextCursor! })).toEqual(['b', 'a'])
+  })
+
+  test('by status: each token is in exactly one', async () => {
+    const expiring = { name: 'expired', expires_at: '2026-11-21T08:00:00Z' }
+    await createToken(editor, { name: 'valid' })
+    const { id: disabled } = await createToken(editor, { name: 'disabled' })
+    const { id: revoked } = await createToken(editor, { name: 'revoked' })
+    await createToken(editor, expiring)
+    await updateToken(editor, { id: disabled, body: { disabled: true } })
+    await revokeToken(editor, { id: revoked })
+    await gateway.clock.advance(3_600_000)
+    for (const status of ['valid', 'disabled', 'expired', 'revoked']) {
+      const { tokens } = await listTokens(editor, { status })
+      expect(tokens.map((token) => [token.name, token.status])).toEqual([[status, status]])
+    }
+    expect(await names()).toEqual(['expired', 'disabled', 'valid'])
+    expect(await names({ status: 'all' })).toEqual(['expired', 'revoked', 'disabled', 'valid'])
+  })
+
+  test('by a part of the name, literally', async () => {
+    for (const name of ['CI runners', 'exporter', '100%']) await createToken(editor, { name })
+    expect(await names({ name: 'run' })).toEqual(['CI runners'])
+    expect(await names({ name: 'ci' })).toEqual(['CI runners'])
+    expect(await names({ name: '%' })).toEqual(['100%'])
+  })
+
+  test.each([
+    [{ limit: '0' }, 'invalid_field'],
+    [{ limit: '101' }, 'invalid_field'],
+    [{ limit: 'ten' }, 'invalid_field'],
+    [{ status: 'living' }, 'invalid_field'],
+    [{ page: '2' }, 'unknown_field'],
+    [{ cursor: 'abc' }, 'invalid_cursor'],
+    [{ cursor: 'MA' }, 'invalid_cursor'],
+  ])('refuses %j', async (query, code) => {
+    await expect(listTokens(editor, query)).rejects.toMatchObject({ code })
+  })
+
+  test('T-17: usage of 24 hours and the last use', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    const use = { tokenId: id, signal: 'traces', requests: 2, bytes: 100, rejected: 1 } as const
+    await recordUse(gateway.db, [
+      { ...use, lastUsedAtMs: START_MS - 86_400_000 },
+      { ...use, lastUsedAtMs: START_MS - 3_600_000 },
+      { ...use, signal: 'logs', lastUsedAtMs: START_MS },
+    ])
+    await recordUse(gateway.db, [{ ...use, lastUsedAtMs: START_MS - 1_800_000 }])
+    const token = await getToken(editor, { id })
+    expect(token.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
+    expect(token.last_used_at).toBe('2026-11-21T07:00:00Z')
+    expect((await listTokens(editor, {})).tokens[0]?.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
+    const hours = await gateway.db.read
+      .selectFrom('token_usage')
+      .select(['signal', 'hour_start_ms', 'requests'])
+      .execute()
+    expect(hours).toContainEqual({ signal: 'traces', hour_start_ms: START_MS - 3_600_000, requests: 4 })
+  })
+
+  test('a token nobody knows', async () => {
+    await expect(getToken(editor, { id: 'nobody' })).rejects.toMatchObject({ code: 'token_not_found' })
+  })
+})
+
+test('T-15: an imported token works, is not shown, and cannot be imported twice', async () => {
+  const token = 'static-token-of-a-collector-12345678'
+  const imported = await importToken(editor, { name: 'old collector', token })
+  expect(imported).toMatchObject({ imported: true, status: 'valid' })
+  expect(imported).not.toHaveProperty('token')
+  expect(await verifyToken(editor, { token })).toEqual({ valid: true, reason: null, id: imported.id })
+  await revokeToken(editor, { id: imported.id })
+  expect(await verifyToken(editor, { token })).toEqual({ valid: false, reason: 'revoked', id: imported.id })
+  await expect(importToken(editor, { name: 'again', token })).rejects.toMatchObject({
+    details: [{ field: 'token', problem: 'already_known' }],
+  })
+})
+
+test.each([
+  ['x'.repeat(31), { problem: 'too_short', min: 32 }],
+  ['x'.repeat(257), { problem: 'too_long', max: 256 }],
+  [`${'x'.repeat(40)} y`, { problem: 'malformed' }],
+  [`psin_${'x'.repeat(40)}`, { problem: 'own_form' }],
+])('T-15: %s is not imported', async (token, problem) => {
+  await expect(importToken(editor, { name: 'a', token })).rejects.toMatchObject({
+    code: 'invalid_field',
+    details: [{ field: 'token', ...problem }],
+  })
+})
+
+test('verify: what the gate would say', async () => {
+  const { id, token } = await createToken(editor, {
+    name: 'ci',
+    signals: ['logs'],
+    allowed_origins: ['https://a.example'],
+  })
+  expect(await verifyToken(editor, { token })).toEqual({ valid: true, reason: null, id })
+  expect(await verifyToken(editor, { token, signal: 'traces' })).toEqual({ valid: false, reason: 'signal', id })
+  expect(await verifyToken(editor, { token, origin: 'https://b.example' })).toEqual({
+    valid: false,
+    reason: 'origin',
+    id,
+  })
+  expect(await verifyToken(editor, { token: `${token}x` })).toEqual({ valid: false, reason: 'malformed', id: null })
+  await updateToken(editor, { id, body: { disabled: true } })
+  expect(await verifyToken(editor, { token })).toEqual({ valid: false, reason: 'disabled', id })
+})
+
+test('O-14: every change is in the audit log, with who and from where', async () => {
+  const { id } = await createToken(editor, { name: 'ci' })
+  await updateToken(editor, { id, body: { tenant: 'acme' } })
+  await rotateToken(editor, { id, body: {} })
+  await revokeToken(editor, { id })
+  expect(await events()).toEqual(['token.revoked', 'token.rotated', 'token.updated', 'token.created'])
+  const [, , updated] = (await listAudit(gateway.as('Admin'), {})).events
+  expect(updated).toMatchObject({
+    at: '2026-11-21T07:00:00Z',
+    actor: { id: 'key-Editor', role: 'Editor' },
+    source: '192.0.2.7',
+    request_id: 'request-1',
+    subject_id: id,
+    before: { tenant: null },
+    after: { tenant: 'acme' },
+  })
+})
+
+describe('PATCH', () => {
+  test('changes what is named, and nothing else', async () => {
+    const { id } = await createToken(editor, { name: 'ci', tenant: 'acme', tags: { a: '1' } })
+    const changed = await updateToken(editor, {
+      id,
+      body: { name: 'cd', tenant: null, limits: { all: { day: { bytes: 9 } } } },
+    })
+    expect(changed).toMatchObject({
+      name: 'cd',
+      tenant: null,
+      tags: { a: '1' },
+      limits: { all: { day: { bytes: 9 } } },
+    })
+    expect(changed).not.toHaveProperty('token')
+  })
+
+  test('what changes nothing leaves no trace', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    await updateToken(editor, { id, body: {} })
+    await updateToken(editor, {
+      id,
+      body: { name: 'ci', signals: ['logs', 'traces', 'metrics', 'profiles'], tags: {}, limits: {} },
+    })
+    expect(await events()).toEqual(['token.created'])
+    expect(await currentEpoch(gateway.db)).toBe(2)
+  })
+
+  test('T-13: only what data paths know of moves the epoch', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    await updateToken(editor, { id, body: { description: 'x', tags: { a: 'b' } } })
+    expect(await currentEpoch(gateway.db)).toBe(2)
+    await updateToken(editor, { id, body: { disabled: true } })
+    expect(await currentEpoch(gateway.db)).toBe(3)
+    expect(gateway.propagations).toBe(2)
+  })
+
+  test('If-Match: of two who read the same, one is told', async () => {
+    const created = await createToken(editor, { name: 'ci' })
+    const ifMatch = tokenETag(created)
+    const { id } = created
+    const first = await updateToken(editor, { id, body: { description: 'mine' }, ifMatch })
+    await expect(updateToken(editor, { id, body: { description: 'his' }, ifMatch })).rejects.toMatchObject({
+      code: 'precondition_failed',
+    })
+    await updateToken(editor, { id, body: { description: 'his' }, ifMatch: tokenETag(first) })
+    await updateToken(editor, { id, body: { description: 'hers' }, ifMatch: '*' })
+  })
+
+  test('a new end may be warned of anew', async () => {
+    const { id } = await createToken(editor, { name: 'ci', expires_at: '2026-11-22T00:00:00Z' })
+    await gateway.db.write((tx) => tx.updateTable('ingest_tokens').set({ expiry_warned_ms: 3_600_000 }).execute())
+    await updateToken(editor, { id, body: { expires_at: '2026-12-22T00:00:00Z' } })
+    expect(await gateway.db.read.selectFrom('ingest_tokens').select('expiry_warned_ms').execute()).toEqual([
+      { expiry_warned_ms: null },
+    ])
+  })
+})
+
+describe('T-16: rotation', () => {
+  test('both work for a day, with the same rights', async () => {
+    const old = await createToken(editor, { name: 'ci', tenant: 'acme', signals: ['logs'], description: 'x' })
+    await recordUse(gateway.db, [
+      { tokenId: old.id, signal: 'logs', requests: 1, bytes: 1, rejected: 0, lastUsedAtMs: START_MS + 1_000 },
+    ])
+    await gateway.clock.advance(5_000)
+    const rotated = await rotateToken(editor, { id: old.id, body: {} })
+    expect(rotated).toMatchObject({
+      name: 'ci',
+      tenant: 'acme',
+      signals: ['logs'],
+      description: 'x',
+      supersedes: old.id,
+    })
+    expect(rotated).toMatchObject({ expires_at: null, last_used_at: null, created_at: '2026-11-21T07:00:05Z' })
+    expect(rotated.superseded).toEqual({
+      id: old.id,
+      expires_at: '2026-11-22T07:00:05Z',
+      last_used_at: '2026-11-21T07:00:01Z',
+    })
+    for (const { token } of [old, rotated]) expect((await verifyToken(editor, { token })).valid).toBe(true)
+    await gateway.clock.advance(86_400_000)
+    expect(await verifyToken(editor, { token: old.token })).toMatchObject({ valid: false, reason: 'expired' })
+    expect((await verifyToken(editor, { token: rotated.token })).valid).toBe(true)
+  })
+
+  test('an old end that comes sooner stays, and the new token lives as long again', async () => {
+    const old = await createToken(editor, { name: 'ci', expires_at: '2026-11-21T09:00:00Z' })
+    await gateway.clock.advance(3_600_000)
+    const rotated = await rotateToken(editor, { id: old.id, body: {} })
+    expect(rotated.superseded.expires_at).toBe('2026-11-21T09:00:00Z')
+    expect(rotated.expires_at).toBe('2026-11-21T10:00:00Z')
+  })
+
+  test('without overlap the old one ends at once', async () => {
+    const old = await createToken(editor, { name: 'ci' })
+    await rotateToken(editor, { id: old.id, body: { overlap_seconds: 0, expires_at: '2027-01-01T00:00:00Z' } })
+    expect(await verifyToken(editor, { token: old.token })).toMatchObject({ valid: false, reason: 'expired' })
+  })
+})
+
+describe('the last valid token', () => {
+  test('A-1: is not revoked while enforcement is on; the attempt is audited', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    await enforce()
+    const epoch = await currentEpoch(gateway.db)
+    await expect(revokeToken(editor, { id })).rejects.toMatchObject({
+      code: 'last_valid_token',
+      details: {
+        token_id: id,
+        valid_tokens: 1,
+        enforcement: 'enabled',
+        remedies: ['create_token', 'disable_enforcement'],
+      },
+    })
+    expect(await currentEpoch(gateway.db)).toBe(epoch)
+    expect((await events())[0]).toBe('token.revoke_refused')
+    expect((await getToken(editor, { id })).status).toBe('valid')
+  })
+
+  test('A-1: expired, disabled and revoked ones do not count, and may go', async () => {
+    const { id } = await createToken(editor, { name: 'last' })
+    const { id: disabled } = await createToken(editor, { name: 'disabled' })
+    const { id: expired } = await createToken(editor, { name: 'expired', expires_at: '2026-11-21T08:00:00Z' })
+    const { id: revoked } = await createToken(editor, { name: 'revoked' })
+    await updateToken(editor, { id: disabled, body: { disabled: true } })
+    await revokeToken(editor, { id: revoked })
+    await gateway.clock.advance(3_600_000)
+    await enforce()
+    await expect(revokeToken(editor, { id })).rejects.toMatchObject({ code: 'last_valid_token' })
+    await revokeToken(editor, { id: disabled })
+    await revokeToken(editor, { id: expired })
+    await expect(revokeToken(editor, { id: revoked })).rejects.toMatchObject({ code: 'token_not_found' })
+  })
+
+  test('A-2: disabling it is refused alike', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    await enforce()
+    const patch = updateToken(editor, { id, body: { disabled: true, description: 'x' } })
+    await expect(patch).rejects.toMatchObject({ code: 'last_valid_token' })
+    expect(await getToken(editor, { id })).toMatchObject({ status: 'valid', description: null })
+    expect((await events())[0]).toBe('token.revoke_refused')
+  })
+
+  test('A-2: of two that are revoked at once by two processes, exactly one goes', async () => {
+    const other = gateway.as('Admin', {}, await gateway.openAnother())
+    for (let round = 0; round < 5; round += 1) {
+      await setState(editor, { body: { enabled: false } })
+      for (const { id } of (await listTokens(editor, {})).tokens) await revokeToken(editor, { id })
+      const { id: first } = await createToken(editor, { name: 'first' })
+      const { id: second } = await createToken(editor, { name: 'second' })
+      await enforce()
+      const outcomes = await Promise.allSettled([
+        revokeToken(editor, { id: first }),
+        revokeToken(other, { id: second }),
+      ])
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).toMatchObject({
+        code: 'last_valid_token',
+      })
+      expect(await names({ status: 'valid' })).toHaveLength(1)
+    }
+  })
+
+  test('A-3: with enforcement off it may go', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    for (const mode of ['report', 'warn']) await setState(editor, { body: { enabled: false, mode } })
+    await revokeToken(editor, { id })
+    expect(await names()).toEqual([])
+  })
+})

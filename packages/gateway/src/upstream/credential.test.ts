@@ -1,0 +1,86 @@
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ManualClock } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openUpstreamCredential } from './credential.ts'
+
+let folder = ''
+const clock = new ManualClock()
+let troubles: string[] = []
+const options = {
+  nowMs: () => clock.nowMs(),
+  onTrouble: (_: string, reason: string) => troubles.push(reason),
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'credential-'))
+  troubles = []
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function opened(text: string) {
+  const file = join(folder, 'token')
+  await writeFile(file, text)
+  const credential = await openUpstreamCredential({ file }, options)
+  const later = async () => {
+    await clock.advance(1_000)
+    await credential?.refreshed()
+    return credential?.value
+  }
+  return { file, credential, later }
+}
+
+test.each([
+  ['abc\n', 'Bearer abc'],
+  ['  Basic dXNlcjpwYXNz  ', 'Basic dXNlcjpwYXNz'],
+])('X-9: %j is sent as %j', async (text, value) => {
+  expect((await openUpstreamCredential({ header: text }, options))?.value).toBe(value)
+  expect((await opened(text)).credential?.value).toBe(value)
+})
+
+test('none is configured', async () => {
+  expect(await openUpstreamCredential(undefined, options)).toBeUndefined()
+})
+
+test.each(['', ' \n', 'two\nlines', 'CANARY\x00', 'CANARY'.repeat(2_000)])(
+  'a file that holds no credential is refused without quoting it',
+  async (text) => {
+    await expect(opened(text)).rejects.toThrow(/^(?!.*(CANARY|lines))/)
+  },
+)
+
+test('X-9: a change counts within a second: written, renamed over, linked elsewhere', async () => {
+  const { file, later } = await opened('first')
+  await writeFile(file, 'second')
+  expect(await later()).toBe('Bearer second')
+
+  const beside = join(folder, 'beside')
+  await writeFile(beside, 'third!')
+  await rename(beside, file)
+  expect(await later()).toBe('Bearer third!')
+
+  await writeFile(beside, 'fourth')
+  await symlink(beside, join(folder, 'link'))
+  await rename(join(folder, 'link'), file)
+  expect(await later()).toBe('Bearer fourth')
+})
+
+test('within a second the file is not looked at', async () => {
+  const { file, credential } = await opened('first')
+  await writeFile(file, 'second')
+  await clock.advance(999)
+  expect(credential?.refreshed()).toBeUndefined()
+  expect(credential?.value).toBe('Bearer first')
+})
+
+test('a file gone or emptied is told; what it said goes on to count', async () => {
+  const { file, later } = await opened('first')
+  await writeFile(file, '\n')
+  expect(await later()).toBe('Bearer first')
+  await rm(file)
+  expect(await later()).toBe('Bearer first')
+  expect(troubles).toEqual(['holds no credential', expect.stringContaining('ENOENT')])
+  await writeFile(file, 'second')
+  expect(await later()).toBe('Bearer second')
+})

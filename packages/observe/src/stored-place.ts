@@ -1,0 +1,18 @@
+/** What stands around an item: OTLP/JSON's Resource and InstrumentationScope, and the schema URL of either, '' for none. */
+export interface StoredPlace {
+  readonly resource: object
+  readonly resource_schema_url: string
+  readonly scope: object
+  readonly scope_schema_url: string
+}
+
+export function toStoredPlace(row: { readonly resource_json: string; readonly scope_json: string }): StoredPlace {
+  const resourceGroup = JSON.parse(row.resource_json)
+  const scopeGroup = JSON.parse(row.scope_json)
+  return {
+    resource: resourceGroup.resource ?? {},
+    resource_schema_url: resourceGroup.schemaUrl ?? '',
+    scope: scopeGroup.scope ?? {},
+    scope_schema_url: scopeGroup.schemaUrl ?? '',
+  }
+}

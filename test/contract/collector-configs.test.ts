@@ -1,0 +1,245 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import {
+  contentTypes,
+  decodeExportResponse,
+  type Encoding,
+  encodeRequest,
+  type KeyValue,
+  type OtlpRequest,
+  type Signal,
+  signalNames,
+  signals,
+} from '@penstock/otlp'
+import { type ScriptedReply, ScriptedServer } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Collector, startCollector } from '../collector/collector.ts'
+import { describeWithCollector } from '../collector/collector-suite.ts'
+import { waitForExported } from '../collector/exported-file.ts'
+import { conversionOf } from '../conversion.ts'
+import { bodiesOf } from '../fixtures.ts'
+import { decoded, itemCount } from './agent.ts'
+import { compareModels } from './compare-models.ts'
+import { collectorChanges, Reckoning } from './known-differences.ts'
+
+const config = (name: string) => ({ file: join(import.meta.dirname, '../../collector-config', name) })
+const conversion = conversionOf(bodiesOf('push-pipeline-five-jobs-three-stages')[0] as object)
+
+interface Sent {
+  readonly transport: 'http' | 'grpc'
+  readonly encoding: Encoding
+  readonly gzip?: boolean
+}
+const ways: readonly Sent[] = [
+  { transport: 'http', encoding: 'protobuf' },
+  { transport: 'http', encoding: 'protobuf', gzip: true },
+  { transport: 'http', encoding: 'json' },
+  { transport: 'http', encoding: 'json', gzip: true },
+  { transport: 'grpc', encoding: 'protobuf' },
+]
+
+let directory: string
+let file: string
+let collector: Collector
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'collector-config-'))
+  file = join(directory, 'telemetry.jsonl')
+})
+afterEach(async () => {
+  await collector.stop()
+  await rm(directory, { recursive: true })
+})
+
+/** Sends one request, which has to be accepted. */
+async function send(signal: Signal, request: OtlpRequest, way: Sent, headers: Record<string, string> = {}) {
+  const body = Buffer.from(encodeRequest(signal, request, way.encoding))
+  const answer = await (way.transport === 'grpc' ? overGrpc : overHttp)(signal, body, way, headers)
+  expect(decodeExportResponse(signal, answer, way.encoding)).toBeUndefined()
+}
+
+async function overHttp(signal: Signal, body: Buffer, { encoding, gzip = false }: Sent, headers: object) {
+  const response = await fetch(collector.httpEndpoint + signals[signal].httpPath, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': contentTypes[encoding],
+      ...(gzip && { 'content-encoding': 'gzip' }),
+    },
+    body: gzip ? gzipSync(body) : body,
+  })
+  expect(response.status).toBe(200)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+function overGrpc(signal: Signal, body: Buffer, _: Sent, headers: Record<string, string>): Promise<Uint8Array> {
+  const client = new Client(collector.grpcEndpoint, credentials.createInsecure())
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+  const asIs = (bytes: Buffer) => bytes
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(signals[signal].grpcMethod, asIs, asIs, body, metadata, (error, answer) => {
+      client.close()
+      if (error) reject(error)
+      else resolve(answer!)
+    })
+  })
+}
+
+const startWriting = async (name: string) => {
+  collector = await startCollector({ config: config(name), env: { COLLECTOR_FILE: file } })
+}
+
+describeWithCollector('collector-config/upstream.yaml', () => {
+  beforeEach(() => startWriting('upstream.yaml'))
+
+  test('loads without a warning', () => {
+    expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
+  })
+
+  test.each(signalNames)('takes %s over both protocols, in every encoding', async (signal) => {
+    const request: OtlpRequest = conversion[signal]
+    for (const way of ways) await send(signal, request, way)
+
+    const received = decoded(signal, await waitForExported(file, signal, ways.length * itemCount(request)))
+
+    expect(received).toHaveLength(ways.length)
+    const reckoning = new Reckoning(collectorChanges)
+    for (const [index, each] of received.entries()) reckoning.add(`${index}`, compareModels(request, each))
+    expect(reckoning.unexplained).toEqual([])
+  })
+
+  test('takes a body of more than 20 MiB, as the gateway does', async () => {
+    const body = Buffer.from(`{"resourceSpans":[]${' '.repeat(21 * 1024 * 1024)}}`)
+    const headers = { 'content-type': contentTypes.json }
+    const response = await fetch(`${collector.httpEndpoint}/v1/traces`, { method: 'POST', headers, body })
+    expect(response.status).toBe(200)
+  })
+})
+
+describeWithCollector('collector-config/attribution.yaml', () => {
+  beforeEach(() => startWriting('attribution.yaml'))
+
+  const trusted = {
+    'x-ingest-token-id': '7Hq2mK9sT4bZ',
+    'x-ingest-token-name': 'ci-runners %C3%A9',
+    'x-ingest-auth': 'verified',
+  }
+  const string = (key: string, value: string): KeyValue => ({ key, type: 'string', value })
+  const ingestAttributes = (request: OtlpRequest) =>
+    request.resources.map(({ resource }) => resource.attributes.filter(({ key }) => key.startsWith('ingest.')))
+
+  test('loads without a warning', () => {
+    expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
+  })
+
+  test.each(signalNames)('X-10: the headers become resource attributes of %s, over both protocols', async (signal) => {
+    const request: OtlpRequest = conversion[signal]
+    await send(signal, request, { transport: 'http', encoding: 'protobuf' }, trusted)
+    await send(signal, request, { transport: 'grpc', encoding: 'protobuf' }, trusted)
+
+    const received = decoded(signal, await waitForExported(file, signal, 2 * itemCount(request)))
+
+    const expected = [
+      string('ingest.token.id', '7Hq2mK9sT4bZ'),
+      string('ingest.token.name', 'ci-runners %C3%A9'),
+      string('ingest.auth', 'verified'),
+    ]
+    expect(received.map(ingestAttributes)).toEqual([[expected], [expected]])
+  })
+
+  test('what a client claims itself does not survive, with a token or without', async () => {
+    const claims = [string('ingest.token.id', 'someone-else'), string('ingest.token.name', 'admin')]
+    const request = {
+      resources: conversion.traces.resources.map((group) => ({
+        ...group,
+        resource: { ...group.resource, attributes: claims },
+      })),
+    }
+    const way: Sent = { transport: 'http', encoding: 'protobuf' }
+    await send('traces', request, way, { 'x-ingest-auth': 'off' })
+    await send('traces', request, way, trusted)
+
+    const received = decoded('traces', await waitForExported(file, 'traces', 2 * itemCount(request)))
+
+    expect(received.map((each) => ingestAttributes(each)[0]?.map(({ value }) => value))).toEqual([
+      ['off'],
+      ['7Hq2mK9sT4bZ', 'ci-runners %C3%A9', 'verified'],
+    ])
+  })
+})
+
+describeWithCollector('collector-config/sender.yaml', () => {
+  let gateway: ScriptedServer
+  const way: Sent = { transport: 'http', encoding: 'protobuf' }
+  const accepted: ScriptedReply = { play: 'reply', status: 200, headers: { 'content-type': contentTypes.protobuf } }
+  const held: ScriptedReply = { play: 'reply', status: 503, headers: { 'retry-after': '1' } }
+  const presented = () => gateway.requests.map(({ path, headers }) => `${path} ${headers.authorization}`)
+
+  const start = async (env: Record<string, string>) => {
+    const paths = { COLLECTOR_GATEWAY_ENDPOINT: gateway.url, COLLECTOR_QUEUE_DIRECTORY: join(directory, 'queue') }
+    collector = await startCollector({ config: config('sender.yaml'), env: { ...paths, ...env } })
+  }
+  afterEach(() => gateway.close())
+
+  describe('with the token in the environment', () => {
+    test('sends every signal with it, and loads without a warning', async () => {
+      gateway = await ScriptedServer.start(() => accepted)
+      await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
+      for (const signal of signalNames) await send(signal, conversion[signal], way)
+      await gateway.received(3)
+      expect(presented().toSorted()).toEqual(signalNames.map((signal) => `/v1/${signal} Bearer psin_one`).toSorted())
+      expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
+    })
+
+    test('E-6: what a 503 holds back is sent again, and accepted in the end', async () => {
+      gateway = await ScriptedServer.start([held, held, accepted])
+      await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
+      await send('traces', conversion.traces, way)
+      await gateway.received(3)
+      const [first, second, third] = gateway.requests.map(({ body }) => Buffer.from(body).toString('base64'))
+      expect([second, third]).toEqual([first, first])
+    })
+
+    test('what is held back survives a restart', async () => {
+      gateway = await ScriptedServer.start((_, index) => (index === 0 ? held : accepted))
+      await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
+      await send('traces', conversion.traces, way)
+      await gateway.received(1)
+      await collector.stop()
+      await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
+      await gateway.received(2)
+      expect(gateway.requests[1]?.body).toEqual(gateway.requests[0]?.body)
+    })
+
+    test('a 401 is final: nothing is sent again', async () => {
+      gateway = await ScriptedServer.start([{ play: 'reply', status: 401 }, accepted])
+      await start({ COLLECTOR_INGEST_TOKEN: 'psin_wrong' })
+      await send('traces', conversion.traces, way)
+      await gateway.received(1)
+      await send('logs', conversion.logs, way)
+      await gateway.received(2)
+      await collector.stop()
+      expect(gateway.requests.map(({ path }) => path)).toEqual(['/v1/traces', '/v1/logs'])
+      expect(collector.logs()).toMatch(/Dropping data/)
+      expect(collector.logs()).not.toContain('psin_wrong')
+    })
+  })
+
+  test('T-16: a token in a file can be exchanged without a restart', async () => {
+    gateway = await ScriptedServer.start(({ headers }) =>
+      headers.authorization === 'Bearer psin_new' ? accepted : held,
+    )
+    const tokenFile = join(directory, 'token')
+    await writeFile(tokenFile, 'psin_old\n')
+    await start({ COLLECTOR_INGEST_TOKEN_FILE: tokenFile })
+    await send('traces', conversion.traces, way)
+    await gateway.received(1)
+    await writeFile(tokenFile, 'psin_new\n')
+    while (!presented().includes('/v1/traces Bearer psin_new')) await gateway.received(gateway.requests.length + 1)
+    expect(presented()[0]).toBe('/v1/traces Bearer psin_old')
+  })
+})

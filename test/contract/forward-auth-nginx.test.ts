@@ -1,0 +1,323 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as grpc from '@grpc/grpc-js'
+import { decodeRpcStatus } from '@penstock/otlp'
+import { silentLog } from '@penstock/runtime'
+import { ScriptedServer } from '@penstock/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forwardAuth } from '../../packages/gateway/src/admin/forward-auth.ts'
+import { loopbackProxies } from '../../packages/gateway/src/admin/forward-auth-proxies.ts'
+import { forwardAuthServer } from '../../packages/gateway/src/admin/forward-auth-server.ts'
+import type { Admission, Admitted, Presented } from '../../packages/gateway/src/ingest/admission.ts'
+import type { RefusalKind } from '../../packages/gateway/src/ingest/refusals.ts'
+import { freePort } from '../collector/free-port.ts'
+import { type Nginx, startNginx } from '../proxies/nginx.ts'
+import { describeWithNginx } from '../proxies/nginx-suite.ts'
+
+/** The very file that docs/forward-auth.md hands out. */
+const published = readFileSync(join(import.meta.dirname, '../../docs/forward-auth/nginx.conf'), 'utf8')
+
+const exportMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+
+const verified: Admitted = {
+  admitted: true,
+  token: {
+    id: '7Hq2mK9sT4bZ',
+    name: 'ci-runners',
+    mac: new Uint8Array(32),
+    pepperId: 'p',
+    signals: new Set(['traces']),
+    tenant: undefined,
+    allowedOrigins: [],
+    limits: undefined,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+    disabled: false,
+  },
+  auth: 'verified',
+  wouldReject: undefined,
+  warning: undefined,
+  expiresAt: undefined,
+  sample: undefined,
+}
+
+function refusal(
+  kind: RefusalKind,
+  message: string,
+  rest: { retryAfterSeconds?: number; challenge?: string } = {},
+): Admission {
+  return { admitted: false, refusal: { kind, message, ...rest } }
+}
+
+/** What each token means to the gate of these tests. */
+const admissions: Readonly<Record<string, Admission>> = {
+  good: verified,
+  bad: refusal('unauthenticated', 'The ingest token is not valid.', {
+    challenge: 'Bearer realm="otlp", error="invalid_token"',
+  }),
+  narrow: refusal('forbidden', 'Not for traces.'),
+  greedy: refusal('over_limit', 'Over its limit.', { retryAfterSeconds: 7 }),
+  unlucky: refusal('store_unreadable', 'No tokens.', { retryAfterSeconds: 3 }),
+  rehearsing: { ...verified, token: undefined, auth: 'unverified', wouldReject: 'missing' },
+}
+
+function config(ports: readonly number[], auth: number, http: number, rpc: number): string {
+  return published
+    .replace('server 127.0.0.1:8081;', `server 127.0.0.1:${auth};`)
+    .replace('server 127.0.0.1:14318;', `server 127.0.0.1:${http};`)
+    .replace('server 127.0.0.1:14317;', `server 127.0.0.1:${rpc};`)
+    .replace('listen 4318;', `listen 127.0.0.1:${ports[0]};`)
+    .replace('listen 4317 http2;', `listen 127.0.0.1:${ports[1]} http2;`)
+}
+
+describeWithNginx('nginx in front of a backend, asking for every request', () => {
+  const presented: Presented[] = []
+  let checks: Server
+  let backend: ScriptedServer
+  let grpcBackend: grpc.Server
+  let nginx: Nginx
+  let url: string
+  let checkedBodyBytes = 0
+  const grpcReceived: grpc.Metadata[] = []
+
+  beforeAll(async () => {
+    const check = forwardAuth({
+      admit: (shown) => {
+        presented.push(shown)
+        return admissions[shown.credential.kind === 'bearer' ? shown.credential.value : 'bad']!
+      },
+      mode: () => 'enforce',
+      proxies: loopbackProxies,
+      credentialSources: [],
+      extraPaths: {},
+      tenantHeader: true,
+      nowMs: () => 0,
+      log: silentLog,
+    })
+    checks = forwardAuthServer(check)
+    checks.on('request', (request) => {
+      request.on('data', (part: Uint8Array) => {
+        checkedBodyBytes += part.length
+      })
+    })
+    await once(checks.listen(0, '127.0.0.1'), 'listening')
+    backend = await ScriptedServer.start(() => ({
+      play: 'reply',
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    }))
+    grpcBackend = new grpc.Server()
+    const grpcPort = await serveExports(grpcBackend, grpcReceived)
+    const backendPort = Number(new URL(backend.url).port)
+    nginx = await startNginx({
+      ports: 2,
+      config: (ports) => config(ports, (checks.address() as AddressInfo).port, backendPort, grpcPort),
+    })
+    url = `http://127.0.0.1:${nginx.ports[0]}`
+  })
+
+  afterAll(async () => {
+    await nginx?.stop()
+    checks?.closeAllConnections()
+    checks?.close()
+    await backend?.close()
+    grpcBackend?.forceShutdown()
+  })
+
+  const send = (token: string, headers: Record<string, string> = {}, path = '/v1/traces') =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      body: '{"resourceSpans":[]}',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    })
+
+  test('F-1: an allowed request reaches the backend with its token named and its credential removed', async () => {
+    const { status } = await send('good')
+    expect(status).toBe(200)
+    const { headers, body } = backend.requests.at(-1)!
+    expect(headers).toMatchObject({
+      'x-ingest-token-id': '7Hq2mK9sT4bZ',
+      'x-ingest-token-name': 'ci-runners',
+      'x-ingest-auth': 'verified',
+    })
+    expect(headers).not.toHaveProperty('authorization')
+    expect(Buffer.from(body).toString()).toBe('{"resourceSpans":[]}')
+  })
+
+  test('what the gate is shown is the request as nginx has it, without its body', async () => {
+    await send('good', {
+      'x-forwarded-for': '203.0.113.9',
+      'x-original-uri': '/v1/logs',
+      'x-original-content-length': '1',
+    })
+    expect(presented.at(-1)).toMatchObject({
+      transport: 'forward-auth',
+      signal: 'traces',
+      source: '127.0.0.1',
+      declaredBytes: 20,
+    })
+    expect(checkedBodyBytes).toBe(0)
+  })
+
+  test('X-10: what a client claims about itself does not arrive', async () => {
+    const claims = {
+      'x-ingest-token-id': 'someone',
+      'x-ingest-token-name': 'else',
+      'x-ingest-auth': 'verified',
+      'x-ingest-would-reject': 'no',
+      'x-ingest-capabilities': 'all',
+      'x-scope-orgid': 'theirs',
+      x_ingest_token_id: 'someone',
+      x_scope_orgid: 'theirs',
+    }
+    await send('rehearsing', claims)
+    const { headers } = backend.requests.at(-1)!
+    expect(headers['x-ingest-auth']).toBe('unverified')
+    const arrived = Object.keys(headers).filter((name) => /^x[-_](ingest|scope)/.test(name))
+    expect(arrived).toEqual(['x-ingest-auth'])
+  })
+
+  test.each([
+    ['bad', 401, null, 16, 'The ingest token is not valid.'],
+    ['narrow', 403, null, 7, 'Not for traces.'],
+    ['greedy', 429, '7', 14, 'Over its limit.'],
+    ['unlucky', 503, '3', 14, 'The ingest token cannot be checked now.'],
+  ])('a refusal is a proper answer: %s → %i, Retry-After %s', async (token, status, retryAfter, code, message) => {
+    const sentBefore = backend.requests.length
+    const response = await send(token)
+    expect(response.status).toBe(status)
+    expect(response.headers.get('retry-after')).toBe(retryAfter)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(decodeRpcStatus(new Uint8Array(await response.arrayBuffer()), 'json')).toMatchObject({ code, message })
+    expect(backend.requests).toHaveLength(sentBefore)
+  })
+
+  test.each([
+    ['bad', 401],
+    ['narrow', 403],
+    ['greedy', 429],
+    ['unlucky', 503],
+  ])('P-5: a sender of protobuf gets protobuf: %s → %i', async (token, status) => {
+    const response = await send(token, { 'content-type': 'application/x-protobuf' })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/x-protobuf')
+    expect(decodeRpcStatus(new Uint8Array(await response.arrayBuffer()), 'protobuf').code).toBe(0)
+  })
+
+  test('P-12: the challenge is relayed, once', async () => {
+    const response = await send('bad')
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="otlp", error="invalid_token"')
+    expect((await send('greedy')).headers.has('www-authenticate')).toBe(false)
+  })
+
+  test('P-11: a refusal reaches a client that is still sending', async () => {
+    const response = await fetch(`${url}/v1/traces`, {
+      method: 'POST',
+      body: Buffer.alloc(8 * 1024 * 1024),
+      headers: { authorization: 'Bearer bad', 'content-type': 'application/x-protobuf' },
+    })
+    expect(response.status).toBe(401)
+  })
+
+  test('a path that carries no signal is refused', async () => {
+    expect((await send('good', {}, '/v1/other')).status).toBe(403)
+    expect((await send('good', {}, '/v1//traces')).status).toBe(403)
+  })
+
+  test.each([
+    ['good', grpc.status.OK],
+    ['bad', grpc.status.UNAUTHENTICATED],
+    ['narrow', grpc.status.PERMISSION_DENIED],
+    ['greedy', grpc.status.UNAVAILABLE],
+    ['unlucky', grpc.status.UNAVAILABLE],
+  ])('F-4: gRPC clients read the plain codes of nginx: %s → %i', async (token, code) => {
+    expect(await exportOverGrpc(`127.0.0.1:${nginx.ports[1]}`, token)).toBe(code)
+  })
+
+  test('F-4: over gRPC, too, the token is named and the credential removed', async () => {
+    await exportOverGrpc(`127.0.0.1:${nginx.ports[1]}`, 'good')
+    const metadata = grpcReceived.at(-1)!
+    expect(metadata.get('x-ingest-token-id')).toEqual(['7Hq2mK9sT4bZ'])
+    expect(metadata.get('authorization')).toEqual([])
+  })
+
+  test('0.1: when nobody answers the check, clients are told to come again', async () => {
+    const nobody = await freePort()
+    const unchecked = await startNginx({ ports: 2, config: (ports) => config(ports, nobody, nobody, nobody) })
+    try {
+      const response = await fetch(`http://127.0.0.1:${unchecked.ports[0]}/v1/traces`, { method: 'POST', body: '{}' })
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
+    } finally {
+      await unchecked.stop()
+    }
+  })
+})
+
+describeWithNginx('the harness', () => {
+  test('takes up another configuration, with new workers', async () => {
+    const answering = (text: string) => (ports: readonly number[]) =>
+      `server { listen 127.0.0.1:${ports[0]}; location / { return 200 ${text}; } }`
+    const nginx = await startNginx({ config: answering('one'), workers: 2 })
+    try {
+      const before = nginx.workerPids
+      await nginx.reload(answering('two'))
+      expect(nginx.workerPids).toHaveLength(2)
+      expect(nginx.workerPids.filter((pid) => before.includes(pid))).toEqual([])
+      await expect(nginx.reload(() => 'nonsense;')).rejects.toThrow('unknown directive "nonsense"')
+    } finally {
+      await nginx.stop()
+    }
+  })
+
+  test('says what nginx dislikes about a configuration', async () => {
+    await expect(startNginx({ config: () => 'nonsense;' })).rejects.toThrow('unknown directive "nonsense"')
+  })
+})
+
+const asBytes = (bytes: Buffer): Buffer => bytes
+
+const exportDefinition = {
+  path: exportMethod,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asBytes,
+  requestDeserialize: asBytes,
+  responseSerialize: asBytes,
+  responseDeserialize: asBytes,
+} as const
+
+async function serveExports(server: grpc.Server, received: grpc.Metadata[]): Promise<number> {
+  server.addService(
+    { export: exportDefinition },
+    {
+      export: (call: grpc.ServerUnaryCall<Buffer, Buffer>, done: grpc.sendUnaryData<Buffer>) => {
+        received.push(call.metadata)
+        done(null, Buffer.alloc(0))
+      },
+    },
+  )
+  return new Promise((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    )
+  })
+}
+
+async function exportOverGrpc(target: string, token: string): Promise<grpc.status> {
+  const client = new grpc.Client(target, grpc.credentials.createInsecure())
+  const metadata = new grpc.Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
+  try {
+    return await new Promise((resolve) => {
+      client.makeUnaryRequest(exportMethod, asBytes, asBytes, Buffer.alloc(10), metadata, (error) =>
+        resolve(error?.code ?? grpc.status.OK),
+      )
+    })
+  } finally {
+    client.close()
+  }
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Called, IngestAuthWorld } from './ingest-auth-world.ts'
+
+let world: IngestAuthWorld
+beforeEach(async () => {
+  world = await IngestAuthWorld.open()
+})
+afterEach(() => world.close())
+
+const refusal = ({ status, json }: Called) => [status, json?.error?.code]
+const stranger = () => world.call('GET', '/state', { as: 'psak_nobody_knows_this_one' })
+
+describe('API keys (ruling 16)', () => {
+  test('are created by an Admin, shown once, and open what their role may', async () => {
+    const { status, json } = await world.call('POST', '/api/v1/api_keys', { json: { name: 'grafana', role: 'Viewer' } })
+    expect(status).toBe(201)
+    expect(json).toEqual({
+      id: json.id,
+      name: 'grafana',
+      role: 'Viewer',
+      key: expect.stringMatching(/^psak_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/),
+      created_at: '2026-11-21T07:03:00Z',
+      created_by: world.keyIds.Admin,
+      expires_at: null,
+      last_used_at: null,
+    })
+    expect((await world.call('GET', '/state', { as: json.key })).status).toBe(200)
+    expect((await world.call('POST', '/tokens', { as: json.key, json: { name: 'x' } })).status).toBe(403)
+    const list = await world.call('GET', '/api/v1/api_keys')
+    expect(list.json.map(({ name }: { name: string }) => name)).toEqual(['grafana', 'viewer', 'editor', 'configured'])
+    expect(list.text).not.toContain('psak_')
+  })
+
+  test('end at their time, and when they are revoked', async () => {
+    const make = async (more: object) =>
+      (await world.call('POST', '/api/v1/api_keys', { json: { name: 'bot', role: 'Editor', ...more } })).json
+    const ending = await make({ expires_at: '2026-11-21T08:03:00Z' })
+    const revoked = await make({})
+    expect((await world.call('DELETE', `/api/v1/api_keys/${revoked.id}`)).status).toBe(204)
+    expect((await world.call('GET', '/state', { as: revoked.key })).status).toBe(401)
+    await world.clock.advance(3_599_999)
+    expect((await world.call('GET', '/state', { as: ending.key })).status).toBe(200)
+    await world.clock.advance(1)
+    expect((await world.call('GET', '/state', { as: ending.key })).status).toBe(401)
+  })
+
+  test('the last Admin key stays', async () => {
+    const path = `/api/v1/api_keys/${world.keyIds.Admin}`
+    expect(refusal(await world.call('DELETE', path))).toEqual([409, 'last_admin_key'])
+    await world.call('POST', '/api/v1/api_keys', { json: { name: 'second', role: 'Admin' } })
+    expect((await world.call('DELETE', path)).status).toBe(204)
+    expect((await world.call('GET', '/state')).status).toBe(401)
+  })
+
+  test('an unknown id is not found', async () => {
+    expect(refusal(await world.call('DELETE', '/api/v1/api_keys/no-such-id00'))).toEqual([404, 'api_key_not_found'])
+  })
+})
+
+describe('strangers', () => {
+  test('are challenged as section 3.3 says', async () => {
+    const { headers, json } = await world.call('GET', '/state', { as: null, headers: { 'x-request-id': 'r-1' } })
+    expect(headers['www-authenticate']).toBe('ApiKey realm="observability"')
+    expect(json).toEqual({
+      error: {
+        code: 'unauthenticated',
+        message: 'Send one valid API key in the header OBS-API-KEY.',
+        details: null,
+        request_id: 'r-1',
+      },
+    })
+  })
+
+  test('T-18: an ingest token opens nothing here', async () => {
+    const { token } = await world.createToken()
+    expect(refusal(await world.call('GET', '/state', { as: token }))).toEqual([401, 'unauthenticated'])
+  })
+
+  test('that keep guessing are told to wait; a right key from the same place never is', async () => {
+    const statuses: number[] = []
+    for (let guess = 0; guess < 25; guess += 1) statuses.push((await stranger()).status)
+    expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])
+    const waiting = await stranger()
+    expect([...refusal(waiting), waiting.headers['retry-after']]).toEqual([429, 'rate_limited', '3'])
+    for (let call = 0; call < 5; call += 1) expect((await world.call('GET', '/state')).status).toBe(200)
+    await world.clock.advance(3_000)
+    expect([(await stranger()).status, (await stranger()).status]).toEqual([401, 429])
+    const { json } = await world.call('GET', '/audit?event=api.denied&limit=100')
+    expect(json).toHaveLength(21)
+  })
+})
+
+describe('no such call', () => {
+  test.each(['/nowhere', '/api/v1/ingest_auth', '/api/v1/ingest_auth/tokens/a/b', '/api/v1/ingest_auth//tokens'])(
+    '%s is not found',
+    async (path) => {
+      const answer = await world.call('GET', path.startsWith('/api') ? path : `/api${path}`)
+      expect(refusal(answer)).toEqual([404, 'not_found'])
+    },
+  )
+
+  test('other methods are told which there are', async () => {
+    const allowed = async (method: string, path: string) => (await world.call(method, path)).headers.allow
+    expect(await allowed('PUT', '/tokens')).toBe('GET, HEAD, POST')
+    expect(await allowed('POST', '/state')).toBe('GET, HEAD, PUT')
+    expect(await allowed('GET', '/tokens/x/rotate')).toBe('POST')
+    expect(await allowed('OPTIONS', '/tokens/x')).toBe('DELETE, GET, HEAD, PATCH')
+  })
+})
+
+describe('a store that fails', () => {
+  test('is 503 with a time to come back, whatever the call, never 401', async () => {
+    await world.db.write((tx) => tx.schema.alterTable('ingest_tokens').renameTo('lost').execute())
+    for (const [method, path, json] of [
+      ['GET', '/tokens'],
+      ['POST', '/tokens', { name: 'x' }],
+      ['GET', '/state'],
+    ] as const) {
+      const answer = await world.call(method, path, { json })
+      expect([...refusal(answer), answer.headers['retry-after']]).toEqual([503, 'store_unavailable', '2'])
+      expect(answer.text).not.toMatch(/sqlite|table|select|insert/i)
+    }
+    await world.db.write((tx) => tx.schema.alterTable('api_keys').renameTo('lost_too').execute())
+    expect(refusal(await world.call('GET', '/state'))).toEqual([503, 'store_unavailable'])
+    expect(world.logLines.every((line) => JSON.parse(line).event === 'http.request_failed')).toBe(true)
+  })
+
+  test('a refusal that cannot be recorded is still that refusal', async () => {
+    await world.db.write((tx) => tx.schema.alterTable('audit_events').renameTo('lost').execute())
+    expect((await world.call('GET', '/audit', { as: 'Viewer' })).status).toBe(403)
+    expect(world.logLines.map((line) => JSON.parse(line).event)).toEqual(['audit.failed'])
+  })
+
+  test('a bug of ours is 500, and its words stay in the log', async () => {
+    world.failReadiness = new TypeError('x is not a function')
+    const answer = await world.call('GET', '/readiness')
+    expect(refusal(answer)).toEqual([500, 'internal'])
+    expect(answer.text).not.toContain('not a function')
+    expect(world.logLines.join()).toContain('x is not a function')
+  })
+})

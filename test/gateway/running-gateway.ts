@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { type Outcome, penstock, Sink } from '../command-line.ts'
+
+export const ADMIN_KEY = 'administrator-key-of-the-tests'
+
+export interface RunningGateway {
+  /** `http://127.0.0.1:port` of the first OTLP port; gRPC is spoken there as well. */
+  readonly otlpUrl: string
+  readonly otlpPort: number
+  readonly managementUrl: string
+  readonly dataDir: string
+  /** What it has logged, one JSON object a line. */
+  logs(): string
+  /** A call of `/api/v1/ingest_auth…` with the Admin key. */
+  call(method: string, path: string, body?: object): Promise<{ status: number; json: any }>
+  /** A new token. */
+  token(body?: object): Promise<{ id: string; token: string }>
+  enforce(enabled: boolean, more?: object): Promise<void>
+  /** SIGTERM by default; resolves when it has ended. */
+  stop(by?: 'SIGINT' | 'SIGTERM'): Promise<Outcome>
+}
+
+/** `penstock serve gateway` within this process, on free ports and with a data directory of its own; ends with the test. */
+export async function startGateway(env: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
+  const dataDir = env.PENSTOCK_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
+  const interruption = new AbortController()
+  const stdout = new Sink()
+  const stderr = new Sink()
+  const said = new Promise<void>((resolve) => stdout.onWrite(() => resolve()))
+  const run = penstock(['serve', 'gateway'], {
+    env: {
+      PENSTOCK_DATA_DIR: dataDir,
+      PENSTOCK_OBS_API_KEY: ADMIN_KEY,
+      PENSTOCK_OBS_LISTEN: '127.0.0.1:0',
+      PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0',
+      PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',
+      PENSTOCK_DRAIN_DELAY_MS: '0',
+      PENSTOCK_DRAIN_TIMEOUT_MS: '2000',
+      ...env,
+    },
+    stdout,
+    stderr,
+    signal: interruption.signal,
+  })
+  const stop = (by: 'SIGINT' | 'SIGTERM' = 'SIGTERM') => {
+    interruption.abort(new Interrupted(by))
+    return run
+  }
+  onTestFinished(async () => {
+    await stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const ended = await Promise.race([said, run])
+  if (ended !== undefined) throw new Error(`the gateway did not start: ${ended.stderr}`)
+
+  const managementUrl = /on (http:\S+)\./.exec(stdout.text)![1]!
+  const otlpAddress = /OTLP on (\S+)/.exec(stdout.text)![1]!
+  const call: RunningGateway['call'] = async (method, path, body) => {
+    const response = await fetch(`${managementUrl}/api/v1/ingest_auth${path}`, {
+      method,
+      headers: { 'OBS-API-KEY': ADMIN_KEY, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
+  }
+  const must = async (method: string, path: string, body: object) => {
+    const { status, json } = await call(method, path, body)
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
+    return json
+  }
+  return {
+    otlpUrl: `http://${otlpAddress}`,
+    otlpPort: Number(otlpAddress.split(':').at(-1)),
+    managementUrl,
+    dataDir,
+    logs: () => stderr.text,
+    call,
+    token: (body = {}) => must('POST', '/tokens', { name: 'test', ...body }),
+    enforce: async (enabled, more = {}) => {
+      await must('PUT', '/state', { enabled, ...more })
+    },
+    stop,
+  }
+}
