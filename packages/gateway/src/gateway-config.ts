@@ -62,6 +62,8 @@ export interface GatewayConfig {
   /** OTLP/HTTP base URL our own metrics are pushed to; never our own listener (O-15). */
   readonly ownTelemetryUrl: string | undefined
   readonly logAccepted: boolean
+  /** Clients are told inside their replies that their token ends soon (O-9). */
+  readonly warnOfExpiry: boolean
 }
 
 export type CredentialSource =
@@ -91,4 +93,5 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   healthOnOtlpPorts: false,
   ownTelemetryUrl: undefined,
   logAccepted: false,
+  warnOfExpiry: false,
 }

@@ -41,6 +41,7 @@ export async function startNginx(token: string, sinkPort: number): Promise<Subje
     `daemon off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log warn;
 events { worker_connections 1024; }
 http {
+  map_hash_bucket_size 256;
   access_log off;
   client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy; fastcgi_temp_path ${directory}/fcgi;
   uwsgi_temp_path ${directory}/uwsgi; scgi_temp_path ${directory}/scgi;

@@ -38,6 +38,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     healthOnOtlpPorts: settings['gateway.healthOnOtlpPorts'],
     ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],
     logAccepted: settings['gateway.logAccepted'],
+    warnOfExpiry: settings['gateway.warnOfExpiry'],
   }
 }
 

@@ -227,6 +227,12 @@ export const settingTable = {
     "OTLP/HTTP base URL the gateway's own metrics are pushed to. Unset: not pushed.",
   ),
   'gateway.logAccepted': row('PENSTOCK_LOG_ACCEPTED', flag, 'false', 'An access log line for accepted requests too.'),
+  'gateway.warnOfExpiry': row(
+    'PENSTOCK_WARN_OF_EXPIRY',
+    flag,
+    'false',
+    'Tell clients inside their replies that their token ends within 7 days.',
+  ),
   'gateway.tokenLimit': row('PENSTOCK_TOKEN_LIMIT', integer(1, 1_000_000), '5000', 'Tokens that are not revoked.'),
   'gateway.uniqueTokenNames': row('PENSTOCK_UNIQUE_TOKEN_NAMES', flag, 'false', 'Refuse a name already in use.'),
   'gateway.forwardAuthProxies': row(

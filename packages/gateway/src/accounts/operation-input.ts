@@ -30,10 +30,10 @@ export function requireFuture(field: string, atMs: number | null | undefined, no
 }
 
 function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
-  const field = issue.path.join('.')
+  const field = issue.path.map(shownName).join('.')
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ field: [...issue.path, key].join('.'), problem: 'unknown' }))
+      return issue.keys.map((key) => ({ field: [...issue.path, key].map(shownName).join('.'), problem: 'unknown' }))
     case 'invalid_type':
       if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
       return [{ field, problem: 'wrong_type', expected: issue.expected }]
@@ -49,6 +49,12 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
     default:
       return [{ field, problem: 'malformed' }]
   }
+}
+
+/** A secret pasted in the place of a name is longer than any name of ours; it must not come back. */
+function shownName(name: PropertyKey): string {
+  const text = String(name)
+  return /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
 }
 
 const hasLength = (origin: string): boolean => origin === 'string' || origin === 'array'

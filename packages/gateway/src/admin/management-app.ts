@@ -24,11 +24,16 @@ export const managementRoutes: readonly Route<ManagementContext, OperationName>[
 ]
 
 /**
- * The management API (spec/otlp-gateway.md 3), and beside it `extraRoutes`: health, metrics, forward-auth.
+ * The management API (spec/otlp-gateway.md 3), and beside it `extraRoutes` for anyone (health, metrics, forward-auth) and
+ * `keyedRoutes` for whoever has a key.
  *
  * Where an extra route and one of ours match alike, ours is served.
  */
-export function managementApp(deps: ManagementDeps, extraRoutes: readonly ServedRoute[] = []): RequestListener {
+export function managementApp(
+  deps: ManagementDeps,
+  extraRoutes: readonly ServedRoute[] = [],
+  keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
+): RequestListener {
   const document = JSON.stringify(managementOpenApi(deps.version))
   const description: Route<undefined, undefined> = {
     method: 'GET',
@@ -36,7 +41,11 @@ export function managementApp(deps: ManagementDeps, extraRoutes: readonly Served
     access: undefined,
     handle: () => ({ status: 200, content: document, contentType: 'application/json; charset=utf-8' }),
   }
-  const routes = [...unguarded([description]), ...guarded(managementRoutes, keyGuard(deps)), ...extraRoutes]
+  const routes = [
+    ...unguarded([description]),
+    ...guarded([...managementRoutes, ...keyedRoutes], keyGuard(deps)),
+    ...extraRoutes,
+  ]
   return serveRoutes(routes, { renderError, headers: apiHeaders, log: deps.log })
 }
 

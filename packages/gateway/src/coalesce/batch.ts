@@ -81,6 +81,11 @@ export class Batch {
     this.#abort = abort
   }
 
+  /** Nobody waits for an answer any more. */
+  get isLost(): boolean {
+    return this.#waiting === 0
+  }
+
   /** A member waits no longer; without any the request has no purpose. */
   lost(): void {
     this.#waiting -= 1

@@ -5,7 +5,7 @@ import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused } from '../ingest/answer.ts'
 import type { ExportCall, Transport } from '../ingest/export-call.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import { ownRefusal } from '../upstream/http-refusals.ts'
+import { clientGone, ownRefusal } from '../upstream/http-refusals.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 import { Alarm } from './alarm.ts'
 import { Batch, Member } from './batch.ts'
@@ -23,7 +23,7 @@ const PAUSE_MS = 60_000
 /** Bodies without an answer yet; a further one is refused as overload, to be sent again later. */
 const MAX_BODIES = 65_536
 
-/** How long an upstream may take when the client has not said how long it waits. */
+/** How long an upstream may take; a client may wait for less. */
 export const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }
 
 export interface CoalescerOptions {
@@ -88,7 +88,8 @@ export class Coalescer implements Coalescing {
     this.#bodies += 1
     return new Promise((resolve) => {
       const nowMs = this.#clock.nowMs()
-      const deadlineMs = call.deadlineMs ?? nowMs + upstreamTotalMs[call.transport]
+      const longestMs = nowMs + upstreamTotalMs[call.transport]
+      const deadlineMs = call.deadlineMs === undefined ? longestMs : Math.min(call.deadlineMs, longestMs)
       this.#enter(new Member(call, body, deadlineMs, resolve, this.#onSettled), upstream, nowMs)
     })
   }
@@ -113,10 +114,12 @@ export class Coalescer implements Coalescing {
 
   #enter(member: Member, upstream: Upstream, nowMs: number): void {
     const lane = this.accepts(member.call) ? this.#lanes.laneOf(member.call, upstream, nowMs) : undefined
-    if (lane === undefined || lane.pausedUntilMs > nowMs) {
+    if (lane === undefined) {
       this.#send(new Batch(upstream, undefined, [member]))
     } else if (lane.heldUntilMs > nowMs) {
       member.settle(this.#closed(lane, nowMs))
+    } else if (lane.pausedUntilMs > nowMs) {
+      this.#alone(member, lane)
     } else if (lane.underWay === 0) {
       this.#send(lane.batchOf([member]))
     } else {
@@ -129,7 +132,10 @@ export class Coalescer implements Coalescing {
     const identity =
       member.call.contentEncoding === 'gzip' ? inflate(member.body, this.#settings.maxBytes) : member.body
     if (identity instanceof Promise) {
-      identity.then((inflated) => this.#collect(member, lane, inflated)).catch(() => this.#alone(member, lane))
+      identity.then(
+        (inflated) => this.#collect(member, lane, inflated),
+        () => this.#alone(member, lane),
+      )
     } else {
       this.#collect(member, lane, identity)
     }
@@ -189,12 +195,17 @@ export class Coalescer implements Coalescing {
       this.#request(batch, records, '')
       return
     }
-    compress(records, { level: 1 })
-      .then((packed) => this.#request(batch, packed, 'gzip'))
-      .catch(() => this.#answered(batch, this.#bug()))
+    compress(records, { level: 1 }).then(
+      (packed) => this.#request(batch, packed, 'gzip'),
+      () => this.#answered(batch, this.#bug()),
+    )
   }
 
   #request(batch: Batch, body: Uint8Array, contentEncoding: string): void {
+    if (batch.isLost) {
+      this.#answered(batch, clientGone)
+      return
+    }
     const { call } = batch.members[0]!
     const request: UpstreamRequest = {
       signal: call.signal,

@@ -127,8 +127,10 @@ export function exportCall(changes: Partial<ExportCall> & { readonly owner?: Tok
       wouldReject: undefined,
       warning: undefined,
       expiresAt: undefined,
+      sample: undefined,
     },
     onClientGone: undefined,
+    reservedBytes: 0,
     ...fields,
   }
 }

@@ -25,32 +25,11 @@ export function credentialHeaders(sources: readonly CredentialSource[]): readonl
 export const CREDENTIAL_PARAMETER = 'access_token'
 
 /**
- * The credential of a request, from its raw headers: Node's own collection drops repeated ones silently.
- *
- * `queryValue`: what the query parameter holds, where that source is configured.
+ * The credential of a request, from its raw headers: Node's own collection drops repeated ones silently. `count`: how
+ * many there were of all kinds, `other` from elsewhere than `Authorization`; of two, none counts.
  *
  * @see spec/otlp-gateway.md 2 T-9
  */
-export function credentialOf(
-  rawHeaders: readonly string[],
-  sources: readonly CredentialSource[],
-  queryValue?: string,
-): Credential {
-  const others = credentialHeaders(sources)
-  let authorization: string | undefined
-  let other = queryValue
-  let count = queryValue === undefined ? 0 : 1
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!.toLowerCase()
-    if (name === 'authorization') authorization = rawHeaders[at + 1]!
-    else if (others.includes(name)) other = rawHeaders[at + 1]!
-    else continue
-    count += 1
-  }
-  return oneCredential(count, authorization, other, sources.includes('bare-authorization'))
-}
-
-/** `count`: how many credentials there were of all kinds; of two, none counts. */
 export function oneCredential(
   count: number,
   authorization: string | undefined,

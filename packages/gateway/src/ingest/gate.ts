@@ -6,12 +6,13 @@ import type { Sightings } from '../enforcement/sightings.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
+import type { Cell } from '../metrics/registry.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Admitter } from './admitter.ts'
 import type { Answer, Refused } from './answer.ts'
-import type { ExportCall, FlatHeaders } from './export-call.ts'
+import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
 import type { Ingest } from './ingest.ts'
 import { type Refusal, refusalTable } from './refusals.ts'
 
@@ -45,11 +46,14 @@ const SAMPLE_BYTES = 64 * 1024
 /** The way of one export from its headers to its answer; both fronts share it. */
 export class Gate implements Ingest {
   readonly #parts: GateParts
+  readonly #inFlightBytes: Readonly<Record<Transport, Cell>>
   #underWay = 0
   #onIdle: (() => void) | undefined
 
   constructor(parts: GateParts) {
     this.#parts = parts
+    const { metrics } = parts
+    this.#inFlightBytes = { http: metrics.inFlightBytes('http'), grpc: metrics.inFlightBytes('grpc') }
   }
 
   admit(presented: Presented): Admission {
@@ -67,6 +71,7 @@ export class Gate implements Ingest {
     const { budget, random } = this.#parts
     if (budget.reserve(call.admitted.token?.id, bytes)) {
       call.reservedBytes += bytes
+      this.#inFlightBytes[call.transport].value += bytes
       return undefined
     }
     const message = 'The gateway holds as many bytes as it may; send this again later.'
@@ -76,6 +81,7 @@ export class Gate implements Ingest {
   abandon(call: ExportCall): void {
     if (call.reservedBytes === 0) return
     this.#parts.budget.release(call.admitted.token?.id, call.reservedBytes)
+    this.#inFlightBytes[call.transport].value -= call.reservedBytes
     call.reservedBytes = 0
   }
 

@@ -146,10 +146,8 @@ export abstract class Exchange implements BodySink, BodySource {
       } else if (this.#phase === 'discard') {
         this.#phase = 'over'
         this.finish()
-      } else if (this.#inflation !== undefined) {
-        this.#inflation.end()
-      } else {
-        this.#stream?.push(null)
+      } else if (this.#phase === 'stream') {
+        this.#endStream()
       }
     } catch (error) {
       this.#failed(error)
@@ -213,18 +211,11 @@ export abstract class Exchange implements BodySink, BodySource {
   }
 
   #receive(call: ExportCall): void {
-    const { ingest, maxBodyBytes } = this.#context
-    if (ingest.wantsWhole(call)) {
+    if (this.#context.ingest.wantsWhole(call)) {
       this.#phase = 'whole'
       this.#whole = new WholeBody(call.declaredBytes)
     } else {
       this.#phase = 'stream'
-      const stream = new BodyStream(this)
-      this.#stream = stream
-      if ((call.declaredBytes ?? maxBodyBytes) > harmlessBytes(call.contentEncoding, maxBodyBytes)) {
-        this.#inflation = this.#inflationOf(call, () => stream.push(null))
-      }
-      this.#await(ingest.sendStream(call, stream))
     }
     if (!this.#awaitsContinue) return
     this.#awaitsContinue = false
@@ -245,13 +236,31 @@ export abstract class Exchange implements BodySink, BodySource {
     return refusal === undefined
   }
 
+  /** Nothing is asked of upstream before there is something to send. */
+  #openStream(call: ExportCall): BodyStream {
+    const { ingest, maxBodyBytes } = this.#context
+    const stream = new BodyStream(this)
+    this.#stream = stream
+    if ((call.declaredBytes ?? maxBodyBytes) > harmlessBytes(call.contentEncoding, maxBodyBytes)) {
+      this.#inflation = this.#inflationOf(call, () => stream.push(null))
+    }
+    this.#await(ingest.sendStream(call, stream))
+    return stream
+  }
+
   #pass(piece: Uint8Array): boolean {
-    const stream = this.#stream!
+    const stream = this.#stream ?? this.#openStream(this.#call!)
     // Whoever read it has seen enough, and will say so.
     if (stream.destroyed) return true
     if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
     if (!stream.push(piece)) this.#isReaderFull = true
     return !this.isPaused
+  }
+
+  #endStream(): void {
+    if (this.#stream === undefined) this.#answer(allAccepted)
+    else if (this.#inflation === undefined) this.#stream.push(null)
+    else this.#inflation.end()
   }
 
   #checkWhole(call: ExportCall, body: Uint8Array): void {

@@ -32,7 +32,8 @@ export function http1Server(
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connectionOf(socket as Socket)
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // The second is the end of the stream in the middle of a request: gone, not broken.
+    if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
     } else if (connection.receiving !== undefined) {
       connection.receiving.onBroken()

@@ -27,7 +27,7 @@ import { liveInstances } from '../store/instances.ts'
 import { Authenticator } from '../tokens/authenticate.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
-import { recordUse } from '../tokens/usage-store.ts'
+import { recordUse, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { Repeating } from './repeating.ts'
@@ -57,6 +57,7 @@ export interface OpenPlane extends IngestPlane {
 /** How often usage is written down (T-17) and the limits are shared out anew. */
 const USAGE_MS = 10_000
 const SHARE_MS = 5_000
+const DAY_MS = 86_400_000
 /** Longest silence within a body. */
 const IDLE_BODY_MS = 15_000
 
@@ -106,16 +107,12 @@ class Plane implements OpenPlane {
       log,
       snapshot: () => this.#watch.current,
       authenticator: new Authenticator(peppers),
-      effect: { maxStaleMs: config.maxStaleMs, warnOfExpiry: false, warned: new WarningMemory(), random },
+      effect: { maxStaleMs: config.maxStaleMs, warnOfExpiry: config.warnOfExpiry, warned: new WarningMemory(), random },
       limiter: this.#limiter,
       sightings: this.#sightings,
       metrics: this.#metrics,
       accessLog: this.#accessLog,
       route: (token) => routeOf(token, config),
-    })
-    const inFlight = this.#metrics.registry.cell('otelcol_receiver_in_flight_bytes', { transport: 'all' })
-    this.#metrics.onReport(() => {
-      inFlight.value = this.#budget.inFlightBytes
     })
     reportSnapshot(
       this.#metrics,
@@ -138,8 +135,9 @@ class Plane implements OpenPlane {
 
   async open(): Promise<void> {
     const config = this.#config
-    const { clock, random, log } = this.#deps
+    const { db, clock, random, log } = this.#deps
     await this.#watch.refresh()
+    this.#limiter.restore(await usageSince(db, clock.nowMs() - DAY_MS), clock.nowMs())
     this.#repeat()
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
     this.#closers.push(() => upstreams.close())

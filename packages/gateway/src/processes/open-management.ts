@@ -1,9 +1,9 @@
-import { guarded, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
+import { type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import type { Clock, Log } from '@penstock/runtime'
+import { purgeAudit } from '../accounts/audit-store.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
-import { keyGuard } from '../admin/key-guard.ts'
 import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
@@ -14,11 +14,14 @@ import { startOwnTelemetry } from '../metrics/own-telemetry.ts'
 import { prometheusContentType, prometheusText } from '../metrics/prometheus-text.ts'
 import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { GatewayDb, ManagementRules } from '../operation-context.ts'
+import { purgeRevoked } from '../tokens/load-snapshot.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import { tokenStandings } from '../tokens/token-standings.ts'
+import { purgeUsage } from '../tokens/usage-store.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import type { OpenPlane } from './open-ingest-plane.ts'
 import { propagate } from './propagate.ts'
+import { Repeating } from './repeating.ts'
 
 export interface ManagementOptions {
   readonly config: GatewayConfig
@@ -40,6 +43,9 @@ export interface ManagementOptions {
   readonly randomBytes: (bytes: number) => Uint8Array
   readonly log: Log
 }
+
+/** How often what has been kept long enough goes. */
+const PURGE_MS = 3_600_000
 
 /** The management listener: API, forward-auth, `/metrics`, `/livez`, `/readyz`; and what happens beside requests. */
 export async function openManagement(options: ManagementOptions): Promise<Listening> {
@@ -65,7 +71,6 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     },
   }
   const extraRoutes: ServedRoute[] = [
-    ...guarded(options.routes, keyGuard(deps)),
     ...unguarded([
       forwardAuthRoute(
         forwardAuth({
@@ -87,7 +92,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ),
     ]),
   ]
-  const listening = await listen(managementApp(deps, extraRoutes), options.address)
+  const listening = await listen(managementApp(deps, extraRoutes, options.routes), options.address)
   const telemetry =
     config.ownTelemetryUrl === undefined
       ? undefined
@@ -105,10 +110,16 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
           throw error
         })
   const expiries = new ExpiryWatch({ db, clock, log })
+  const purging = new Repeating('purge.failed', { everyMs: PURGE_MS, clock, log }, async () => {
+    const nowMs = clock.nowMs()
+    await purgeRevoked(db, nowMs)
+    await purgeUsage(db, nowMs)
+    await purgeAudit(db, nowMs)
+  })
   return {
     ...listening,
     close: async (giveUp) => {
-      await Promise.all([expiries.close(), telemetry?.close()])
+      await Promise.all([expiries.close(), purging.end(), telemetry?.close()])
       await listening.close(giveUp)
     },
   }

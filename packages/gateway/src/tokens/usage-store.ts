@@ -83,3 +83,22 @@ export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
       .execute(),
   )
 }
+
+/** What all processes have let through per token, signal and hour since `sinceMs`: the limits of a new process begin with it. */
+export async function usageSince(
+  db: GatewayDb,
+  sinceMs: number,
+): Promise<{ tokenId: string; signal: IngestSignal; atMs: number; requests: number; bytes: number }[]> {
+  const rows = await db.read
+    .selectFrom('token_usage')
+    .select(['token_id', 'signal', 'hour_start_ms', 'requests', 'bytes'])
+    .where('hour_start_ms', '>=', sinceMs)
+    .execute()
+  return rows.map((row) => ({
+    tokenId: row.token_id,
+    signal: row.signal as IngestSignal,
+    atMs: row.hour_start_ms,
+    requests: row.requests,
+    bytes: row.bytes,
+  }))
+}

@@ -56,7 +56,7 @@ export class GrpcScript {
         return
       }
       const parts: Buffer[] = []
-      stream.on('data', (part) => parts.push(part))
+      stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () => {
         // Node says so of a stream that was reset, too.
         if (stream.aborted || stream.destroyed) return

@@ -16,6 +16,9 @@ import type { UpstreamRequest } from './upstream.ts'
 /** Largest body that is kept for a second attempt. */
 const REPLAYABLE_BYTES = 1024 * 1024
 
+/** The longest wait a timer of Node can hold; beyond it the timer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** What all requests to one upstream have in common. */
 export interface Route {
   readonly paths: Readonly<Record<IngestSignal, string>>
@@ -59,7 +62,8 @@ export class Sending {
 
   begin(): void {
     const { targets, credential, ca, nowMs } = this.#route
-    this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), this.#request.deadlineMs - nowMs())
+    const leftMs = Math.min(this.#request.deadlineMs - nowMs(), MAX_TIMER_MS)
+    this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), leftMs)
     this.#request.onAbortable?.(() => this.#interrupt(GIVEN_UP))
     const addresses = targets.refreshed()
     const secret = credential?.refreshed()

@@ -1,0 +1,90 @@
+import { deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { harmlessBytes, Inflation, type InflationVerdict } from './body-inflation.ts'
+
+const MiB = 1024 * 1024
+
+/** The verdict on a body that comes in pieces of `pieceBytes`, at the pace it is taken. */
+async function verdictOn(coding: string, body: Buffer, limitBytes: number, pieceBytes = 16_384) {
+  let wake = () => {}
+  let verdict: InflationVerdict | undefined
+  const inflation = new Inflation(coding, limitBytes, {
+    drained: () => wake(),
+    judged: (value) => {
+      verdict = value
+      wake()
+    },
+  })
+  for (let at = 0; at < body.length && verdict === undefined; at += pieceBytes) {
+    const isReady = inflation.write(body.subarray(at, at + pieceBytes))
+    if (isReady || verdict !== undefined) continue
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  }
+  if (verdict !== undefined) return verdict
+  return new Promise<InflationVerdict>((resolve) => {
+    wake = () => verdict !== undefined && resolve(verdict)
+    inflation.end()
+    wake()
+  })
+}
+
+describe('P-9: what cannot break the limit is not looked into', () => {
+  test.each([
+    ['gzip', 65_027],
+    ['deflate', 65_027],
+    ['lz4', Number.POSITIVE_INFINITY],
+    ['', Number.POSITIVE_INFINITY],
+    ['constructor', Number.POSITIVE_INFINITY],
+  ])('%s: %d bytes of 64 MiB', (coding, expected) => {
+    expect(harmlessBytes(coding, 64 * MiB)).toBe(expected)
+  })
+
+  test('the shortcut is sound: the best that zlib can do stays below 1032 to 1', () => {
+    const zeros = Buffer.alloc(8 * MiB)
+    expect(zeros.length / gzipSync(zeros, { level: 9 }).length).toBeLessThan(1032)
+    expect(zeros.length / deflateSync(zeros, { level: 9, memLevel: 9 }).length).toBeLessThan(1032)
+  })
+
+  test('not even when it is not valid', async () => {
+    expect(await verdictOn('gzip', Buffer.from('not gzip'), 64 * MiB)).toBe('fits')
+  })
+})
+
+describe('P-9: inflated size', () => {
+  const body = gzipSync(Buffer.alloc(MiB, 'telemetry'))
+
+  test('exactly the limit fits, one byte more does not', async () => {
+    expect(await verdictOn('gzip', body, MiB)).toBe('fits')
+    expect(await verdictOn('gzip', body, MiB - 1)).toBe('too_large')
+    expect(await verdictOn('deflate', deflateSync(Buffer.alloc(MiB)), MiB - 1)).toBe('too_large')
+  })
+
+  test('a bomb of 1000 to 1', async () => {
+    expect(await verdictOn('gzip', gzipSync(Buffer.alloc(32 * MiB), { level: 9 }), 8 * MiB)).toBe('too_large')
+  })
+
+  test('a bomb split over 10,000 members', async () => {
+    const member = gzipSync(Buffer.alloc(8 * 1024))
+    const members = Buffer.concat(new Array<Buffer>(10_000).fill(member))
+    expect(await verdictOn('gzip', members, 80_000 * 1024 + 8 * 1024 * 10_000)).toBe('fits')
+    expect(await verdictOn('gzip', members, 8 * 1024 * 9_999)).toBe('too_large')
+  })
+
+  test('bytes that come one by one', async () => {
+    expect(await verdictOn('gzip', gzipSync(Buffer.alloc(20_000)), 19_999, 1)).toBe('too_large')
+  })
+
+  test('P-7: what is not what its coding says is invalid', async () => {
+    const noise = Buffer.alloc(4096, 'noise')
+    expect(await verdictOn('gzip', noise, 1024)).toBe('invalid')
+    expect(await verdictOn('gzip', body.subarray(0, -4), MiB)).toBe('invalid')
+  })
+
+  test('X-17: a second body hidden behind zero bytes is not taken on trust', async () => {
+    const hidden = Buffer.concat([body, Buffer.alloc(16), gzipSync(Buffer.alloc(MiB))])
+    expect(await verdictOn('gzip', hidden, MiB)).toBe('invalid')
+    expect(await verdictOn('gzip', hidden, MiB, body.length)).toBe('invalid')
+  })
+})

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { WholeBody } from './body-whole.ts'
+
+test('a body in one piece is not copied', () => {
+  const piece = Buffer.from('abc')
+  const body = new WholeBody(3)
+  body.add(piece)
+  expect(body.bytes()).toBe(piece)
+})
+
+test('in whatever pieces it comes, and whatever was declared, the body is the same; no piece is written to', () => {
+  const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 12 })
+  fc.assert(
+    fc.property(pieces, fc.option(fc.nat(100_000), { nil: undefined }), (parts, declared) => {
+      const copies = parts.map((part) => Buffer.from(part))
+      const body = new WholeBody(declared)
+      for (const part of parts) body.add(part)
+      expect(Buffer.from(body.bytes()).equals(Buffer.concat(copies))).toBe(true)
+      for (const [at, part] of parts.entries()) expect(copies[at]!.equals(part)).toBe(true)
+    }),
+    { numRuns: 50 },
+  )
+})

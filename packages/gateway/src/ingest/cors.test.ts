@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { Cors } from './cors.ts'
+
+test('P-16: nothing is said where no origin is allowed', () => {
+  const cors = new Cors([])
+  expect(cors.replyHeaders('https://a.test')).toEqual([])
+  expect(cors.preflightHeaders('https://a.test', 'authorization')).toEqual([])
+})
+
+test.each([
+  ['https://app.a.test', true],
+  ['https://x.y.b.test', true],
+  ['https://b.test', false],
+  ['https://evil.test/.b.test', false],
+  ['http://app.a.test', false],
+  ['null', false],
+])('P-16: %s is allowed: %s', (origin, isAllowed) => {
+  const cors = new Cors(['https://app.a.test', 'https://*.b.test'])
+  expect(cors.replyHeaders(origin)).toEqual(
+    isAllowed
+      ? [
+          ...['vary', 'Origin', 'access-control-allow-origin', origin],
+          ...['access-control-expose-headers', 'Retry-After, WWW-Authenticate'],
+        ]
+      : ['vary', 'Origin'],
+  )
+})
+
+test('P-16: `*` allows any, and what the browser asks to send is granted', () => {
+  const cors = new Cors(['*'])
+  expect(cors.replyHeaders('https://a.test')).toContain('*')
+  expect(cors.preflightHeaders('https://a.test', 'authorization, content-type')).toEqual([
+    ...['access-control-allow-methods', 'POST', 'access-control-max-age', '7200'],
+    ...['access-control-allow-headers', 'authorization, content-type'],
+  ])
+})
+
+test('P-16: a request without an origin is told that replies differ by it', () => {
+  expect(new Cors(['*']).replyHeaders(undefined)).toEqual(['vary', 'Origin'])
+})

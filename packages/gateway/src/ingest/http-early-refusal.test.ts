@@ -1,0 +1,232 @@
+import { Agent, request as nodeRequest } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { Gate } from '@penstock/testkit'
+import { Client } from 'undici'
+import { afterEach, describe, expect, test } from 'vitest'
+import { chunk, head, post, RawClient, startFront, type TestFront, type TestFrontOptions } from './http-harness.case.ts'
+
+const MiB = 1024 * 1024
+
+let front: TestFront
+const clients: RawClient[] = []
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close()
+  await front.listener.close()
+})
+
+async function start(options?: TestFrontOptions): Promise<void> {
+  front = await startFront(options)
+}
+
+async function open(): Promise<RawClient> {
+  const client = await RawClient.open(front.port)
+  clients.push(client)
+  return client
+}
+
+describe('P-11: an early refusal reaches the client', () => {
+  const large = Buffer.alloc(8 * MiB)
+  const noToken = { authorization: '' }
+
+  test('before the body has come, and the connection is good for the next request', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ ...noToken, 'content-length': String(large.length) }))
+    expect(await client.reply()).toMatchObject({ status: 401, headers: { connection: 'keep-alive' } })
+    client.send(large).send(post('abc'))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+  })
+
+  test('when the body comes in chunks', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ ...noToken, 'transfer-encoding': 'chunked' }))
+    expect(await client.reply()).toMatchObject({ status: 401 })
+    client.send(chunk(large)).send('0\r\n\r\n').send(post('abc'))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+  })
+
+  test('when client and server would rather close: the body is still read, then the connection ends', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ ...noToken, connection: 'close', 'content-length': String(large.length) })).send(large)
+    expect(await client.reply()).toMatchObject({ status: 401, headers: { connection: 'close' } })
+    await client.closed
+  })
+
+  test('with the HTTP client of Node', async () => {
+    await start()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (let round = 0; round < 10; round += 1) {
+      const status = await new Promise((resolve, reject) => {
+        const request = nodeRequest(`${front.url}/v1/traces`, {
+          method: 'POST',
+          agent,
+          headers: { 'content-length': large.length },
+        })
+        request.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode)))
+        request.on('error', reject)
+        request.end(large)
+      })
+      expect(status).toBe(401)
+    }
+    agent.destroy()
+  })
+
+  test('with undici', async () => {
+    await start()
+    const client = new Client(front.url)
+    for (let round = 0; round < 10; round += 1) {
+      const reply = await client.request({ method: 'POST', path: '/v1/traces', body: large })
+      expect(reply.statusCode).toBe(401)
+      await reply.body.dump()
+    }
+    await client.destroy()
+  })
+
+  test('no more than 64 MiB are read', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ ...noToken, 'transfer-encoding': 'chunked' }))
+    expect(await client.reply()).toMatchObject({ status: 401 })
+    const piece = chunk(Buffer.alloc(MiB))
+    let sent = 0
+    const send = () => {
+      sent += 1
+      client.socket.write(piece, () => client.socket.destroyed || send())
+    }
+    send()
+    await client.closed
+    expect(sent).toBeGreaterThanOrEqual(64)
+  })
+
+  test('and for no more than 10 seconds', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ ...noToken, 'content-length': '1000' }))
+    expect(await client.reply()).toMatchObject({ status: 401 })
+    await front.clock.advance(9_000)
+    client.send('abc')
+    await front.clock.advance(1_000)
+    await client.closed
+  })
+})
+
+describe('P-8: size on the wire', () => {
+  const config = { maxBodyBytes: 10 * 1024 }
+
+  test('a declared size over the limit is refused before a byte is read; the limit itself is not', async () => {
+    await start({ config })
+    const client = await open()
+    client.send(head({ 'content-length': '10241' }))
+    expect(await client.reply()).toMatchObject({ status: 413 })
+    client.send(Buffer.alloc(10_241)).send(post(Buffer.alloc(10_240)))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+    expect(front.ingest.sent.map(({ body }) => body.length)).toEqual([10_240])
+  })
+
+  test('a chunked body is cut at the limit, and upstream never gets its end', async () => {
+    await start({ config })
+    const client = await open()
+    client.send(head({ 'transfer-encoding': 'chunked' })).send(chunk(Buffer.alloc(10_240)))
+    client.send(chunk(Buffer.alloc(1)))
+    expect(await client.reply()).toMatchObject({ status: 413 })
+    await front.ingest.untilSent(1)
+    expect(front.ingest.sent[0]?.broken?.message).toBe('the request was answered before its end')
+    client.send('0\r\n\r\n').send(post('abc'))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+  })
+
+  test('X-3: without room nothing is read; bodies of unknown length take room as they come', async () => {
+    await start()
+    front.ingest.roomBytes = 100
+    const client = await open()
+    client.send(head({ 'content-length': '101' }))
+    expect(await client.reply()).toMatchObject({ status: 503 })
+    client
+      .send(Buffer.alloc(101))
+      .send(head({ 'transfer-encoding': 'chunked' }))
+      .send(chunk(Buffer.alloc(101)))
+    expect(await client.reply()).toMatchObject({ status: 503 })
+    client.send('0\r\n\r\n').send(post(Buffer.alloc(100)))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+    expect(front.ingest.heldBytes).toBe(0)
+  })
+})
+
+describe('P-8, P-9: inflated size', () => {
+  const config = { maxBodyBytes: MiB }
+  const gzip = { 'content-encoding': 'gzip' }
+  const fits = gzipSync(Buffer.alloc(MiB, 'fits'))
+  const bomb = gzipSync(Buffer.alloc(16 * MiB))
+  const members = Buffer.concat(new Array<Buffer>(10_000).fill(gzipSync(Buffer.alloc(1024))))
+
+  test.each([
+    ['whole', Number.POSITIVE_INFINITY],
+    ['streamed', 0],
+  ])('%s: a bomb is 413, what fits is not', async (_, wholeUpToBytes) => {
+    await start({ config })
+    front.ingest.wholeUpToBytes = wholeUpToBytes
+    const client = await open()
+    expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
+    expect(await client.send(post(members, gzip)).reply()).toMatchObject({ status: 413 })
+    expect(await client.send(post(Buffer.alloc(4_096, 'x'), gzip)).reply()).toMatchObject({ status: 400 })
+    expect(await client.send(post(fits, gzip)).reply()).toMatchObject({ status: 200 })
+    const whole = front.ingest.sent.filter(({ broken }) => broken === undefined)
+    expect(whole.map(({ body }) => body.equals(fits))).toEqual([true])
+    expect(front.ingest.heldBytes).toBe(0)
+  })
+
+  test('a bomb in chunks', async () => {
+    await start({ config })
+    const client = await open()
+    client
+      .send(head({ ...gzip, 'transfer-encoding': 'chunked' }))
+      .send(chunk(bomb))
+      .send('0\r\n\r\n')
+    expect(await client.reply()).toMatchObject({ status: 413 })
+    await front.ingest.untilSent(1)
+    expect(front.ingest.sent[0]?.broken).toBeDefined()
+  })
+
+  test('a body that cannot break the limit is not looked into', async () => {
+    await start({ config })
+    expect(await (await open()).send(post('not gzip', gzip)).reply()).toMatchObject({ status: 200 })
+  })
+})
+
+describe('X-1: backpressure', () => {
+  test('a client is not read while upstream does not read', async () => {
+    await start()
+    const opened = new Gate()
+    const { readStream } = front.ingest
+    front.ingest.readStream = async (body) => {
+      await opened.opened
+      return readStream(body)
+    }
+    const client = await open()
+    const bytes = 32 * MiB
+    client.send(head({ 'content-length': String(bytes) })).send(Buffer.alloc(bytes))
+    await front.ingest.presentedOnce()
+    // Idle for longer than any limit on a body: that is upstream's doing, not the client's.
+    for (let round = 0; round < 3; round += 1) await front.clock.advance(20_000)
+    expect(client.socket.writableLength).toBeGreaterThan(0)
+    opened.open()
+    expect(await client.reply()).toMatchObject({ status: 200 })
+    expect(front.ingest.sent[0]?.body.length).toBe(bytes)
+  })
+
+  test('upstream that answers before the end of a body is heard, and the rest discarded', async () => {
+    await start()
+    front.ingest.readStream = async (body) => {
+      for await (const piece of body) return piece
+      return Buffer.alloc(0)
+    }
+    const client = await open()
+    client.send(head({ 'content-length': String(8 * MiB) })).send(Buffer.alloc(4 * MiB))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+    client.send(Buffer.alloc(4 * MiB)).send(post('abc'))
+    expect(await client.reply()).toMatchObject({ status: 200 })
+  })
+})

@@ -1,0 +1,487 @@
+import { connect as connectHttp2 } from 'node:http2'
+import { decodeExportResponse, decodeRpcStatus, type Encoding } from '@penstock/otlp'
+import { Gate } from '@penstock/testkit'
+import { request } from 'undici'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  head,
+  post,
+  RawClient,
+  type RawReply,
+  startFront,
+  type TestFront,
+  type TestFrontOptions,
+} from './http-harness.case.ts'
+
+let front: TestFront
+const clients: RawClient[] = []
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close()
+  await front.listener.close()
+})
+
+async function start(options?: TestFrontOptions): Promise<void> {
+  front = await startFront(options)
+}
+
+async function open(): Promise<RawClient> {
+  const client = await RawClient.open(front.port)
+  clients.push(client)
+  return client
+}
+
+const ask = async (bytes: string | Uint8Array): Promise<RawReply> => (await open()).send(bytes).reply()
+
+const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(body, encoding)
+const json = { 'content-type': 'application/json' }
+
+describe('P-6: success', () => {
+  test('says nothing in protobuf, and {} in JSON', async () => {
+    await start()
+    expect(await ask(post('abc'))).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/x-protobuf', 'content-length': '0' },
+    })
+    const reply = await ask(post('{"resourceSpans":[]}', json))
+    expect(reply).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
+    expect(reply.body.toString()).toBe('{}')
+    expect(front.endings.map(({ outcome, status, wireBytes }) => ({ outcome, status, wireBytes }))).toEqual([
+      { outcome: 'success', status: 200, wireBytes: 3 },
+      { outcome: 'success', status: 200, wireBytes: 20 },
+    ])
+  })
+
+  test('E-5: a warning is told inside a full success, and only there', async () => {
+    await start()
+    front.ingest.admitted = { ...front.ingest.admitted, warning: 'This token will expire.' }
+    const told = { rejected: 0n, message: 'This token will expire.' }
+    const protobuf = await ask(post('abc'))
+    expect(decodeExportResponse('traces', protobuf.body, 'protobuf')).toEqual(told)
+    const asJson = await ask(post('{}', json))
+    expect(asJson.body.toString()).toBe('{"partialSuccess":{"errorMessage":"This token will expire."}}')
+    const partial = { rejected: 3n, message: 'three are bad' }
+    front.ingest.answer = () => ({ kind: 'accepted', partialSuccess: partial, body: undefined })
+    expect(decodeExportResponse('traces', (await ask(post('abc'))).body, 'protobuf')).toEqual(partial)
+  })
+
+  test("upstream's own bytes are passed on to a client of the same encoding", async () => {
+    await start()
+    const bytes = Buffer.from('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"x","unknown":1}}')
+    front.ingest.answer = () => ({
+      kind: 'accepted',
+      partialSuccess: { rejected: 3n, message: 'x' },
+      body: { encoding: 'json', bytes },
+    })
+    expect((await ask(post('{}', json))).body).toEqual(bytes)
+    const { body } = await ask(post('abc'))
+    expect(decodeExportResponse('traces', body, 'protobuf')).toEqual({ rejected: 3n, message: 'x' })
+  })
+
+  test('O-9: the end of a token is told in a header', async () => {
+    await start()
+    front.ingest.admitted = { ...front.ingest.admitted, expiresAt: '2026-12-01T00:00:00Z' }
+    expect((await ask(post('abc'))).headers['x-ingest-token-expires']).toBe('2026-12-01T00:00:00Z')
+  })
+
+  test('P-19: an empty request is a success, and upstream is not asked', async () => {
+    await start()
+    const client = await open()
+    for (const bytes of [
+      post(''),
+      head(),
+      Buffer.concat([Buffer.from(head({ 'transfer-encoding': 'chunked' })), Buffer.from('0\r\n\r\n')]),
+    ]) {
+      expect(await client.send(bytes).reply()).toMatchObject({ status: 200 })
+    }
+    expect(front.ingest.sent.filter(({ body }) => body.length > 0)).toEqual([])
+    expect(await ask(post('', { authorization: '' }))).toMatchObject({ status: 401 })
+  })
+})
+
+describe('what reaches the gate', () => {
+  test('P-18: the body, byte for byte, and the headers that are meant for upstream', async () => {
+    await start()
+    const body = '{"traceId" : "00FF", "n": "18446744073709551615", "?": 1e400}'
+    await ask(
+      post(body, { ...json, 'X-Custom': 'a', 'x-scope-orgid': 'evil', connection: 'x-custom-2', 'x-custom-2': 'b' }),
+    )
+    const [{ call, body: sent } = front.ingest.sent[0]!] = front.ingest.sent
+    expect(sent.toString()).toBe(body)
+    expect(call).toMatchObject({
+      transport: 'http',
+      signal: 'traces',
+      encoding: 'json',
+      contentEncoding: '',
+      headers: ['x-custom', 'a'],
+      declaredBytes: 61,
+    })
+  })
+
+  test('E-2: what a request shows is judged anew for each, also on one connection', async () => {
+    await start()
+    const client = await open()
+    expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
+    expect(
+      await client.send(post('a', { authorization: 'Bearer bad', origin: 'https://a.test' }, '/v1/logs')).reply(),
+    ).toMatchObject({
+      status: 401,
+    })
+    expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
+    expect(front.ingest.presented[1]).toEqual({
+      transport: 'http',
+      signal: 'logs',
+      credential: { kind: 'bearer', value: 'bad' },
+      origin: 'https://a.test',
+      source: '127.0.0.1',
+      userAgent: undefined,
+      declaredBytes: 1,
+    })
+  })
+
+  test('T-9: a repeated Authorization is seen, although Node would drop the second', async () => {
+    await start()
+    const twice = post('a').toString().replace('authorization:', 'authorization: Bearer good\r\nAuthorization:')
+    expect(await ask(twice)).toMatchObject({ status: 401 })
+    expect(front.ingest.presented[0]?.credential).toEqual({ kind: 'malformed' })
+  })
+
+  test('T-9: a token in the query is read where configured, and goes no further', async () => {
+    await start({ config: { credentialSources: ['query'] } })
+    expect(await ask(post('a', { authorization: '' }, '/v1/traces?access_token=good'))).toMatchObject({ status: 200 })
+    expect(JSON.stringify(front.ingest.sent)).not.toContain('good')
+  })
+
+  test('X-1: bodies of unknown length are streamed', async () => {
+    await start()
+    const client = await open()
+    client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`).send('2\r\nde\r\n0\r\n\r\n')
+    expect(await client.reply()).toMatchObject({ status: 200 })
+    expect(front.ingest.sent[0]).toMatchObject({ body: Buffer.from('abcde'), broken: undefined })
+  })
+})
+
+describe('P-2, P-3, P-4: the order of checks', () => {
+  const foreign = { 'content-type': 'text/plain' }
+
+  test.each([
+    ['a path that is not ours', head({}, '/v1/spans'), 404],
+    ['a path that is not ours, without a token', head({ authorization: '' }, '//v1/traces'), 404],
+    ['another method', head({ authorization: '' }, '/v1/traces', 'PUT'), 405],
+    ['no token and a foreign media type', post('a', { ...foreign, authorization: '' }), 401],
+    ['a foreign media type', post('a', foreign), 415],
+    ['an absolute target without a token', post('a', { authorization: '' }, 'http://x/v1/traces'), 401],
+    ['an encoded target without a token', post('a', { authorization: '' }, '/v1/%74races'), 401],
+  ])('%s: %d', async (_, bytes, status) => {
+    await start()
+    expect(await ask(bytes)).toMatchObject({ status })
+    expect(front.ingest.sent).toEqual([])
+  })
+
+  test('405 says what is allowed', async () => {
+    await start()
+    expect((await ask(head({}, '/v1/traces', 'GET'))).headers.allow).toBe('POST, OPTIONS')
+    expect((await ask('CONNECT gateway:443 HTTP/1.1\r\nhost: gateway:443\r\n\r\n')).headers).toMatchObject({
+      allow: 'POST, OPTIONS',
+      connection: 'close',
+    })
+  })
+
+  test('P-7: where we look into bodies, a coding we cannot read is 415 and says what we can', async () => {
+    await start({ config: { attributeResources: true } })
+    const reply = await ask(post('a', { 'content-encoding': 'lz4' }))
+    expect(reply).toMatchObject({ status: 415, headers: { 'accept-encoding': 'gzip, identity' } })
+  })
+
+  test('P-7: elsewhere it is forwarded as it is', async () => {
+    await start()
+    expect(await ask(post('a', { 'content-encoding': 'LZ4' }))).toMatchObject({ status: 200 })
+    expect(front.ingest.sent[0]?.call.contentEncoding).toBe('lz4')
+  })
+})
+
+describe('P-5: every refusal is a Status in the encoding of the request', () => {
+  test.each([
+    { what: '401', lines: { authorization: '' }, target: '/v1/traces', code: 16, status: 401 },
+    { what: '404', lines: {}, target: '/nothing', code: 12, status: 404 },
+    { what: '413', lines: { 'content-length': '99999999999' }, target: '/v1/traces', code: 8, status: 413 },
+  ])('$what', async ({ lines, target, code, status }) => {
+    await start()
+    const protobuf = await ask(head(lines, target))
+    expect(protobuf).toMatchObject({ status, headers: { 'content-type': 'application/x-protobuf' } })
+    expect(statusOf(protobuf, 'protobuf').code).toBe(code)
+    const asJson = await ask(head({ ...lines, 'content-type': 'application/json; charset=utf-8' }, target))
+    expect(asJson).toMatchObject({ status, headers: { 'content-type': 'application/json' } })
+    expect(statusOf(asJson, 'json').code).toBe(code)
+  })
+
+  test('JSON when there is no usable media type', async () => {
+    await start()
+    const reply = await ask(post('a', { 'content-type': '' }))
+    expect(reply).toMatchObject({ status: 415, headers: { 'content-type': 'application/json' } })
+    expect(JSON.parse(reply.body.toString())).toEqual({
+      code: 3,
+      message: 'Send application/x-protobuf or application/json.',
+    })
+  })
+
+  test("P-14: upstream's Status is passed on unchanged to its own encoding, and told again in another", async () => {
+    await start()
+    const bytes = Buffer.from('{"code":3,"message":"bad span","details":[{"@type":"x"}]}')
+    front.ingest.answer = () => ({
+      kind: 'refused',
+      cause: 'rejected',
+      httpStatus: 400,
+      grpcCode: 3,
+      message: 'bad span',
+      retryAfter: undefined,
+      status: { encoding: 'json', bytes },
+    })
+    expect(await ask(post('{}', json))).toMatchObject({ status: 400, body: bytes })
+    expect(statusOf(await ask(post('a')), 'protobuf')).toEqual({
+      code: 3,
+      message: 'bad span',
+      retryDelayMs: undefined,
+    })
+    expect(front.endings.map(({ outcome }) => outcome)).toEqual(['failure', 'failure'])
+  })
+
+  test('an exception of ours is retryable, and tells nothing', async () => {
+    await start()
+    front.ingest.answer = () => Promise.reject(new Error('secret'))
+    const reply = await ask(post('a'))
+    expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '3' } })
+    expect(reply.body.toString()).not.toContain('secret')
+    front.ingest.wantsWhole = () => {
+      throw new Error('secret')
+    }
+    expect(await ask(post('a'))).toMatchObject({ status: 503 })
+  })
+})
+
+describe('P-12, P-13: what a refused client is to do', () => {
+  test('401 has a challenge', async () => {
+    await start()
+    expect((await ask(head({ authorization: '' }))).headers['www-authenticate']).toBe('Bearer realm="otlp"')
+    const bad = await ask(head({ authorization: 'Bearer bad' }))
+    expect(bad.headers['www-authenticate']).toBe('Bearer realm="otlp", error="invalid_token"')
+  })
+
+  test.each([
+    [0, '2'],
+    [0.5, '3'],
+    [0.99, '4'],
+  ])('Retry-After is 2 to 4 seconds, by the dice: %d', async (roll, seconds) => {
+    await start({ random: () => roll })
+    front.ingest.answer = () => Promise.reject(new Error('x'))
+    expect((await ask(post('a'))).headers['retry-after']).toBe(seconds)
+  })
+
+  test('what upstream or the gate knows better is kept, a date too', async () => {
+    await start()
+    front.ingest.roomBytes = 0
+    expect((await ask(post('a'))).headers['retry-after']).toBe('3')
+    front.ingest.roomBytes = 10
+    const date = 'Sat, 21 Nov 2026 12:00:00 GMT'
+    front.ingest.answer = () => ({
+      kind: 'refused',
+      cause: 'throttled',
+      httpStatus: 429,
+      grpcCode: 14,
+      message: 'later',
+      retryAfter: date,
+      status: undefined,
+    })
+    expect(await ask(post('a'))).toMatchObject({ status: 429, headers: { 'retry-after': date } })
+  })
+})
+
+describe('P-16: CORS', () => {
+  const origin = { origin: 'https://app.a.test' }
+  const exposed = {
+    'access-control-allow-origin': 'https://app.a.test',
+    'access-control-expose-headers': 'Retry-After, WWW-Authenticate',
+    vary: 'Origin',
+  }
+
+  test('a preflight is answered here, without a token', async () => {
+    await start({ config: { allowedOrigins: ['https://*.a.test'] } })
+    const lines = { ...origin, authorization: '', 'access-control-request-method': 'POST' }
+    const reply = await ask(
+      head({ ...lines, 'access-control-request-headers': 'authorization' }, '/v1/traces', 'OPTIONS'),
+    )
+    expect(reply).toMatchObject({
+      status: 204,
+      headers: { ...exposed, 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'authorization' },
+    })
+    expect(front.ingest.presented).toEqual([])
+  })
+
+  test.each([
+    [200, post('a', origin)],
+    [401, head({ ...origin, authorization: '' })],
+    [404, head(origin, '/nothing')],
+    [405, head(origin, '/v1/traces', 'PUT')],
+    [413, head({ ...origin, 'content-length': '99999999999' })],
+    [415, post('a', { ...origin, 'content-type': 'text/plain' })],
+  ])('%d can be read by the page', async (status, bytes) => {
+    await start({ config: { allowedOrigins: ['https://*.a.test'] } })
+    expect(await ask(bytes)).toMatchObject({ status, headers: exposed })
+  })
+
+  test('another origin gets neither', async () => {
+    await start({ config: { allowedOrigins: ['https://*.a.test'] } })
+    const { headers } = await ask(post('a', { origin: 'https://b.test' }))
+    expect(headers['access-control-allow-origin']).toBeUndefined()
+    expect(headers.vary).toBe('Origin')
+  })
+})
+
+describe('X-14: /healthz', () => {
+  test('is there when configured, without a token, and follows the state', async () => {
+    await start({ config: { healthOnOtlpPorts: true } })
+    const bytes = head({ authorization: '' }, '/healthz', 'GET')
+    expect(await ask(bytes)).toMatchObject({ status: 200, body: Buffer.from('ok\n') })
+    front.state.isReady = false
+    expect(await ask(bytes)).toMatchObject({ status: 503 })
+  })
+
+  test('is not there otherwise', async () => {
+    await start()
+    expect(await ask(head({}, '/healthz', 'GET'))).toMatchObject({ status: 404 })
+  })
+})
+
+describe('P-10: Expect: 100-continue', () => {
+  const expecting = { expect: '100-continue', 'content-length': '3' }
+
+  test('100 comes once the head has passed', async () => {
+    await start()
+    const client = await open()
+    expect(await client.send(head(expecting)).reply()).toMatchObject({ status: 100 })
+    expect(await client.send('abc').reply()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+    expect(front.ingest.sent[0]?.body.toString()).toBe('abc')
+  })
+
+  test.each([
+    [401, { authorization: '' }],
+    [415, { 'content-type': 'text/plain' }],
+    [413, { 'content-length': '99999999999' }],
+  ])('%d instead of it; what follows might be body or request, so the connection ends', async (status, lines) => {
+    await start()
+    const reply = await ask(head({ ...expecting, ...lines }))
+    expect(reply).toMatchObject({ status, headers: { connection: 'close' } })
+  })
+})
+
+describe('X-5: the client has gone', () => {
+  test('the call is told once, and no answer is made up', async () => {
+    await start()
+    const client = await open()
+    const answered = new Gate()
+    const gone = new Gate()
+    let times = 0
+    front.ingest.answer = async (call) => {
+      call.onClientGone = () => {
+        times += 1
+        gone.open()
+      }
+      await answered.opened
+      return { kind: 'accepted', partialSuccess: undefined, body: undefined }
+    }
+    client.send(post('abc'))
+    await front.ingest.untilSent(1)
+    client.close()
+    await gone.opened
+    answered.open()
+    await ask(post('abc'))
+    expect({ times, aborted: front.state.clientsAborted, endings: front.endings.length }).toEqual({
+      times: 1,
+      aborted: 1,
+      endings: 1,
+    })
+  })
+
+  test('in the middle of a streamed body: upstream is cut off', async () => {
+    await start()
+    const client = await open()
+    client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`)
+    await front.ingest.presentedOnce()
+    client.close()
+    await front.ingest.untilSent(1)
+    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
+    expect(front.ingest.heldBytes).toBe(0)
+  })
+
+  test('in the middle of a body that is held: what was reserved is given back', async () => {
+    await start()
+    const abandoned = new Gate()
+    const { abandon } = front.ingest
+    front.ingest.abandon = (call) => {
+      abandon.call(front.ingest, call)
+      abandoned.open()
+    }
+    const client = await open()
+    client.send(`${head({ 'content-length': '500' })}abc`)
+    await front.ingest.presentedOnce()
+    expect(front.ingest.heldBytes).toBe(500)
+    client.close()
+    await abandoned.opened
+    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.sent).toEqual([])
+  })
+})
+
+test('HTTP/2 gets the same treatment', async () => {
+  await start({ config: { allowedOrigins: ['*'] } })
+  const session = connectHttp2(front.url)
+  const send = async (headers: Record<string, string>, body: string) => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/v1/traces',
+      'content-type': 'application/json',
+      ...headers,
+    })
+    stream.end(body)
+    const [reply] = await new Promise<[Record<string, unknown>]>((resolve) =>
+      stream.once('response', (got) => resolve([got])),
+    )
+    let text = ''
+    for await (const piece of stream) text += piece
+    return { status: reply[':status'], origin: reply['access-control-allow-origin'], text }
+  }
+  const good = { authorization: 'Bearer good' }
+  expect(await send(good, 'abc')).toEqual({ status: 200, origin: undefined, text: '{}' })
+  expect(await send({ ...good, origin: 'https://a.test' }, '')).toMatchObject({ status: 200, origin: '*' })
+  expect(await send({}, 'a'.repeat(100_000))).toMatchObject({ status: 401 })
+  expect(await send({ ...good, ':path': '//v1/traces' }, '')).toMatchObject({ status: 404 })
+  expect(await send({ ...good, ':method': 'PUT' }, '')).toMatchObject({ status: 405 })
+  expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abc'])
+  session.close()
+})
+
+test('pipelined requests are answered in their order', async () => {
+  await start()
+  const first = new Gate()
+  front.ingest.answer = async (_, body) => {
+    if (body.toString() === 'first') await first.opened
+    return { kind: 'accepted', partialSuccess: undefined, body: undefined }
+  }
+  const client = await open()
+  client.send(Buffer.concat([post('first'), post('second', { authorization: '' }), post('{}', json)]))
+  await front.ingest.untilSent(2)
+  first.open()
+  expect(await client.reply()).toMatchObject({ status: 200, headers: { 'content-type': 'application/x-protobuf' } })
+  expect(await client.reply()).toMatchObject({ status: 401 })
+  expect(await client.reply()).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
+})
+
+test('a stranger client', async () => {
+  await start()
+  const { statusCode, body } = await request(`${front.url}/v1/traces`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+    body: '{}',
+  })
+  expect({ statusCode, text: await body.text() }).toEqual({ statusCode: 200, text: '{}' })
+})

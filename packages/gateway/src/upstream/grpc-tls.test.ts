@@ -1,0 +1,75 @@
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { silentLog, systemClock } from '@penstock/runtime'
+import { expect, test } from 'vitest'
+import { frame } from '../ingest/grpc-wire.ts'
+import { GrpcUpstream } from './grpc-upstream.ts'
+
+/** Self-signed for localhost, upstream.test and 127.0.0.1; until 2126; guards nothing. */
+const cert = `-----BEGIN CERTIFICATE-----
+MIIBqTCCAVCgAwIBAgIUQcqr/lmZowBNhE3x45obWFCvkY0wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyMzUxN1oYDzIxMjYxMDI4
+MTIzNTE3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASbAV0QZMFvmwSFF1GnhP1MvFzq7ZauZMs66NL/DaF3JCwsHfhQp3nV
+ZC3hWX1OS0XJd0UJOV27gHNPMgwhUSmwo34wfDAdBgNVHQ4EFgQUozCuqoEVgWrC
+1bth20jVm7pEL+QwHwYDVR0jBBgwFoAUozCuqoEVgWrC1bth20jVm7pEL+QwDwYD
+VR0TAQH/BAUwAwEB/zApBgNVHREEIjAggglsb2NhbGhvc3SCDXVwc3RyZWFtLnRl
+c3SHBH8AAAEwCgYIKoZIzj0EAwIDRwAwRAIgRY4ZvB7oxihRVJzPaQJ3aUweiYAu
+XjPXArJQSm8dMfwCIBP34igvkWtOFgceN0U6P0iTbi8/39htMLJou4ggXXrb
+-----END CERTIFICATE-----`
+const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNyQNG6iymBmRVDoP
+sSDcWAcP7NLOIoTpCRog1MZ87zuhRANCAASbAV0QZMFvmwSFF1GnhP1MvFzq7Zau
+ZMs66NL/DaF3JCwsHfhQp3nVZC3hWX1OS0XJd0UJOV27gHNPMgwhUSmw
+-----END PRIVATE KEY-----`
+
+const request = {
+  signal: 'logs',
+  encoding: 'protobuf',
+  contentEncoding: '',
+  headers: [],
+  body: Buffer.from('body'),
+  contentLength: 4,
+} as const
+
+async function send(host: string, ca: string | undefined): Promise<[object, string[]]> {
+  const names: string[] = []
+  const server = createSecureServer({ cert, key })
+  server.on('secureConnection', (socket) => names.push(String(socket.servername)))
+  server.on('stream', (stream) => {
+    stream.on('error', () => {})
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.resume()
+    stream.end(frame(new Uint8Array(0), false))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(`grpcs://${host}:${(server.address() as AddressInfo).port}`)
+  const upstream = new GrpcUpstream(
+    { target: { url, ca: () => ca }, credential: () => undefined, resolve: () => Promise.resolve(['127.0.0.1']) },
+    { clock: systemClock, random: () => 0, log: silentLog },
+  )
+  try {
+    return [await upstream.send({ ...request, deadlineMs: Date.now() + 10_000 }), names]
+  } finally {
+    await upstream.close()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+test.each([
+  ['upstream.test', ['upstream.test']],
+  ['127.0.0.1', ['false']],
+])('X-13: grpcs://%s with its own authority', async (host, names) => {
+  const [answer, seen] = await send(host, cert)
+  expect(answer).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
+  expect(seen).toEqual(names)
+})
+
+test.each([
+  ['an authority nobody knows', 'upstream.test', undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['another name', 'other.test', cert, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+])('X-13: %s is not reached', async (_, host, ca, code) => {
+  const [answer] = await send(host, ca)
+  expect(answer).toMatchObject({ cause: 'unreachable', grpcCode: 14, message: `upstream cannot be reached (${code})` })
+})
