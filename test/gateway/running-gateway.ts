@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Clock, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
 import { Interrupted } from '../../packages/cli/src/environment.ts'
 import { type Outcome, penstock, Sink } from '../command-line.ts'
@@ -11,6 +12,8 @@ export interface RunningGateway {
   /** `http://127.0.0.1:port` of the first OTLP port; gRPC is spoken there as well. */
   readonly otlpUrl: string
   readonly otlpPort: number
+  /** All OTLP ports, the first one included. */
+  readonly otlpPorts: readonly number[]
   readonly managementUrl: string
   readonly dataDir: string
   /** What it has logged, one JSON object a line. */
@@ -25,7 +28,10 @@ export interface RunningGateway {
 }
 
 /** `penstock serve gateway` within this process, on free ports and with a data directory of its own; ends with the test. */
-export async function startGateway(env: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
+export async function startGateway(
+  env: Readonly<Record<string, string>> = {},
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<RunningGateway> {
   const dataDir = env.PENSTOCK_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
   const interruption = new AbortController()
   const stdout = new Sink()
@@ -42,6 +48,7 @@ export async function startGateway(env: Readonly<Record<string, string>> = {}): 
       PENSTOCK_DRAIN_TIMEOUT_MS: '2000',
       ...env,
     },
+    clock,
     stdout,
     stderr,
     signal: interruption.signal,
@@ -76,6 +83,7 @@ export async function startGateway(env: Readonly<Record<string, string>> = {}): 
   return {
     otlpUrl: `http://${otlpAddress}`,
     otlpPort: Number(otlpAddress.split(':').at(-1)),
+    otlpPorts: [.../OTLP on (.+) \(HTTP/.exec(stdout.text)![1]!.matchAll(/:(\d+)/g)].map(([, port]) => Number(port)),
     managementUrl,
     dataDir,
     logs: () => stderr.text,

@@ -3,7 +3,8 @@ import { gzip } from 'node:zlib'
 import type { PartialSuccess, Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused } from '../ingest/answer.ts'
-import type { ExportCall, Transport } from '../ingest/export-call.ts'
+import type { ExportCall } from '../ingest/export-call.ts'
+import { upstreamDeadlineMs } from '../ingest/upstream-deadline.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { clientGone, ownRefusal } from '../upstream/http-refusals.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
@@ -22,9 +23,6 @@ import { Lanes } from './lanes.ts'
 const PAUSE_MS = 60_000
 /** Bodies without an answer yet; a further one is refused as overload, to be sent again later. */
 const MAX_BODIES = 65_536
-
-/** How long an upstream may take; a client may wait for less. */
-export const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }
 
 export interface CoalescerOptions {
   readonly settings: CoalesceSettings
@@ -52,7 +50,9 @@ export class Coalescer implements Coalescing {
   readonly #random: Random
   readonly #metrics: CoalesceMetrics
   readonly #lanes: Lanes
-  readonly #alarm: Alarm
+  /** Apart, for windows are short and deadlines long: neither is set anew because of the other. */
+  readonly #windowAlarm: Alarm
+  readonly #deadlineAlarm: Alarm
   /** Lanes in which somebody waits. */
   readonly #collecting = new Set<Lane>()
   /** Batches of two or more under way: their members have deadlines of their own. */
@@ -66,7 +66,8 @@ export class Coalescer implements Coalescing {
     this.#random = random
     this.#metrics = new CoalesceMetrics(metrics)
     this.#lanes = new Lanes(settings.maxBytes)
-    this.#alarm = new Alarm(clock, () => this.#wake())
+    this.#windowAlarm = new Alarm(clock, () => this.#releaseDue())
+    this.#deadlineAlarm = new Alarm(clock, () => this.#expire())
   }
 
   accepts({ admitted, encoding, signal, contentEncoding, declaredBytes }: ExportCall): boolean {
@@ -77,7 +78,7 @@ export class Coalescer implements Coalescing {
       signal !== 'profiles' &&
       (contentEncoding === '' || contentEncoding === 'identity' || contentEncoding === 'gzip') &&
       declaredBytes !== undefined &&
-      declaredBytes <= this.#settings.maxBytes
+      declaredBytes <= this.#settings.maxBodyBytes
     )
   }
 
@@ -88,16 +89,14 @@ export class Coalescer implements Coalescing {
     this.#bodies += 1
     return new Promise((resolve) => {
       const nowMs = this.#clock.nowMs()
-      const longestMs = nowMs + upstreamTotalMs[call.transport]
-      const deadlineMs = call.deadlineMs === undefined ? longestMs : Math.min(call.deadlineMs, longestMs)
-      this.#enter(new Member(call, body, deadlineMs, resolve, this.#onSettled), upstream, nowMs)
+      this.#enter(new Member(call, body, upstreamDeadlineMs(call, nowMs), resolve, this.#onSettled), upstream, nowMs)
     })
   }
 
   flush(): Promise<void> {
     for (const lane of this.#collecting) this.#release(lane)
     if (this.#bodies === 0) {
-      this.#alarm.off()
+      this.#alarmsOff()
       return Promise.resolve()
     }
     return new Promise((resolve) => this.#onIdle.push(resolve))
@@ -108,7 +107,7 @@ export class Coalescer implements Coalescing {
     if (this.#bodies > 0 || this.#onIdle.length === 0) return
     const waiters = this.#onIdle
     this.#onIdle = []
-    this.#alarm.off()
+    this.#alarmsOff()
     for (const resolve of waiters) resolve()
   }
 
@@ -156,7 +155,7 @@ export class Coalescer implements Coalescing {
     } else if (lane.waiting.length === 1) {
       lane.dueMs = nowMs + this.#settings.windowMs
       this.#collecting.add(lane)
-      this.#alarm.wakeBy(lane.dueMs)
+      this.#windowAlarm.wakeBy(lane.dueMs)
     }
   }
 
@@ -189,7 +188,7 @@ export class Coalescer implements Coalescing {
       return
     }
     this.#joined.add(batch)
-    this.#alarm.wakeBy(batch.firstDeadlineMs)
+    this.#deadlineAlarm.wakeBy(batch.firstDeadlineMs)
     const records = Buffer.concat(members.map((member) => member.records!))
     if (this.#settings.compression === 'identity') {
       this.#request(batch, records, '')
@@ -275,17 +274,26 @@ export class Coalescer implements Coalescing {
     }
   }
 
-  #wake(): void {
+  #releaseDue(): void {
     const nowMs = this.#clock.nowMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const lane of this.#collecting) {
       if (lane.dueMs <= nowMs) this.#release(lane)
       else nextMs = Math.min(nextMs, lane.dueMs)
     }
-    for (const batch of this.#joined) {
-      nextMs = Math.min(nextMs, batch.expire(nowMs))
-    }
-    if (nextMs < Number.POSITIVE_INFINITY) this.#alarm.wakeBy(nextMs)
+    if (nextMs < Number.POSITIVE_INFINITY) this.#windowAlarm.wakeBy(nextMs)
+  }
+
+  #expire(): void {
+    const nowMs = this.#clock.nowMs()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const batch of this.#joined) nextMs = Math.min(nextMs, batch.expire(nowMs))
+    if (nextMs < Number.POSITIVE_INFINITY) this.#deadlineAlarm.wakeBy(nextMs)
+  }
+
+  #alarmsOff(): void {
+    this.#windowAlarm.off()
+    this.#deadlineAlarm.off()
   }
 
   /** Not all in the same second (P-13). A date is passed on as it is. */

@@ -9,6 +9,8 @@ export interface CoalesceSettings {
   readonly maxBytes: number
   /** Default 64. */
   readonly maxBodies: number
+  /** Of one body as it arrives; copying a larger one costs more than a request of its own. Default 16 KiB. */
+  readonly maxBodyBytes: number
   /** Coding of joined bodies on their way to upstream. Default identity. */
   readonly compression: 'identity' | 'gzip'
 }
@@ -17,6 +19,7 @@ export const defaultCoalesceSettings: CoalesceSettings = {
   windowMs: 5,
   maxBytes: 1024 * 1024,
   maxBodies: 64,
+  maxBodyBytes: 16 * 1024,
   compression: 'identity',
 }
 

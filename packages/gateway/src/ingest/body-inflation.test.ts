@@ -1,3 +1,4 @@
+import * as zlib from 'node:zlib'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { harmlessBytes, Inflation, type InflationVerdict } from './body-inflation.ts'
@@ -86,5 +87,14 @@ describe('P-9: inflated size', () => {
     const hidden = Buffer.concat([body, Buffer.alloc(16), gzipSync(Buffer.alloc(MiB))])
     expect(await verdictOn('gzip', hidden, MiB)).toBe('invalid')
     expect(await verdictOn('gzip', hidden, MiB, body.length)).toBe('invalid')
+  })
+
+  const { zstdCompressSync } = zlib as { zstdCompressSync?: (bytes: Buffer) => Buffer }
+  test.runIf(zstdCompressSync)('zstd has no shortcut, and is looked into where Node can read it', async () => {
+    const packed = zstdCompressSync!(Buffer.alloc(MiB))
+    expect(harmlessBytes('zstd', 64 * MiB)).toBe(0)
+    expect(await verdictOn('zstd', packed, MiB)).toBe('fits')
+    expect(await verdictOn('zstd', packed, MiB - 1)).toBe('too_large')
+    expect(await verdictOn('zstd', Buffer.from('not zstd'), MiB)).toBe('invalid')
   })
 })

@@ -15,6 +15,7 @@ import type { Answer, Refused } from './answer.ts'
 import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
 import type { Ingest } from './ingest.ts'
 import { type Refusal, refusalTable } from './refusals.ts'
+import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
 export interface GateParts {
   readonly clock: Clock
@@ -38,8 +39,6 @@ export interface GateParts {
 
 /** A body up to here is read whole: it costs less than a stream, and can be sent again where that is safe. */
 const WHOLE_BODY_BYTES = 256 * 1024
-/** How long upstream may take. */
-const UPSTREAM_MS = { http: 30_000, grpc: 10_000 } as const
 /** As much of a body as the readiness report looks at. */
 const SAMPLE_BYTES = 64 * 1024
 
@@ -102,15 +101,16 @@ export class Gate implements Ingest {
   async sendStream(call: ExportCall, body: Readable): Promise<Answer> {
     this.#begin(call)
     const measured = this.#measured(call, body)
+    const { upstreamOf, clock } = this.#parts
     try {
-      const answer = await this.#parts.upstreamOf(call.admitted).send({
+      const answer = await upstreamOf(call.admitted).send({
         signal: call.signal,
         encoding: call.encoding,
         contentEncoding: call.contentEncoding,
         headers: call.headers,
         body: measured.stream,
         contentLength: call.declaredBytes,
-        deadlineMs: this.#deadlineMs(call),
+        deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
         onAbortable: (abort) => {
           call.onClientGone = abort
         },
@@ -146,7 +146,7 @@ export class Gate implements Ingest {
   }
 
   async #sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
-    const { attributesResources, maxBodyBytes, coalescing, upstreamOf } = this.#parts
+    const { attributesResources, maxBodyBytes, coalescing, upstreamOf, clock } = this.#parts
     const { token } = call.admitted
     const upstream = upstreamOf(call.admitted)
     let sent = call
@@ -156,6 +156,7 @@ export class Gate implements Ingest {
       if (attributed.kind === 'refused') return answerOf(attributed.refusal)
       bytes = attributed.bytes
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
+      call.onClientGone = () => sent.onClientGone?.()
     }
     if (coalescing?.accepts(sent)) return coalescing.submit(sent, bytes, upstream)
     return upstream.send({
@@ -165,16 +166,11 @@ export class Gate implements Ingest {
       headers: sent.headers,
       body: bytes,
       contentLength: bytes.length,
-      deadlineMs: this.#deadlineMs(call),
+      deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
       onAbortable: (abort) => {
-        call.onClientGone = abort
+        sent.onClientGone = abort
       },
     })
-  }
-
-  #deadlineMs(call: ExportCall): number {
-    const longestMs = this.#parts.clock.nowMs() + UPSTREAM_MS[call.transport]
-    return call.deadlineMs === undefined ? longestMs : Math.min(call.deadlineMs, longestMs)
   }
 
   #settle(call: ExportCall, wireBytes: number): void {

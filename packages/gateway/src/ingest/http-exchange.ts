@@ -3,17 +3,14 @@ import type { Log } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
 import type { Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { harmlessBytes, Inflation } from './body-inflation.ts'
-import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import { WholeBody } from './body-whole.ts'
 import type { Cors } from './cors.ts'
 import { DISCARD_BYTES } from './early-refusal.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
+import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
-import { type Framing, type HeadJudge, tooLarge } from './http-judge.ts'
+import type { Framing, HeadJudge } from './http-judge.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
-import type { Ingest } from './ingest.ts'
 import type { Refusal, RefusalKind } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
@@ -38,52 +35,37 @@ export interface HttpObserver {
 }
 
 /** What all requests of a front share. */
-export interface ExchangeContext {
-  readonly ingest: Ingest
+export interface ExchangeContext extends BodyRules {
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
   readonly judge: HeadJudge
   readonly cors: Cors
   readonly refusals: RefusalWriter
-  readonly maxBodyBytes: number
   readonly observer: HttpObserver
 }
-
-type Phase = 'head' | 'whole' | 'stream' | 'sent' | 'discard' | 'over'
 
 const noHeaders: FlatHeaders = []
 const allAccepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
 /**
- * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. A version of HTTP
- * says how bytes go out.
- *
- *     head ──► whole ──► sent ──► over
- *       │  └─► stream ───┘ │
- *       └────────┴──► discard ──► over      answered before its body had come (P-11)
+ * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. What comes of a body
+ * whose request has been answered is read and thrown away (P-11). A version of HTTP says how bytes go out.
  */
-export abstract class Exchange implements BodySink, BodySource {
+export abstract class Exchange implements BodySink, BodyOwner {
   readonly #context: ExchangeContext
   readonly #source: string
-  #phase: Phase = 'head'
-  #isBodyOver = false
   #isAnswered = false
-  /** The gate has the call, and gives back what it holds. */
-  #isSent = false
+  #isBodyOver = false
+  #isGone = false
   /** The client may not send its body, so what follows the head cannot be told from a next request. */
   #awaitsContinue = false
-  #wireBytes = 0
   #discardedBytes = 0
   #encoding: Encoding = 'json'
   #origin: string | undefined
   #presented: Presented | undefined
   #call: ExportCall | undefined
-  #whole: WholeBody | undefined
-  #stream: BodyStream | undefined
-  #inflation: Inflation | undefined
-  #isReaderFull = false
-  #isInflaterFull = false
+  #body: RequestBody | undefined
 
   constructor(context: ExchangeContext, source: string) {
     this.#context = context
@@ -95,12 +77,12 @@ export abstract class Exchange implements BodySink, BodySource {
   /** The body of a request that was answered early has come to its end. */
   protected abstract finish(): void
   protected abstract writeContinue(): void
-  protected abstract resume(): void
   /** Nothing more is to be read or written. */
   protected abstract cut(): void
+  abstract resumeBody(): void
 
   get isPaused(): boolean {
-    return this.#isReaderFull || this.#isInflaterFull
+    return this.#body?.isPaused === true
   }
 
   protected get isBodyOver(): boolean {
@@ -116,21 +98,13 @@ export abstract class Exchange implements BodySink, BodySource {
   }
 
   onBody(piece: Uint8Array): boolean {
-    this.#wireBytes += piece.length
+    if (this.#isAnswered) {
+      this.#discardedBytes += piece.length
+      if (this.#discardedBytes > DISCARD_BYTES) this.cut()
+      return true
+    }
     try {
-      switch (this.#phase) {
-        case 'whole':
-          if (this.#hasRoom(piece.length)) this.#whole!.add(piece)
-          return true
-        case 'stream':
-          return !this.#hasRoom(piece.length) || this.#pass(piece)
-        case 'discard':
-          this.#discardedBytes += piece.length
-          if (this.#discardedBytes > DISCARD_BYTES) this.cut()
-          return true
-        default:
-          return true
-      }
+      return this.#body?.take(piece) ?? true
     } catch (error) {
       this.#failed(error)
       return true
@@ -140,27 +114,23 @@ export abstract class Exchange implements BodySink, BodySource {
   onBodyEnd(): void {
     if (this.#isBodyOver) return
     this.#isBodyOver = true
+    if (this.#isAnswered) {
+      if (!this.#isGone) this.finish()
+      return
+    }
     try {
-      if (this.#phase === 'whole') {
-        this.#checkWhole(this.#call!, this.#whole!.bytes())
-      } else if (this.#phase === 'discard') {
-        this.#phase = 'over'
-        this.finish()
-      } else if (this.#phase === 'stream') {
-        this.#endStream()
-      }
+      this.#body?.end()
     } catch (error) {
       this.#failed(error)
     }
   }
 
   onAborted(): void {
-    if (this.#phase === 'over') return
     const wasAnswered = this.#isAnswered
-    this.#phase = 'over'
+    this.#isGone = true
     this.#isAnswered = true
-    this.#letGo('the client broke off')
     if (wasAnswered) return
+    this.#body?.letGo('the client broke off')
     this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
@@ -173,15 +143,16 @@ export abstract class Exchange implements BodySink, BodySource {
     this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not framed as HTTP demands.' })
   }
 
-  wanted(): void {
-    if (!this.#isReaderFull) return
-    this.#isReaderFull = false
-    if (!this.#isInflaterFull && !this.#isBodyOver) this.resume()
+  bodyEmpty(): void {
+    this.#answer(allAccepted)
   }
 
-  unwanted(): void {
-    this.#inflation?.cancel()
-    this.#readOn()
+  bodySent(answer: Promise<Answer>): void {
+    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#failed(error))
+  }
+
+  bodyRefused(refusal: Refusal): void {
+    this.#refuse(refusal)
   }
 
   #begin(method: string, requestTarget: string, rawHeaders: readonly string[], framing: Framing): void {
@@ -195,9 +166,8 @@ export abstract class Exchange implements BodySink, BodySource {
     switch (verdict.kind) {
       case 'receive':
         this.#presented = verdict.presented
-        this.#call = verdict.call
+        this.#receive(verdict.call)
         if (verdict.isEmpty) this.#answer(allAccepted)
-        else this.#receive(verdict.call)
         break
       case 'reply':
         this.#reply(verdict.reply)
@@ -211,99 +181,11 @@ export abstract class Exchange implements BodySink, BodySource {
   }
 
   #receive(call: ExportCall): void {
-    if (this.#context.ingest.wantsWhole(call)) {
-      this.#phase = 'whole'
-      this.#whole = new WholeBody(call.declaredBytes)
-    } else {
-      this.#phase = 'stream'
-    }
+    this.#call = call
+    this.#body = new RequestBody(call, this.#context, this)
     if (!this.#awaitsContinue) return
     this.#awaitsContinue = false
     this.writeContinue()
-  }
-
-  /** False: there is none, and the client has been told. */
-  #hasRoom(bytes: number): boolean {
-    const { ingest, maxBodyBytes } = this.#context
-    const call = this.#call!
-    const refusal =
-      this.#wireBytes > maxBodyBytes
-        ? tooLarge(maxBodyBytes)
-        : call.declaredBytes === undefined
-          ? ingest.reserve(call, bytes)
-          : undefined
-    if (refusal !== undefined) this.#refuse(refusal)
-    return refusal === undefined
-  }
-
-  /** Nothing is asked of upstream before there is something to send. */
-  #openStream(call: ExportCall): BodyStream {
-    const { ingest, maxBodyBytes } = this.#context
-    const stream = new BodyStream(this)
-    this.#stream = stream
-    if ((call.declaredBytes ?? maxBodyBytes) > harmlessBytes(call.contentEncoding, maxBodyBytes)) {
-      this.#inflation = this.#inflationOf(call, () => stream.push(null))
-    }
-    this.#await(ingest.sendStream(call, stream))
-    return stream
-  }
-
-  #pass(piece: Uint8Array): boolean {
-    const stream = this.#stream ?? this.#openStream(this.#call!)
-    // Whoever read it has seen enough, and will say so.
-    if (stream.destroyed) return true
-    if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
-    if (!stream.push(piece)) this.#isReaderFull = true
-    return !this.isPaused
-  }
-
-  #endStream(): void {
-    if (this.#stream === undefined) this.#answer(allAccepted)
-    else if (this.#inflation === undefined) this.#stream.push(null)
-    else this.#inflation.end()
-  }
-
-  #checkWhole(call: ExportCall, body: Uint8Array): void {
-    if (body.length === 0) {
-      this.#answer(allAccepted)
-    } else if (body.length <= harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)) {
-      this.#sendWhole(call, body)
-    } else {
-      this.#phase = 'sent'
-      this.#inflation = this.#inflationOf(call, () => this.#sendWhole(call, body))
-      this.#inflation.write(body)
-      this.#inflation.end()
-    }
-  }
-
-  #sendWhole(call: ExportCall, body: Uint8Array): void {
-    this.#phase = 'sent'
-    this.#whole = undefined
-    this.#await(this.#context.ingest.sendWhole(call, body))
-  }
-
-  #await(answer: Promise<Answer>): void {
-    this.#isSent = true
-    answer.then(
-      (value) => this.#answer(value),
-      (error: unknown) => this.#failed(error),
-    )
-  }
-
-  #inflationOf(call: ExportCall, fits: () => void): Inflation {
-    const { maxBodyBytes } = this.#context
-    return new Inflation(call.contentEncoding, maxBodyBytes, {
-      drained: () => {
-        this.#isInflaterFull = false
-        if (!this.#isReaderFull && !this.#isBodyOver) this.resume()
-      },
-      judged: (verdict) => {
-        if (this.#isAnswered) return
-        if (verdict === 'fits') fits()
-        else if (verdict === 'too_large') this.#refuse(tooLarge(maxBodyBytes))
-        else this.#refuse({ kind: 'bad_body', message: `The body is not valid ${call.contentEncoding}.` })
-      },
-    })
   }
 
   #answer(answer: Answer): void {
@@ -319,7 +201,12 @@ export abstract class Exchange implements BodySink, BodySource {
 
   #failed(error: unknown): void {
     this.#context.log.error({ event: 'http.failed', err: error }, 'a request over HTTP failed inside the gateway')
-    this.#refuse({ kind: 'internal', message: 'The gateway has failed to serve this request.' })
+    try {
+      if (this.#isAnswered) this.cut()
+      else this.#refuse({ kind: 'internal', message: 'The gateway has failed to serve this request.' })
+    } catch {
+      this.cut()
+    }
   }
 
   /** The rest of the body will not come, or cannot be told from a next request. */
@@ -347,38 +234,19 @@ export abstract class Exchange implements BodySink, BodySource {
       presented: this.#presented,
       admitted: this.#call?.admitted,
       refusedAs,
-      wireBytes: this.#wireBytes,
+      wireBytes: this.#body?.wireBytes ?? 0,
     })
   }
 
   #reply({ status, headers, body }: Reply): void {
-    if (this.#isAnswered) return
     this.#isAnswered = true
+    if (this.#body !== undefined) this.#body.letGo('the request was answered before its end')
+    else if (this.#call !== undefined) this.#context.ingest.abandon(this.#call)
     const expiresAt = this.#call?.admitted.expiresAt
     const cors = this.#context.cors.replyHeaders(this.#origin)
     let all = headers
     if (expiresAt !== undefined) all = all.concat('x-ingest-token-expires', expiresAt)
     if (cors.length > 0) all = all.concat(cors)
-    this.#phase = this.#isBodyOver ? 'over' : 'discard'
-    this.#letGo('the request was answered before its end')
     this.write(status, all, body, this.#awaitsContinue)
-  }
-
-  /** Gives up whatever the body held. */
-  #letGo(why: string): void {
-    this.#inflation?.cancel()
-    this.#whole = undefined
-    const stream = this.#stream
-    if (stream !== undefined && !stream.readableEnded) stream.destroy(new BrokenBody(why))
-    if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)
-    this.#readOn()
-  }
-
-  /** Nobody is left who could be overwhelmed. */
-  #readOn(): void {
-    if (!this.isPaused) return
-    this.#isReaderFull = false
-    this.#isInflaterFull = false
-    if (!this.#isBodyOver) this.resume()
   }
 }

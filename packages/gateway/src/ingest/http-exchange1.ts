@@ -72,7 +72,7 @@ export class Http1Exchange extends Exchange implements Receiving {
     this.#response.writeContinue()
   }
 
-  protected override resume(): void {
+  override resumeBody(): void {
     this.#request.resumeBody()
   }
 

@@ -58,7 +58,7 @@ export class Http2Exchange extends Exchange {
     this.#stream.additionalHeaders({ ':status': 100 })
   }
 
-  protected override resume(): void {
+  override resumeBody(): void {
     this.#stream.resume()
   }
 

@@ -256,6 +256,7 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
       throw new Error('secret')
     }
     expect(await ask(post('a'))).toMatchObject({ status: 503 })
+    expect(front.ingest.heldBytes).toBe(0)
   })
 })
 

@@ -125,6 +125,8 @@ export interface TestFrontOptions {
   readonly ingest?: TestIngest
   readonly random?: () => number
   readonly idleBodyTimeoutMs?: number
+  /** Any free one, else. */
+  readonly port?: number
 }
 
 /** The front behind a real port, with a clock that stands still. */
@@ -152,7 +154,7 @@ export async function startFront(options: TestFrontOptions = {}) {
     options.idleBodyTimeoutMs ?? 15_000,
   )
   const listener = await openListener(
-    { address: { host: '127.0.0.1', port: 0 }, ...(options.tls && { tls: options.tls }) },
+    { address: { host: '127.0.0.1', port: options.port ?? 0 }, ...(options.tls && { tls: options.tls }) },
     { http, grpc: options.grpc ?? http },
     { ...defaultListenerSettings, ...options.settings },
     { clock, random, log: silentLog, metrics },

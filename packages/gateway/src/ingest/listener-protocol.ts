@@ -12,23 +12,35 @@ export function versionOf(beginning: Uint8Array): HttpVersion | undefined {
   return length === PREFACE.length ? 2 : undefined
 }
 
-/** Reads until the version is clear, and puts back what it has read. A client that leaves before that is not reported. */
-export function readVersion(socket: Socket, told: (version: HttpVersion) => void): void {
+/**
+ * Reads until the version is clear, then hands the socket over with what has been read. A client that leaves before that
+ * is not reported.
+ */
+export function readVersion(socket: Socket, handOver: (version: HttpVersion) => void): void {
   let beginning: Buffer | undefined
+  let isKnown = false
   const leave = () => {
     socket.destroy()
   }
   const onData = (piece: Buffer) => {
     beginning = beginning === undefined ? piece : Buffer.concat([beginning, piece])
-    const version = versionOf(beginning)
-    if (version === undefined) return
+    if (isKnown || versionOf(beginning) === undefined) return
+    isKnown = true
+    // A stream that has just given data is about to ask for more, and would undo a pause that its new owner asks for.
+    setImmediate(give)
+  }
+  const give = () => {
+    if (socket.destroyed || beginning === undefined) return
     socket.off('data', onData)
     socket.off('end', leave)
-    socket.pause()
-    socket.unshift(beginning)
-    told(version)
-    // An HTTP/1 parser waits for the socket to flow; HTTP/2 takes over what lies beneath it.
-    if (version === 1) socket.resume()
+    if (versionOf(beginning) === 1) {
+      handOver(1)
+      socket.emit('data', beginning)
+    } else {
+      socket.pause()
+      socket.unshift(beginning)
+      handOver(2)
+    }
   }
   socket.on('data', onData)
   socket.on('end', leave)

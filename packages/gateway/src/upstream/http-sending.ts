@@ -183,6 +183,9 @@ export class Sending {
   #end(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
+    const { body } = this.#request
+    // Nobody will read the rest, and whoever fills it must not wait for that.
+    if (!(body instanceof Uint8Array) && !body.readableEnded) body.destroy()
     const { metrics, steadyMs, onOver } = this.#route
     metrics.over(steadyMs() - this.#startedMs)
     onOver()

@@ -508,6 +508,13 @@ describe('streams', () => {
     expect(failures()).toEqual([])
   })
 
+  test('a stream that is not needed any more is destroyed', async () => {
+    const { upstream } = await upstreamAt(await refusedUrl())
+    const body = new PassThrough()
+    expect(await upstream.send(request({ body, contentLength: undefined }))).toMatchObject({ cause: 'unreachable' })
+    expect(body.destroyed).toBe(true)
+  })
+
   test('X-4: a stream nobody has read from may be sent to another address', async () => {
     const server = await playing([ok, ok])
     const url = server.url.replace('127.0.0.1', 'collector.test')

@@ -1,0 +1,169 @@
+import type { Answer } from './answer.ts'
+import { harmlessBytes, Inflation } from './body-inflation.ts'
+import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
+import { WholeBody } from './body-whole.ts'
+import type { ExportCall } from './export-call.ts'
+import { tooLarge } from './http-judge.ts'
+import type { Ingest } from './ingest.ts'
+import type { Refusal } from './refusals.ts'
+
+/** Whose request it is. */
+export interface BodyOwner {
+  /** It has ended without a byte. */
+  bodyEmpty(): void
+  /** On its way; whoever has the answer gives back what the call holds. */
+  bodySent(answer: Promise<Answer>): void
+  /** At most once; the owner lets go of the body then. */
+  bodyRefused(refusal: Refusal): void
+  /** Read on, after `take` has said false. */
+  resumeBody(): void
+}
+
+export interface BodyRules {
+  readonly ingest: Ingest
+  readonly maxBodyBytes: number
+}
+
+/** The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). */
+export class RequestBody implements BodySource {
+  readonly #call: ExportCall
+  readonly #rules: BodyRules
+  readonly #owner: BodyOwner
+  #wireBytes = 0
+  /** `undefined` of a body that is passed on. */
+  #whole: WholeBody | undefined
+  #stream: BodyStream | undefined
+  #inflation: Inflation | undefined
+  #isSent = false
+  #isEnded = false
+  #isLetGo = false
+  #isReaderFull = false
+  #isInflaterFull = false
+
+  constructor(call: ExportCall, rules: BodyRules, owner: BodyOwner) {
+    this.#call = call
+    this.#rules = rules
+    this.#owner = owner
+    if (rules.ingest.wantsWhole(call)) this.#whole = new WholeBody(call.declaredBytes)
+  }
+
+  get wireBytes(): number {
+    return this.#wireBytes
+  }
+
+  get isPaused(): boolean {
+    return this.#isReaderFull || this.#isInflaterFull
+  }
+
+  /** False: wait for `resumeBody`. */
+  take(piece: Uint8Array): boolean {
+    this.#wireBytes += piece.length
+    const refusal = this.#refusal(piece.length)
+    if (refusal !== undefined) this.#owner.bodyRefused(refusal)
+    else if (this.#whole === undefined) this.#pass(piece)
+    else this.#whole.add(piece)
+    return !this.isPaused
+  }
+
+  end(): void {
+    this.#isEnded = true
+    if (this.#wireBytes === 0) this.#owner.bodyEmpty()
+    else if (this.#whole !== undefined) this.#check(this.#whole.bytes())
+    else if (this.#inflation !== undefined) this.#inflation.end()
+    else this.#stream?.push(null)
+  }
+
+  /** Nothing more will be taken. Upstream never gets the end of a body that has not come to its end. */
+  letGo(why: string): void {
+    this.#isLetGo = true
+    this.#inflation?.cancel()
+    this.#whole = undefined
+    if (this.#stream !== undefined && !this.#stream.readableEnded) this.#stream.destroy(new BrokenBody(why))
+    if (!this.#isSent) this.#rules.ingest.abandon(this.#call)
+    this.#unblock()
+  }
+
+  wanted(): void {
+    if (!this.#isReaderFull) return
+    this.#isReaderFull = false
+    this.#resume()
+  }
+
+  unwanted(): void {
+    this.#inflation?.cancel()
+    this.#unblock()
+  }
+
+  #refusal(bytes: number): Refusal | undefined {
+    const { ingest, maxBodyBytes } = this.#rules
+    if (this.#wireBytes > maxBodyBytes) return tooLarge(maxBodyBytes)
+    return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
+  }
+
+  #pass(piece: Uint8Array): void {
+    const stream = this.#stream ?? this.#open()
+    // Whoever read it has seen enough, and will say so.
+    if (stream.destroyed) return
+    if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
+    if (!stream.push(piece)) this.#isReaderFull = true
+  }
+
+  /** Nothing is asked of upstream before there is something to send. */
+  #open(): BodyStream {
+    const { ingest, maxBodyBytes } = this.#rules
+    const { declaredBytes, contentEncoding } = this.#call
+    const stream = new BodyStream(this)
+    this.#stream = stream
+    if ((declaredBytes ?? maxBodyBytes) > harmlessBytes(contentEncoding, maxBodyBytes)) {
+      this.#inflation = this.#inflationOf(() => stream.push(null))
+    }
+    this.#send(ingest.sendStream(this.#call, stream))
+    return stream
+  }
+
+  #check(body: Uint8Array): void {
+    const send = () => this.#send(this.#rules.ingest.sendWhole(this.#call, body))
+    if (body.length <= harmlessBytes(this.#call.contentEncoding, this.#rules.maxBodyBytes)) {
+      send()
+      return
+    }
+    this.#inflation = this.#inflationOf(send)
+    this.#inflation.write(body)
+    this.#inflation.end()
+  }
+
+  #send(answer: Promise<Answer>): void {
+    this.#isSent = true
+    this.#whole = undefined
+    this.#owner.bodySent(answer)
+  }
+
+  #inflationOf(fits: () => void): Inflation {
+    const { contentEncoding } = this.#call
+    const { maxBodyBytes } = this.#rules
+    return new Inflation(contentEncoding, maxBodyBytes, {
+      drained: () => {
+        this.#isInflaterFull = false
+        this.#resume()
+      },
+      judged: (verdict) => {
+        if (this.#isLetGo) return
+        if (verdict === 'fits') fits()
+        else if (verdict === 'too_large') this.#owner.bodyRefused(tooLarge(maxBodyBytes))
+        else this.#owner.bodyRefused({ kind: 'bad_body', message: `The body is not valid ${contentEncoding}.` })
+      },
+    })
+  }
+
+  /** Nobody is left who could be overwhelmed. */
+  #unblock(): void {
+    if (!this.isPaused) return
+    this.#isReaderFull = false
+    this.#isInflaterFull = false
+    this.#resume()
+  }
+
+  #resume(): void {
+    if (!this.isPaused && !this.#isEnded) this.#owner.resumeBody()
+  }
+}

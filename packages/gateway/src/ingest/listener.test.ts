@@ -1,0 +1,454 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { Gate } from '@penstock/testkit'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  accepted,
+  head,
+  post,
+  RawClient,
+  startFront,
+  type TestFront,
+  type TestFrontOptions,
+} from './http-harness.case.ts'
+import { versionOf } from './listener-protocol.ts'
+import { certificates } from './tls-certificates.case.ts'
+
+let front: TestFront
+const cleanups: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+  await front?.listener.close()
+})
+
+async function start(options?: TestFrontOptions): Promise<void> {
+  front = await startFront(options)
+}
+
+async function open(options?: { secure: boolean }): Promise<RawClient> {
+  const client = await RawClient.open(front.port, options)
+  cleanups.push(() => client.close())
+  return client
+}
+
+function openHttp2(scheme = 'http', options = {}): ClientHttp2Session {
+  const session = connectHttp2(`${scheme}://127.0.0.1:${front.port}`, { rejectUnauthorized: false, ...options })
+  session.on('error', () => {})
+  cleanups.push(() => session.destroy())
+  return session
+}
+
+function statusOver(session: ClientHttp2Session, body = 'abc', headers = {}): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': '/v1/traces', authorization: 'Bearer good', 'content-type': 'application/json' },
+      ...headers,
+    })
+    stream.on('response', (reply) => resolve(reply[':status']))
+    stream.on('error', reject)
+    stream.resume()
+    stream.end(body)
+  })
+}
+
+const connections = (transport: string) =>
+  front.metrics.cell('otelcol_receiver_active_connections', { transport }).value
+
+describe('P-1: one port for both versions of HTTP', () => {
+  test('in clear text, told apart by the first bytes', async () => {
+    await start()
+    const client = await open()
+    expect(await client.send(post('abc')).reply()).toMatchObject({ status: 200 })
+    expect(await statusOver(openHttp2())).toBe(200)
+    expect([connections('http'), connections('grpc')]).toEqual([1, 1])
+  })
+
+  test('however few bytes come at a time', async () => {
+    await start()
+    const client = await open()
+    for (const byte of head({ 'content-length': '1' })) {
+      await new Promise<void>((resolve) => client.socket.write(byte, () => resolve()))
+    }
+    expect(await client.send('x').reply()).toMatchObject({ status: 200 })
+  })
+
+  test('gRPC goes to its own front, by content type', async () => {
+    const seen: unknown[] = []
+    await start({
+      grpc: {
+        onHttp2(stream, headers, _flags, rawHeaders) {
+          seen.push(headers['content-type'], rawHeaders.includes(':path'))
+          stream.respond(
+            { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' },
+            { endStream: true },
+          )
+        },
+      },
+    })
+    const session = openHttp2()
+    await statusOver(session, '', { 'content-type': 'application/grpc+proto' })
+    expect(await statusOver(session)).toBe(200)
+    expect(seen).toEqual(['application/grpc+proto', true])
+  })
+
+  test('any beginning is of one version at most, whatever its length', () => {
+    const preface = 'PRI * HTTP/2.0\r\n\r\n'
+    expect(versionOf(Buffer.from(preface))).toBe(2)
+    expect(versionOf(Buffer.from('PRIVATE / HTTP/1.1\r\n'))).toBe(1)
+    fc.assert(
+      fc.property(fc.nat(17), (length) => {
+        expect(versionOf(Buffer.from(preface.slice(0, length)))).toBeUndefined()
+        expect(versionOf(Buffer.from(`${preface.slice(0, length)}~`))).toBe(1)
+      }),
+    )
+  })
+})
+
+describe('broken requests', () => {
+  const good = 'host: a\r\nauthorization: Bearer good\r\ncontent-type: application/json\r\n'
+
+  test.each([
+    [
+      'P-17: Transfer-Encoding and Content-Length',
+      `${good}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['two Content-Lengths', `${good}content-length: 3\r\ncontent-length: 4\r\n\r\nabcd`],
+    ['a Content-Length that is no number', `${good}content-length: 3x\r\n\r\nabc`],
+    ['a folded header', `${good}x-a: b\r\n c\r\ncontent-length: 0\r\n\r\n`],
+    ['a blank before the colon', `${good}content-length : 3\r\n\r\nabc`],
+    ['a coding that is not last', `${good}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
+    ['a head that is too long', `${good}x-a: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['no Host', 'authorization: Bearer good\r\ncontent-length: 0\r\n\r\n'],
+    ['two Hosts', `${good}host: b\r\ncontent-length: 0\r\n\r\n`],
+  ])('%s: 400 with a Status, and close', async (_, lines) => {
+    await start()
+    const client = await open()
+    const reply = await client.send(`POST /v1/traces HTTP/1.1\r\n${lines}`).reply()
+    expect(reply).toMatchObject({
+      status: 400,
+      headers: { connection: 'close', 'content-type': 'application/json' },
+    })
+    expect(JSON.parse(reply.body.toString())).toMatchObject({ code: 3 })
+    await client.closed
+    expect(front.ingest.sent).toEqual([])
+  })
+
+  test('a chunk that is none: 400, and upstream is cut off', async () => {
+    await start()
+    const client = await open()
+    client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`).send('zz\r\n')
+    expect(await client.reply()).toMatchObject({ status: 400, headers: { connection: 'close' } })
+    await front.ingest.untilSent(1)
+    expect(front.ingest.sent[0]?.broken).toBeDefined()
+  })
+
+  test('noise behind a request that waits for its answer is not answered in its place', async () => {
+    await start()
+    const gone = new Gate()
+    front.ingest.answer = async (call) => {
+      call.onClientGone = () => gone.open()
+      await gone.opened
+      return accepted
+    }
+    const client = await open()
+    client.send(Buffer.concat([post('abc'), Buffer.from('noise\r\n\r\n')]))
+    await expect(client.reply()).rejects.toThrow('closed after ""')
+    await gone.opened
+  })
+})
+
+describe('X-6: who is slow is cut off', () => {
+  test('before a byte has come', async () => {
+    await start()
+    const client = await open()
+    await front.clock.untilSleeping()
+    await front.clock.advance(11_000)
+    await client.closed
+  })
+
+  test.each([['P'], ['POST /v1/traces HTTP/1.1\r\nhost: a\r\nx-'], ['PRI * HT']])(
+    'in the head: %j',
+    async (beginning) => {
+      await start()
+      const client = await open()
+      client.send(beginning)
+      await front.clock.advance(5_000)
+      client.send(beginning.startsWith('POST') ? 'a' : '')
+      await front.clock.advance(6_000)
+      await client.closed
+    },
+  )
+
+  test('in the head of a second request, which drips in', async () => {
+    await start()
+    const client = await open()
+    await client.send(post('abc')).reply()
+    await front.clock.advance(2_000)
+    for (const piece of ['POST /v1/', 'traces ']) {
+      await new Promise<void>((resolve) => client.socket.write(piece, () => resolve()))
+      await front.clock.advance(6_000)
+    }
+    await front.clock.advance(6_000)
+    await client.closed
+  })
+
+  test('in the body: told to send it again', async () => {
+    await start()
+    const client = await open()
+    client.send(head({ 'content-length': '500' })).send('abc')
+    await front.ingest.presentedOnce()
+    await front.clock.advance(14_000)
+    client.send('d')
+    await front.clock.advance(17_000)
+    expect(await client.reply()).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '3' } })
+    await client.closed
+    expect(front.ingest.heldBytes).toBe(0)
+  })
+
+  test('in the body, over HTTP/2', async () => {
+    await start({ idleBodyTimeoutMs: 20 })
+    const session = openHttp2()
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': '/v1/traces', authorization: 'Bearer good', 'content-type': 'application/json' },
+    })
+    stream.on('error', () => {})
+    stream.write('abc')
+    const status = await new Promise((resolve) => stream.on('response', (reply) => resolve(reply[':status'])))
+    expect(status).toBe(503)
+  })
+
+  test('between requests, after 75 seconds', async () => {
+    await start()
+    const client = await open()
+    await client.send(post('abc')).reply()
+    await front.clock.advance(70_000)
+    expect(await client.send(post('abc')).reply()).toMatchObject({ status: 200 })
+    await front.clock.advance(77_000)
+    await client.closed
+    expect(connections('http')).toBe(0)
+  })
+
+  test('but not while an answer is awaited', async () => {
+    await start()
+    const answered = new Gate()
+    front.ingest.answer = async () => {
+      await answered.opened
+      return accepted
+    }
+    const client = await open()
+    client.send(post('abc'))
+    await front.ingest.untilSent(1)
+    await front.clock.advance(100_000)
+    answered.open()
+    expect(await client.reply()).toMatchObject({ status: 200 })
+  })
+})
+
+test('connections beyond the limit are closed at once', async () => {
+  await start({ settings: { maxConnections: 1 } })
+  const first = await open()
+  expect(await first.send(post('abc')).reply()).toMatchObject({ status: 200 })
+  const second = await RawClient.open(front.port)
+  await second.closed
+  expect(await first.send(post('abc')).reply()).toMatchObject({ status: 200 })
+})
+
+describe('X-8: connections do not grow old', () => {
+  test.each([
+    [0, 54_000],
+    [0.5, 60_000],
+    [1, 66_000],
+  ])('HTTP/1.1, roll %d: the next reply after %d ms says so', async (roll, ageMs) => {
+    await start({ settings: { maxConnectionAgeMs: 60_000 }, random: () => roll })
+    const client = await open()
+    await client.send(post('abc')).reply()
+    await front.clock.advance(ageMs - 2_000)
+    expect(await client.send(post('abc')).reply()).toMatchObject({ headers: { connection: 'keep-alive' } })
+    await front.clock.advance(3_000)
+    expect(await client.send(post('abc')).reply()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    await client.closed
+  })
+
+  test('P-11: not on a reply that is ahead of its body', async () => {
+    await start({ settings: { maxConnectionAgeMs: 10_000 } })
+    const client = await open()
+    await client.send(post('abc')).reply()
+    await front.clock.advance(11_000)
+    client.send(head({ 'content-length': '5', authorization: '' }))
+    expect(await client.reply()).toMatchObject({ status: 401, headers: { connection: 'keep-alive' } })
+    client.send('abcde').send(post('abc'))
+    expect(await client.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+  })
+
+  test('HTTP/2: GOAWAY in two steps, and what is under way is answered', async () => {
+    await start({ settings: { maxConnectionAgeMs: 10_000 } })
+    const answered = new Gate()
+    front.ingest.answer = async () => {
+      await answered.opened
+      return accepted
+    }
+    const session = openHttp2()
+    const goaways: number[] = []
+    session.on('goaway', (_code, lastStreamId) => goaways.push(lastStreamId))
+    const closed = new Promise((resolve) => session.on('close', resolve))
+    const status = statusOver(session)
+    await front.ingest.untilSent(1)
+    await front.clock.advance(13_000)
+    answered.open()
+    expect(await status).toBe(200)
+    await closed
+    // Node says it once more when the last stream has ended.
+    expect(goaways.slice(0, 2)).toEqual([2 ** 31 - 1, 1])
+  })
+})
+
+describe('X-15: drain', () => {
+  test('what is under way is answered, then every connection ends', async () => {
+    await start()
+    const answered = new Gate()
+    front.ingest.answer = async () => {
+      await answered.opened
+      return accepted
+    }
+    const busy = await open()
+    const idle = await open()
+    await idle.send(head({ authorization: '' })).reply()
+    busy.send(post('abc'))
+    const session = openHttp2()
+    const overHttp2 = statusOver(session)
+    await front.ingest.untilSent(2)
+    const drained = front.listener.drain(20_000)
+    await expect(RawClient.open(front.port)).rejects.toThrow('ECONNREFUSED')
+    answered.open()
+    expect(await busy.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await overHttp2).toBe(200)
+    await front.clock.advance(3_000)
+    await drained
+    await idle.closed
+  })
+
+  test('a request that a client sends in time is still taken', async () => {
+    await start()
+    const client = await open()
+    await client.send(post('abc')).reply()
+    const drained = front.listener.drain(20_000)
+    expect(await client.send(post('abc')).reply()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    await drained
+  })
+
+  test('who does not leave in time is cut off', async () => {
+    await start()
+    front.ingest.answer = () => new Promise(() => {})
+    const client = await open()
+    client.send(post('abc'))
+    await front.ingest.untilSent(1)
+    const drained = front.listener.drain(5_000)
+    await front.clock.advance(6_000)
+    await drained
+    await client.closed
+  })
+})
+
+describe('X-13: TLS', () => {
+  async function startTls(clientCa?: string) {
+    const folder = await mkdtemp(join(tmpdir(), 'penstock-tls-'))
+    cleanups.push(() => rm(folder, { recursive: true }))
+    const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
+    await write(files, certificates.one)
+    if (clientCa === undefined) {
+      await start({ tls: files })
+    } else {
+      const clientCaFile = join(folder, 'ca.crt')
+      await writeFile(clientCaFile, clientCa)
+      await start({ tls: { ...files, clientCaFile } })
+    }
+    return files
+  }
+
+  const write = async (files: { certFile: string; keyFile: string }, pair: { cert: string; key: string }) => {
+    await writeFile(`${files.certFile}.new`, pair.cert)
+    await writeFile(`${files.keyFile}.new`, pair.key)
+    await rename(`${files.certFile}.new`, files.certFile)
+    await rename(`${files.keyFile}.new`, files.keyFile)
+  }
+
+  const nameShown = async () => {
+    const client = await open({ secure: true })
+    return (client.socket as TLSSocket).getPeerCertificate().subject.CN
+  }
+
+  test('P-1: by ALPN, and by the first bytes without it', async () => {
+    await startTls()
+    expect(await (await open({ secure: true })).send(post('abc')).reply()).toMatchObject({ status: 200 })
+    expect(await statusOver(openHttp2('https'))).toBe(200)
+    const socket = connectTls({
+      port: front.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: ['http/1.1'],
+    })
+    cleanups.push(() => socket.destroy())
+    await new Promise((resolve) => socket.once('secureConnect', resolve))
+    expect(socket.alpnProtocol).toBe('http/1.1')
+  })
+
+  test('a new certificate is shown to new connections, and old ones live on', async () => {
+    const files = await startTls()
+    const old = await open({ secure: true })
+    expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
+    await write(files, certificates.two)
+    await expect
+      .poll(async () => {
+        await front.clock.advance(1_000)
+        return nameShown()
+      })
+      .toBe('two.gateway.test')
+    expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
+  })
+
+  test('half a rotation changes nothing', async () => {
+    const files = await startTls()
+    await writeFile(files.certFile, certificates.two.cert)
+    await front.clock.advance(2_000)
+    expect(await nameShown()).toBe('one.gateway.test')
+    await writeFile(files.keyFile, certificates.two.key)
+    await expect
+      .poll(async () => {
+        await front.clock.advance(1_000)
+        return nameShown()
+      })
+      .toBe('two.gateway.test')
+  })
+
+  test('a client certificate may be demanded', async () => {
+    await startTls(certificates.two.cert)
+    const status = (options: object) => statusOver(openHttp2('https', options))
+    await expect(status({})).rejects.toThrow()
+    expect(await status({ cert: certificates.two.cert, key: certificates.two.key })).toBe(200)
+  })
+
+  test('a key that does not belong to its certificate is an error at the start', async () => {
+    const files = await startTls()
+    await writeFile(files.certFile, certificates.two.cert)
+    await expect(startFront({ tls: files })).rejects.toThrow('key values mismatch')
+  })
+})
+
+test('a port that is taken is the error of the system', async () => {
+  await start()
+  await expect(startFront({ port: front.port })).rejects.toThrow('EADDRINUSE')
+})
+
+test('P-26: streams at one time are bounded, and the bound is told', async () => {
+  await start({ settings: { maxStreamsPerConnection: 7 } })
+  const session = openHttp2()
+  const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
+    session.on('remoteSettings', resolve),
+  )
+  expect(settings.maxConcurrentStreams).toBe(7)
+})
