@@ -1,7 +1,14 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { gzipSync } from 'node:zlib'
-import { type CallOptions, type ChannelCredentials, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import {
+  type CallOptions,
+  type ChannelCredentials,
+  Client,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js'
 import {
   contentTypes,
   decodeExportResponse,
@@ -102,7 +109,11 @@ async function exportOverGrpc(port: number, given: Export): Promise<Told> {
   const client = grpcClient(
     port,
     tls
-      ? credentials.createSsl(Buffer.from(tls.ca), tls.key ? Buffer.from(tls.key) : null, tls.cert ? Buffer.from(tls.cert) : null)
+      ? credentials.createSsl(
+          Buffer.from(tls.ca),
+          tls.key ? Buffer.from(tls.key) : null,
+          tls.cert ? Buffer.from(tls.cert) : null,
+        )
       : credentials.createInsecure(),
     given.gzip,
   )
@@ -114,7 +125,11 @@ async function exportOverGrpc(port: number, given: Export): Promise<Told> {
 }
 
 /** A channel of its own; `exportWith` may use it again and again. */
-export function grpcClient(port: number, trust: ChannelCredentials = credentials.createInsecure(), gzip = false): Client {
+export function grpcClient(
+  port: number,
+  trust: ChannelCredentials = credentials.createInsecure(),
+  gzip = false,
+): Client {
   return new Client(`localhost:${port}`, trust, {
     'grpc.use_local_subchannel_pool': 1,
     ...(gzip && { 'grpc.default_compression_algorithm': GZIP }),

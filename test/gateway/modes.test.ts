@@ -81,16 +81,15 @@ describe.each(clientKinds)('%s', (kind) => {
       expect(JSON.parse(first.body.toString())).toEqual({ partialSuccess: { errorMessage: warning } })
     } else {
       expect(first.body).toEqual(
-        Buffer.concat([
-          Buffer.of(0x0a, warning.length + 2, 0x12, warning.length),
-          Buffer.from(warning),
-        ]),
+        Buffer.concat([Buffer.of(0x0a, warning.length + 2, 0x12, warning.length), Buffer.from(warning)]),
       )
     }
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
     expect((await exportOnce(gateway.otlpPort, kind, { signal: 'logs' })).partial?.message).toBe(warning)
     clock.leapTo(startMs + HOUR_MS - 1)
-    await until('the gateway is awake again', async () => (await metricLines(gateway, 'otelcol_ingestauth_snapshot_age_seconds'))[0]?.endsWith(' 0'))
+    await until('the gateway is awake again', async () =>
+      (await metricLines(gateway, 'otelcol_ingestauth_snapshot_age_seconds'))[0]?.endsWith(' 0'),
+    )
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
     clock.leapTo(startMs + HOUR_MS)
     reply = { play: 'reply', status: 400 }
@@ -128,7 +127,11 @@ describe('E-2, E-3: a change holds for the next request', () => {
       new Promise<number>((resolve, reject) => {
         const request = httpRequest(
           `${gateway.otlpUrl}/v1/traces`,
-          { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } },
+          {
+            method: 'POST',
+            agent,
+            headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length },
+          },
           (response) => response.resume().on('end', () => resolve(response.statusCode!)),
         )
         request.on('socket', (socket) => socket.once('ready', () => ports.add(socket.localPort)))

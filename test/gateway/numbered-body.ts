@@ -4,7 +4,7 @@ export const idOf = (number: number): string => `n${String(number).padStart(8, '
 /** ExportTraceServiceRequest in protobuf: one span whose name is the id, which survives being joined with others. */
 export function numberedBody(id: string): Buffer {
   const span = field(2, field(1, Buffer.alloc(16, 7)), field(2, Buffer.alloc(8, 9)), field(5, Buffer.from(id)))
-  return field(1, field(1, serviceName), span)
+  return field(1, field(1, serviceName), field(2, span))
 }
 
 /** Ids in a body, which may be several joined. */

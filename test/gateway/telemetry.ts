@@ -1,4 +1,11 @@
-import { decodeRequest, type Encoding, encodeRequest, type KeyValue, type OtlpRequest, type Signal } from '@penstock/otlp'
+import {
+  decodeRequest,
+  type Encoding,
+  encodeRequest,
+  type KeyValue,
+  type OtlpRequest,
+  type Signal,
+} from '@penstock/otlp'
 
 export interface Telemetry {
   readonly signal?: Signal
@@ -93,7 +100,11 @@ export function itemsIn(body: Uint8Array, encoding: Encoding, signal: Signal = '
 }
 
 /** The attributes of each resource in a request. */
-export function resourcesIn(body: Uint8Array, encoding: Encoding, signal: Signal = 'traces'): Record<string, unknown>[] {
+export function resourcesIn(
+  body: Uint8Array,
+  encoding: Encoding,
+  signal: Signal = 'traces',
+): Record<string, unknown>[] {
   return decodeRequest(signal, body, encoding).resources.map(({ resource }) =>
     Object.fromEntries((resource?.attributes ?? []).map(({ key, value }: KeyValue) => [key, value])),
   )

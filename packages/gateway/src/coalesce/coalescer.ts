@@ -210,7 +210,7 @@ export class Coalescer implements Coalescing {
       signal: call.signal,
       encoding: call.encoding,
       contentEncoding: contentEncoding === 'identity' ? '' : contentEncoding,
-      headers: call.headers,
+      headers: call.headers.concat(call.trusted),
       body,
       contentLength: body.length,
       deadlineMs: batch.lastDeadlineMs,

@@ -7,7 +7,7 @@ const CAP_FORGOTTEN_MS = 600_000
 
 /**
  * What must agree for two bodies to travel together (C-1). Exact, since no part can hold a line feed: no hash can
- * collide, and two owners never meet.
+ * collide, and two owners never meet. The headers that we add follow from the token.
  */
 export function laneKey(call: ExportCall): string {
   const { token } = call.admitted
@@ -18,6 +18,8 @@ export function laneKey(call: ExportCall): string {
 export class Lane {
   readonly key: string
   readonly upstream: Upstream
+  /** The call it was made for. */
+  readonly #first: Pick<ExportCall, 'transport' | 'signal' | 'headers' | 'admitted'>
   /** Upstream requests not yet answered. */
   underWay = 0
   waiting: Member[] = []
@@ -31,10 +33,28 @@ export class Lane {
   readonly #fullBytes: number
   #lowered: { readonly bytes: number; readonly untilMs: number } | undefined = undefined
 
-  constructor(key: string, upstream: Upstream, fullBytes: number) {
+  constructor(
+    key: string,
+    { transport, signal, headers, admitted }: ExportCall,
+    upstream: Upstream,
+    fullBytes: number,
+  ) {
+    this.#first = { transport, signal, headers, admitted }
     this.key = key
     this.upstream = upstream
     this.#fullBytes = fullBytes
+  }
+
+  /** Whether the call has this lane's key, at the price of comparing instead of making it. */
+  takes({ transport, signal, headers, admitted }: ExportCall, upstream: Upstream): boolean {
+    const first = this.#first
+    const { token } = admitted
+    if (upstream !== this.upstream || token?.id !== first.admitted.token?.id) return false
+    if (token?.tenant !== first.admitted.token?.tenant) return false
+    if (transport !== first.transport || signal !== first.signal || headers.length !== first.headers.length)
+      return false
+    for (let at = 0; at < headers.length; at += 1) if (headers[at] !== first.headers[at]) return false
+    return true
   }
 
   /** Largest batch that is sent (C-6). */

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import { encodeRequest, type OtlpRequest, type ResourceGroup, type Span } from '@penstock/otlp'
 import protobuf from 'protobufjs'
 import type { Answer, Refused } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
+import { type ExportCall, noHeaders } from '../ingest/export-call.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 
@@ -131,6 +131,7 @@ export function exportCall(changes: Partial<ExportCall> & { readonly owner?: Tok
     },
     onClientGone: undefined,
     reservedBytes: 0,
+    trusted: noHeaders,
     ...fields,
   }
 }

@@ -7,6 +7,8 @@ export type Transport = 'http' | 'grpc'
 /** Names and values in turn, as `rawHeaders` of node:http has them; names in lower case. */
 export type FlatHeaders = readonly string[]
 
+export const noHeaders: FlatHeaders = []
+
 /** One export that has been let in, on its way to an upstream. The body travels beside it, whole or as a stream. */
 export interface ExportCall {
   readonly transport: Transport
@@ -16,9 +18,11 @@ export interface ExportCall {
   readonly contentEncoding: string
   /**
    * What the client sent and upstream may see: without hop-by-hop headers, content-length, content-type,
-   * content-encoding, credentials and the headers that only we may set. The gate appends those.
+   * content-encoding, credentials and the headers that only we may set.
    */
-  headers: FlatHeaders
+  readonly headers: FlatHeaders
+  /** Headers that only we may set; added by the gate, none at first. The same object for all calls of a token. */
+  trusted: FlatHeaders
   /** Wire bytes of the body, when the client has said how many (Content-Length, gRPC frame). */
   readonly declaredBytes: number | undefined
   /** When the client stops waiting, in milliseconds of the clock. */

@@ -107,7 +107,7 @@ export class Gate implements Ingest {
         signal: call.signal,
         encoding: call.encoding,
         contentEncoding: call.contentEncoding,
-        headers: call.headers,
+        headers: call.headers.concat(call.trusted),
         body: measured.stream,
         contentLength: call.declaredBytes,
         deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),
@@ -135,8 +135,7 @@ export class Gate implements Ingest {
 
   #begin(call: ExportCall): void {
     this.#underWay += 1
-    const trusted = this.#parts.trustedHeaders(call.admitted)
-    if (trusted.length > 0) call.headers = call.headers.length === 0 ? trusted : call.headers.concat(trusted)
+    call.trusted = this.#parts.trustedHeaders(call.admitted)
   }
 
   #end(call: ExportCall): void {
@@ -163,7 +162,7 @@ export class Gate implements Ingest {
       signal: sent.signal,
       encoding: sent.encoding,
       contentEncoding: sent.contentEncoding,
-      headers: sent.headers,
+      headers: sent.headers.concat(sent.trusted),
       body: bytes,
       contentLength: bytes.length,
       deadlineMs: upstreamDeadlineMs(call, clock.nowMs()),

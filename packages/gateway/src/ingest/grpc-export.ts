@@ -6,7 +6,7 @@ import type { Answer } from './answer.ts'
 import { harmlessBytes, Inflation } from './body-inflation.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { WholeBody } from './body-whole.ts'
-import type { ExportCall, FlatHeaders } from './export-call.ts'
+import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
 import { PREFIX_BYTES } from './grpc-wire.ts'
 import type { Ingest } from './ingest.ts'
@@ -193,6 +193,7 @@ export class GrpcExport implements BodySource {
       admitted,
       onClientGone: undefined,
       reservedBytes: 0,
+      trusted: noHeaders,
     }
   }
 

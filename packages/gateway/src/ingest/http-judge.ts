@@ -1,6 +1,6 @@
 import type { Admitted, Presented } from './admission.ts'
 import type { Cors } from './cors.ts'
-import type { ExportCall, FlatHeaders } from './export-call.ts'
+import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
 import type { Target } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
@@ -41,7 +41,6 @@ export interface JudgeRules {
   readonly isReady: () => boolean
 }
 
-const noHeaders: FlatHeaders = []
 const allowPost: FlatHeaders = ['allow', 'POST, OPTIONS']
 const allowGet: FlatHeaders = ['allow', 'GET, HEAD']
 const codings: FlatHeaders = ['accept-encoding', 'gzip, identity']
@@ -160,6 +159,7 @@ function callOf(
     admitted,
     onClientGone: undefined,
     reservedBytes: 0,
+    trusted: noHeaders,
   }
 }
 

@@ -14,5 +14,8 @@ export interface IngestPlane {
 export interface PlaneReport {
   readonly metrics: MetricsReport
   readonly sightings: SightingsReport
-  readonly state: 'starting' | 'ready' | 'draining'
+  /** `blind`: the store could not be read for so long that nobody is judged any more (T-14). */
+  readonly state: 'starting' | 'ready' | 'blind' | 'draining'
+  /** The store cannot be used at present; while `ready`, the gate works from memory. */
+  readonly isStoreFailing: boolean
 }

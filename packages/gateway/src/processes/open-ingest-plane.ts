@@ -165,7 +165,7 @@ class Plane implements OpenPlane {
     const fronts = {
       http: httpFront(
         config,
-        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#state === 'ready' },
+        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#stateNow() === 'ready' },
         IDLE_BODY_MS,
       ),
       grpc: new GrpcFront(
@@ -194,7 +194,12 @@ class Plane implements OpenPlane {
   }
 
   async report(): Promise<PlaneReport> {
-    return { metrics: this.#metrics.report(), sightings: this.#sightings.report(), state: this.#state }
+    return {
+      metrics: this.#metrics.report(),
+      sightings: this.#sightings.report(),
+      state: this.#stateNow(),
+      isStoreFailing: this.#watch.isFailing,
+    }
   }
 
   async drain(delayMs: number): Promise<void> {
@@ -211,6 +216,11 @@ class Plane implements OpenPlane {
   async close(): Promise<void> {
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.close()))
     for (const close of this.#closers.splice(0).toReversed()) await close()
+  }
+
+  #stateNow(): PlaneReport['state'] {
+    const ageMs = this.#deps.clock.nowMs() - (this.#watch.current?.confirmedAtMs ?? 0)
+    return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
   /** What goes on beside requests, each at its own pace. */

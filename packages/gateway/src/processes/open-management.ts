@@ -133,11 +133,17 @@ function plain(
   return { method: 'GET', path, access: undefined, handle: async () => ({ ...(await answer()), contentType }) }
 }
 
-/** Ready when every process is: its tokens read, and not draining (X-14). Whether upstream answers is not asked. */
+/**
+ * Ready when every process is: its tokens read, and not draining (X-14). Whether upstream answers is not asked. A store
+ * that cannot be used is told, and counts only once the gate does not work from memory any more (T-14).
+ */
 function readiness(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
   const state =
     reports.length < expected ? 'a process does not answer' : reports.find(({ state }) => state !== 'ready')?.state
-  return state === undefined ? { status: 200, content: 'ready\n' } : { status: 503, content: `not ready: ${state}\n` }
+  if (state !== undefined) return { status: 503, content: `not ready: ${state}\n` }
+  const isStoreFailing = reports.some((report) => report.isStoreFailing)
+  const content = isStoreFailing ? 'ready, from memory: the token store cannot be used\n' : 'ready\n'
+  return { status: 200, content }
 }
 
 /** Of all processes that answer. */

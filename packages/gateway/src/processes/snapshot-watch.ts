@@ -35,6 +35,11 @@ export class SnapshotWatch {
     return this.#current
   }
 
+  /** The last poll has failed. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
   /** Polls until `close`; trouble with the store is logged once per outage, and the snapshot grows old. */
   async run(): Promise<void> {
     while (!this.#stop.signal.aborted) {

@@ -1,0 +1,115 @@
+import { jsonLog } from '@penstock/runtime'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { liveInstances } from '../store/instances.ts'
+import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { createToken, revokeToken } from '../tokens/token-operations.ts'
+import { SnapshotWatch } from './snapshot-watch.ts'
+
+let gateway: TemporaryGateway
+let watch: SnapshotWatch
+let lines: string[]
+beforeEach(async () => {
+  gateway = await TemporaryGateway.open()
+  lines = []
+  const { db, clock } = gateway
+  const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
+  watch = new SnapshotWatch({ db, clock, log, instanceId: 'ours' })
+})
+afterEach(() => gateway.close())
+
+const events = () => lines.map((line) => JSON.parse(line).event)
+const statusesOf = () => [...watch.current!.byId.values()].map(({ revokedAtMs }) => revokedAtMs !== undefined)
+
+/** One turn of the poll. */
+async function poll(): Promise<void> {
+  await gateway.clock.advance(1_000)
+  await gateway.clock.untilSleeping()
+}
+
+/** Takes the table away that every poll reads, as a damaged file does; gives the way back. */
+async function loseStore(): Promise<() => Promise<void>> {
+  const rename = (from: string, to: string) =>
+    gateway.db.write((tx) => tx.schema.alterTable(from).renameTo(to).execute())
+  await rename('enforcement', 'lost')
+  return () => rename('lost', 'enforcement')
+}
+
+test('E-10: nothing is known before the store has been read', async () => {
+  expect(watch.current).toBeUndefined()
+  await watch.refresh()
+  expect(watch.current).toMatchObject({ mode: 'off', confirmedAtMs: gateway.clock.nowMs() })
+})
+
+test('T-13: a change by another process is seen with the next poll, within a second', async () => {
+  const running = watch.run()
+  await gateway.clock.untilSleeping()
+  const { id } = await createToken(gateway.as('Admin', {}, await gateway.openAnother()), { name: 'theirs' })
+  expect(watch.current!.byId.size).toBe(0)
+  await poll()
+  expect([...watch.current!.byId.keys()]).toEqual([id])
+  await revokeToken(gateway.as('Admin', {}, await gateway.openAnother()), { id })
+  await poll()
+  expect(statusesOf()).toEqual([true])
+  await watch.close()
+  await running
+})
+
+test('T-10: while nothing changes the tokens are not read again, and their age starts anew', async () => {
+  await createToken(gateway.as('Admin'), { name: 'one' })
+  const running = watch.run()
+  await gateway.clock.untilSleeping()
+  const before = watch.current!
+  await poll()
+  expect(watch.current!.byId).toBe(before.byId)
+  expect(watch.current!.confirmedAtMs).toBe(before.confirmedAtMs + 1_000)
+  await watch.close()
+  await running
+})
+
+test('T-13: a refresh asked for while one is under way reads after the change its caller knows of', async () => {
+  await watch.refresh()
+  const early = watch.refresh()
+  const { id } = await createToken(gateway.as('Admin'), { name: 'late' })
+  await watch.refresh()
+  expect([...watch.current!.byId.keys()]).toEqual([id])
+  await early
+})
+
+test('T-14: without the store the last snapshot stays and grows old; told once per outage', async () => {
+  await createToken(gateway.as('Admin'), { name: 'kept' })
+  const running = watch.run()
+  await gateway.clock.untilSleeping()
+  const known = watch.current!
+  const restore = await loseStore()
+  for (let turn = 0; turn < 5; turn += 1) await poll()
+  expect(watch.current).toBe(known)
+  expect(watch.isFailing).toBe(true)
+  expect(events()).toEqual(['store.unreadable'])
+
+  await restore()
+  await poll()
+  expect(watch.isFailing).toBe(false)
+  expect(watch.current!.confirmedAtMs).toBe(gateway.clock.nowMs())
+  expect(events()).toEqual(['store.unreadable', 'store.recovered'])
+
+  await loseStore()
+  await poll()
+  expect(events()).toEqual(['store.unreadable', 'store.recovered', 'store.unreadable'])
+  await watch.close()
+  await running
+})
+
+test('T-13: says which epoch it runs, is alive while it polls, and gone once it is closed', async () => {
+  const { db, clock } = gateway
+  const running = watch.run()
+  await clock.untilSleeping()
+  const { epoch } = watch.current!
+  for (let turn = 0; turn < 15; turn += 1) await poll()
+  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch }])
+  await createToken(gateway.as('Admin'), { name: 'new' })
+  await poll()
+  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch: epoch + 1 }])
+  await watch.close()
+  await running
+  expect(await liveInstances(db, clock.nowMs())).toEqual([])
+})

@@ -1,0 +1,99 @@
+import { EventEmitter } from 'node:events'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
+import { answerQuestions, type Channel, RemotePlane } from './worker-messages.ts'
+
+/** Two ends of a pipe that copies what passes, as a process boundary does. */
+function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitter } {
+  const ends = [new EventEmitter(), new EventEmitter()] as const
+  const end = (own: EventEmitter, other: EventEmitter) =>
+    Object.assign(own, {
+      send: (message: object) => {
+        const copy: unknown = JSON.parse(JSON.stringify(message))
+        queueMicrotask(() => other.emit('message', copy))
+      },
+    })
+  return { primary: end(ends[0], ends[1]), worker: end(ends[1], ends[0]) }
+}
+
+const report: PlaneReport = {
+  metrics: { series: [] } as unknown as PlaneReport['metrics'],
+  sightings: { clients: [] } as unknown as PlaneReport['sightings'],
+  state: 'ready',
+  isStoreFailing: false,
+}
+
+function planeOf(more: Partial<IngestPlane> = {}): IngestPlane {
+  return { refresh: async () => {}, report: async () => report, drain: async () => {}, ...more }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('asks the plane at the other end, and passes its answers, failures included', async () => {
+  const { primary, worker } = pipe()
+  const delays: number[] = []
+  answerQuestions(
+    worker,
+    planeOf({
+      refresh: async () => {
+        throw new Error('the store cannot be read')
+      },
+      drain: async (delayMs) => void delays.push(delayMs),
+    }),
+  )
+  const remote = new RemotePlane(primary)
+  expect(await remote.report()).toEqual(report)
+  await remote.drain(250)
+  expect(delays).toEqual([250])
+  await expect(remote.refresh()).rejects.toThrow('the store cannot be read')
+})
+
+test('answers find their questions, whatever order they come in', async () => {
+  const { primary, worker } = pipe()
+  const finish: ((value: PlaneReport) => void)[] = []
+  answerQuestions(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
+  const remote = new RemotePlane(primary)
+  const [first, second] = [remote.report(), remote.report()]
+  await vi.waitFor(() => expect(finish).toHaveLength(2))
+  finish[1]!({ ...report, state: 'draining' })
+  finish[0]!({ ...report, state: 'starting' })
+  expect((await first).state).toBe('starting')
+  expect((await second).state).toBe('draining')
+})
+
+test('a worker that hangs is not waited for longer than 5 s, but draining takes as long as it takes', async () => {
+  const { primary } = pipe()
+  const remote = new RemotePlane(primary)
+  const refreshed = remote.refresh().catch((error: Error) => error.message)
+  let drained = 'not yet'
+  const draining = remote.drain(0).catch((error: Error) => {
+    drained = error.message
+  })
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(await refreshed).toBe('no refresh in time')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(drained).toBe('not yet')
+  primary.emit('disconnect')
+  await draining
+  expect(drained).toBe('the worker has ended')
+})
+
+test('a worker that has ended fails whatever is asked of it, at once', async () => {
+  const { primary } = pipe()
+  const remote = new RemotePlane(primary)
+  const waiting = remote.report()
+  primary.emit('disconnect')
+  await expect(waiting).rejects.toThrow('the worker has ended')
+  await expect(remote.report()).rejects.toThrow('the worker has ended')
+})
+
+test('what else comes over the channel is nobody’s question', async () => {
+  const { primary, worker } = pipe()
+  const said: unknown[] = []
+  primary.on('message', (message) => said.push(message))
+  answerQuestions(worker, planeOf())
+  for (const stray of [null, 'report', 7, {}, { penstock: 'listening' }]) worker.emit('message', stray)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(said).toEqual([])
+})

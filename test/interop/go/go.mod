@@ -1,0 +1,3 @@
+module penstock.invalid/interop
+
+go 1.25.0
