@@ -1,14 +1,13 @@
-import { request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:http2'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { accept, startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce, exportWith, grpcClient, okCode } from './export-client.ts'
-import { LeapingClock } from './leaping-clock.ts'
+import { startGatewayAt } from './leaping-clock.ts'
 import { metricLines } from './metrics-page.ts'
 import { startGateway } from './running-gateway.ts'
 import { exportBody } from './telemetry.ts'
-import { until } from './until.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
 const HOUR_MS = 3_600_000
@@ -71,8 +70,7 @@ describe.each(clientKinds)('%s', (kind) => {
   test('E-5: a warning with rejected 0, once an hour for each signal, and not where something else was wrong', async () => {
     let reply = accept()
     const sink = await startSink(() => reply)
-    const clock = new LeapingClock(startMs)
-    const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url }, { clock })
+    const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
     await setMode(gateway, 'warn')
 
     const first = await exportOnce(gateway.otlpPort, kind)
@@ -81,17 +79,15 @@ describe.each(clientKinds)('%s', (kind) => {
       expect(JSON.parse(first.body.toString())).toEqual({ partialSuccess: { errorMessage: warning } })
     } else {
       expect(first.body).toEqual(
-        Buffer.concat([Buffer.of(0x0a, warning.length + 2, 0x12, warning.length), Buffer.from(warning)]),
+        // Field 1 of 134 bytes, in it field 2 of 131.
+        Buffer.concat([Buffer.of(0x0a, 0x86, 0x01, 0x12, 0x83, 0x01), Buffer.from(warning)]),
       )
     }
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
     expect((await exportOnce(gateway.otlpPort, kind, { signal: 'logs' })).partial?.message).toBe(warning)
-    clock.leapTo(startMs + HOUR_MS - 1)
-    await until('the gateway is awake again', async () =>
-      (await metricLines(gateway, 'otelcol_ingestauth_snapshot_age_seconds'))[0]?.endsWith(' 0'),
-    )
+    await gateway.leapTo(startMs + HOUR_MS - 1)
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
-    clock.leapTo(startMs + HOUR_MS)
+    await gateway.leapTo(startMs + HOUR_MS)
     reply = { play: 'reply', status: 400 }
     const broken = await exportOnce(gateway.otlpPort, kind, { signal: 'metrics' })
     expect(broken.code).toBe(kind === 'gRPC' ? 3 : 400)
@@ -120,7 +116,6 @@ describe('E-2, E-3: a change holds for the next request', () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
     const body = exportBody({}, 'protobuf')
-    const { Agent } = await import('node:http')
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ports = new Set<number | undefined>()
     const send = () =>
@@ -210,13 +205,12 @@ test('E-7: however much is refused, enforcement stays on', async () => {
 
 test.each(clientKinds)('E-8: a token ends exactly when it says so, and its owner is told (%s)', async (kind) => {
   const sink = await startSink()
-  const clock = new LeapingClock(startMs)
-  const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url }, { clock })
+  const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
   const { id, token } = await gateway.token({ expires_at: '2026-11-21T07:03:10.500Z' })
   await gateway.enforce(true)
-  clock.leapTo(startMs + 10_499)
+  await gateway.leapTo(startMs + 10_499)
   expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
-  clock.leapTo(startMs + 10_500)
+  await gateway.leapTo(startMs + 10_500)
   expect(await exportOnce(gateway.otlpPort, kind, { token })).toMatchObject({
     code: kind === 'gRPC' ? 16 : 401,
     message: `The ingest token ${id} has expired.`,

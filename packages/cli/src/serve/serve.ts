@@ -62,12 +62,6 @@ async function serveUntilInterrupted(
   if (embedded !== undefined) teardown.push(() => embedded.close())
   const config = gatewayConfig(settings, configured ?? embedded!.upstream)
 
-  const firstKey = await ensureFirstAdminKey(db, peppers, {
-    given: settings.obsApiKey,
-    nowMs: clock.nowMs(),
-    randomBytes,
-  })
-
   const workers =
     workerCount > 1
       ? await Workers.start({ count: workerCount, env: workerVariables(config.upstream, settings), clock, log })
@@ -99,6 +93,12 @@ async function serveUntilInterrupted(
     log,
   })
   teardown.push(() => management.close())
+  // Not before everything listens: a start that fails must not make a key that nobody gets to see.
+  const firstKey = await ensureFirstAdminKey(db, peppers, {
+    given: settings.obsApiKey,
+    nowMs: clock.nowMs(),
+    randomBytes,
+  })
 
   const gatewayUrls = (workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)).map(
     ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,

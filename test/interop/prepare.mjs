@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+/*
+ * Makes ready what the interoperability tests run beside Node: a virtual environment with the OpenTelemetry SDK for Python,
+ * and a small Go program with that for Go. Prints their paths as a line of JSON.
+ *
+ *   node prepare.mjs                 make them, unless the cache has them
+ *   node prepare.mjs --print-paths   only say where they are, or would be
+ *
+ * Each cache entry is named by the hash of what it is made from, so an edit makes another one. The path rule lives here
+ * alone; the tests ask for it.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, setPriority } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const here = import.meta.dirname
+const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
+const requirements = join(here, 'python', 'requirements.txt')
+const goSources = ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, 'go', file))
+
+const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
+const go = join(cacheRoot, `interop-go-${hashOf(goSources)}`, 'interop')
+/** Written when everything is installed: an environment cannot be renamed into place, it knows its own path. */
+const pythonIsComplete = join(pythonHome, 'complete')
+const paths = { python: join(pythonHome, 'bin', 'python'), pythonIsComplete, go }
+
+const failures = process.argv.includes('--print-paths') ? [] : [makePython(), makeGo()].filter(Boolean)
+for (const failure of failures) console.error(`interop: ${failure}`)
+if (failures.length > 0) process.exitCode = 1
+else console.log(JSON.stringify(paths))
+
+function hashOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file)).update('\0')
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** Both answer why it failed, if it did. */
+function makePython() {
+  if (existsSync(pythonIsComplete)) return undefined
+  console.error('interop: installing the OpenTelemetry SDK for Python')
+  rmSync(pythonHome, { recursive: true, force: true })
+  mkdirSync(cacheRoot, { recursive: true })
+  const failure =
+    run('python3', ['-m', 'venv', pythonHome]) ??
+    run(paths.python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', requirements])
+  if (failure === undefined) writeFileSync(pythonIsComplete, '')
+  return failure
+}
+
+function makeGo() {
+  if (existsSync(go)) return undefined
+  console.error('interop: building the Go client')
+  mkdirSync(dirname(go), { recursive: true })
+  setPriority(10) // inherited by the compiler: a build must not starve what else runs here
+  const aside = `${go}.${process.pid}`
+  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, 'go'))
+  if (failure === undefined) renameSync(aside, go)
+  return failure
+}
+
+function run(command, args, cwd = here) {
+  const { error, status, stderr, stdout } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  if (error?.code === 'ENOENT') return `${command} is not installed`
+  if (error !== undefined) return `could not start ${command}: ${error.message}`
+  return status === 0 ? undefined : `${command} ${args.join(' ')}: ${(stderr || stdout).trim()}`
+}
