@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { settingTable } from '../packages/cli/src/serve/setting-table.ts'
 import { penstock } from './command-line.ts'
 import { caseNames } from './fixtures.ts'
 
@@ -13,13 +15,21 @@ const commands = [...read('README.md').matchAll(/^npx penstock (.+)$/gm)]
   .filter(([name]) => name !== 'export')
 
 describe('commands of the README', () => {
+  let directory: string
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'penstock-readme-'))
+  })
+  afterAll(() => rmSync(directory, { recursive: true }))
+
   test('are more than one', () => {
     expect(commands.length).toBeGreaterThan(1)
   })
 
   test.each(commands.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
     const inRoot = args.map((arg) => (arg.includes('/') ? join(root, arg) : arg))
-    expect(await penstock(inRoot)).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringMatching(/./) })
+    const { exitCode, stdout, stderr } = await penstock(inRoot, { env: { PENSTOCK_DATA_DIR: directory } })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/./) })
+    expect(stderr).toMatch(args[1] === 'create' ? /^created .*\n$/ : /^$/)
   })
 })
 
@@ -43,6 +53,14 @@ const files = places.flatMap((place) =>
 const isNamed = (end: string): boolean =>
   [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
 
+/** Of `penstock serve`, and of the commands beside it. */
+const variables = new Set([
+  ...Object.values(settingTable).map(({ variable }) => variable),
+  'PENSTOCK_SERVICE_NAME',
+  'PENSTOCK_EXPORT_ENDPOINT',
+  'PENSTOCK_EXPORT_TOKEN',
+])
+
 describe.each(pages)('%s', (page) => {
   const text = read(page).replaceAll(/https?:[^)\s]*/g, '')
 
@@ -54,6 +72,17 @@ describe.each(pages)('%s', (page) => {
   test('paths from the root exist', () => {
     const paths = text.match(new RegExp(`(?<![\\w./-])(?:${places.join('|')})/[\\w./-]*\\w`, 'g')) ?? []
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  test('scripts that it names can be run', () => {
+    const named = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][a-z:]*)/g)].map(([, name = '']) => name)
+    const { scripts } = JSON.parse(read('package.json'))
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+  })
+
+  test('variables that it names are settings', () => {
+    const named = text.match(/\bPENSTOCK_[A-Z_]+/g) ?? []
+    expect(named.filter((name) => !variables.has(name))).toEqual([])
   })
 
   test('files that it names are there, if only by the end of their path', () => {

@@ -32,6 +32,8 @@ const verified: Admitted = {
     signals: new Set(['traces']),
     tenant: undefined,
     allowedOrigins: [],
+    certificateNames: [],
+    allowQuery: false,
     limits: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,

@@ -107,7 +107,7 @@ describe.each(Object.entries(fronts))('forward-auth on %s', (_, make) => {
     expect(presented.at(-1)).toEqual({
       transport: 'forward-auth',
       signal: 'metrics',
-      credential: { kind: 'bearer', value: 'bad' },
+      credential: { kind: 'bearer', value: 'bad', from: 'header' },
       origin: undefined,
       source: '203.0.113.9',
       userAgent: 'OTel-OTLP-Exporter-Python/1.30.0',

@@ -56,6 +56,9 @@ func main() {
 	exporters := map[string]export{}
 	outcomes := json.NewEncoder(os.Stdout)
 	var saying sync.Mutex
+	if err := outcomes.Encode(Outcome{ID: "ready"}); err != nil {
+		panic(err)
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -213,8 +216,8 @@ func logExporter(order Order) (export, error) {
 		var record log.Record
 		record.SetTimestamp(time.Now())
 		record.SetSeverity(log.SeverityInfo)
-		record.SetBody(log.StringValue(order.Name))
-		record.AddAttributes(log.String("padding", padding(order)))
+		record.SetBody(attribute.StringValue(order.Name))
+		record.AddAttributes(attribute.String("padding", padding(order)))
 		sdklog.NewLoggerProvider(sdklog.WithProcessor(caught)).Logger("interop").Emit(ctx, record)
 		return exporter.Export(ctx, caught.records)
 	}, err
@@ -227,8 +230,9 @@ func (c *catcher) OnEmit(_ context.Context, record *sdklog.Record) error {
 	c.records = append(c.records, record.Clone())
 	return nil
 }
-func (c *catcher) Shutdown(context.Context) error   { return nil }
-func (c *catcher) ForceFlush(context.Context) error { return nil }
+func (c *catcher) Enabled(context.Context, sdklog.EnabledParameters) bool { return true }
+func (c *catcher) Shutdown(context.Context) error                         { return nil }
+func (c *catcher) ForceFlush(context.Context) error                       { return nil }
 
 // Of the same shape as the RetryConfig of every exporter.
 type retryConfig struct {

@@ -3,6 +3,7 @@
  * lines of JSON on its input (see ExportOrder in client-process.ts), each answered by a line of JSON on its output.
  */
 import { createInterface } from 'node:readline'
+import { Metadata } from '@grpc/grpc-js'
 import { SeverityNumber } from '@opentelemetry/api-logs'
 import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc'
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http'
@@ -16,7 +17,6 @@ import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-
 import { LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { Metadata } from '@grpc/grpc-js'
 
 const exporterClasses = {
   'http/json': { traces: JsonTraces, metrics: JsonMetrics, logs: JsonLogs },
@@ -63,6 +63,8 @@ const telemetry = {
 }
 
 const exporters = new Map()
+
+process.stdout.write(`${JSON.stringify({ id: 'ready' })}\n`)
 
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line)

@@ -98,7 +98,10 @@ def export(exporter, order, log):
 def main():
     log = SaidByThread()
     logging.getLogger("opentelemetry").addHandler(log)
+    # It leaves out what was said before, though it was said of another exporter.
+    logging.getLogger("opentelemetry.exporter.otlp.proto.grpc.exporter").filters.clear()
     exporters = {}
+    print(json.dumps({"id": "ready"}), flush=True)
     for line in sys.stdin:
         order = json.loads(line)
         exporter = exporters.setdefault(order["exporter"], None) or new_exporter(order)

@@ -15,20 +15,29 @@ const ADMIN_KEY = 'benchmark-administrator-key'
 export interface Penstock extends Subject {
   readonly pid: number
   readonly token: string
+  readonly dataDir: string
+  /** From the start of the process to the line that says where it listens. */
+  readonly startMs: number
   readonly managementUrl: string
   /** A call of the management API with the Admin key; fails unless it is answered with 2xx. */
   call(method: string, path: string, body?: object): Promise<unknown>
 }
 
-/** The gateway as people start it, in a process of its own, with one token and enforcement on. */
+/**
+ * The gateway as people start it, in a process of its own, with one token and enforcement on. A data directory given in
+ * `env` stays when it ends. `log`: a file descriptor for what it writes to stderr.
+ */
 export async function startPenstockGateway(
   name: string,
   upstreamUrl: string,
   env: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
+  log: 'inherit' | number = 'inherit',
 ): Promise<Penstock> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'penstock-load-'))
+  const ownDataDir = env.PENSTOCK_DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'penstock-load-')) : undefined
+  const dataDir = ownDataDir ?? env.PENSTOCK_DATA_DIR!
   const [httpPort, grpcPort, managementPort] = [await freePort(), await freePort(), await freePort()]
+  const spawnedAtMs = performance.now()
   const child = spawn(process.execPath, [bin, 'serve', 'gateway', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -41,9 +50,10 @@ export async function startPenstockGateway(
       PENSTOCK_DRAIN_DELAY_MS: '0',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
   })
   await started(child)
+  const startMs = performance.now() - spawnedAtMs
   const managementUrl = `http://127.0.0.1:${managementPort}`
   const call = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${managementUrl}/api/v1${path}`, {
@@ -61,6 +71,8 @@ export async function startPenstockGateway(
     name,
     pid: child.pid!,
     token,
+    dataDir,
+    startMs,
     managementUrl,
     httpPort: httpPort!,
     grpcPort: grpcPort!,
@@ -70,7 +82,7 @@ export async function startPenstockGateway(
       const closed = once(child, 'close')
       child.kill('SIGTERM')
       await closed
-      rmSync(dataDir, { recursive: true, force: true })
+      if (ownDataDir !== undefined) rmSync(ownDataDir, { recursive: true, force: true })
     },
   }
 }

@@ -6,6 +6,7 @@ import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
 import type { Settings } from './setting-table.ts'
+import { orUnusable } from './start-error.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
@@ -20,15 +21,12 @@ export async function openEmbeddedUpstream(
   { clock }: Environment,
   log: Log,
 ): Promise<EmbeddedUpstream> {
-  const store = await openObserve({
-    file: join(settings.dataDir, 'observe.db'),
-    clock,
-    log,
-    limits: {
-      retentionMs: settings['observability.retentionHours'] * 3_600_000,
-      maxFileBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
-    },
-  })
+  const file = join(settings.dataDir, 'observe.db')
+  const limits = {
+    retentionMs: settings['observability.retentionHours'] * 3_600_000,
+    maxFileBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
+  }
+  const store = await orUnusable(file, openObserve({ file, clock, log, limits }))
   const credential = randomBytes(32).toString('base64url')
   const server = await observeServer(store, { credential, log })
   return {

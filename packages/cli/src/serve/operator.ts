@@ -18,6 +18,7 @@ import { type Environment, UsageError } from '../environment.ts'
 import { orUsageError } from '../system-error.ts'
 import { readSettings } from './read-settings.ts'
 import type { Settings } from './setting-table.ts'
+import { orUnusable } from './start-error.ts'
 
 export interface GatewayStore {
   readonly db: GatewayDb
@@ -28,7 +29,7 @@ export interface GatewayStore {
 /**
  * The gateway's database and what its hashes are keyed with.
  *
- * @throws {UsageError} when the directory cannot be used, or the pepper of its tokens is missing
+ * @throws {UsageError} when the directory or the database cannot be used, or the pepper of its tokens is missing
  */
 export async function openStore(settings: Settings): Promise<GatewayStore> {
   const { dataDir } = settings
@@ -36,7 +37,8 @@ export async function openStore(settings: Settings): Promise<GatewayStore> {
     `cannot use the data directory ${dataDir}`,
     (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
   )
-  const db = await openGatewayStore(join(dataDir, 'gateway.db'))
+  const file = join(dataDir, 'gateway.db')
+  const db = await orUnusable(file, openGatewayStore(file))
   try {
     const peppers = await openPeppers(db, {
       configured: settings.peppers,

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { ensureFirstAdminKey, openIngestPlane, openManagement, type UpstreamConfig } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
-import { type Environment, exitCodes, Interrupted, UsageError } from '../environment.ts'
+import { type Environment, exitCodes, Interrupted } from '../environment.ts'
 import { write } from '../output.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
 import { banner } from './banner.ts'
 import { openEmbeddedUpstream } from './embedded-upstream.ts'
 import { exportSamples } from './export-samples.ts'
 import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { openStore } from './operator.ts'
 import type { Settings } from './setting-table.ts'
-import { isWorker, WorkerFailed, Workers, workUntilReleased } from './workers.ts'
+import { startErrorOf } from './start-error.ts'
+import { isWorker, Workers, workUntilReleased } from './workers.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
@@ -35,13 +35,16 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   const teardown: Teardown = []
   try {
     if (isWorker()) {
-      await workUntilReleased(() => openPlane(options.settings, environment, log, teardown))
+      await workUntilReleased(
+        () => openPlane(options.settings, environment, log, teardown),
+        (error) => (startErrorOf(error) ?? error).message,
+      )
     } else {
       await serveUntilInterrupted(options, environment, log, teardown)
     }
     return exitCodes.ok
   } catch (error) {
-    throw usageErrorOf(error) ?? error
+    throw startErrorOf(error) ?? error
   } finally {
     for (const end of teardown.toReversed()) await end()
   }
@@ -137,13 +140,6 @@ function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<s
     PENSTOCK_UPSTREAM: upstream.url,
     ...('header' in credential && { PENSTOCK_UPSTREAM_AUTHORIZATION: credential.header }),
   }
-}
-
-function usageErrorOf(error: unknown): UsageError | undefined {
-  if (error instanceof WorkerFailed) return new UsageError(error.message)
-  if (!isSystemError(error) || error.syscall !== 'listen') return undefined
-  const { address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
-  return new UsageError(`cannot listen on ${address}:${port}: ${systemReason(error)}`)
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

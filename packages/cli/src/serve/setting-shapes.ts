@@ -10,6 +10,12 @@ export interface Shape<Value> {
 
 export const text: Shape<string> = { form: 'a text that is not empty', parse: (value) => value || undefined }
 
+/** What `ensureFirstAdminKey` takes; an ingest token would be shown to every client that exports with it. */
+export const adminKey: Shape<string> = {
+  form: '20 to 256 printable characters, and no ingest token',
+  parse: (value) => (/^[\x21-\x7e][\x20-\x7e]{18,254}[\x21-\x7e]$/.test(value) && !value.startsWith('psin_') ? value : undefined),
+}
+
 export const address: Shape<ListenAddress> = {
   form: 'host:port, as in 127.0.0.1:4318 or [::1]:4318',
   parse: (value) => {

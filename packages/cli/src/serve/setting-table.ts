@@ -1,6 +1,7 @@
 import {
   address,
   addresses,
+  adminKey,
   choice,
   choices,
   flag,
@@ -59,9 +60,9 @@ export const settingTable = {
   ),
   obsApiKey: row(
     'PENSTOCK_OBS_API_KEY',
-    text,
+    adminKey,
     undefined,
-    'First Admin API key, 20 to 256 printable characters. Unset: one is made and printed once.',
+    'First Admin API key. Unset: one is made and printed once.',
     { secret: true },
   ),
   peppers: row(

@@ -94,12 +94,15 @@ export class WorkerFailed extends Error {
 export const isWorker = (): boolean => cluster.isWorker
 
 /** The worker's side: opens its plane, answers the primary, and resolves when the primary lets it go. */
-export async function workUntilReleased(open: () => Promise<IngestPlane>): Promise<void> {
+export async function workUntilReleased(
+  open: () => Promise<IngestPlane>,
+  reasonOf: (error: Error) => string,
+): Promise<void> {
   const released = once(process, 'disconnect')
   try {
     answerQuestions(process, await open())
   } catch (error) {
-    process.send?.({ penstock: 'failed', reason: (error as Error).message })
+    process.send?.({ penstock: 'failed', reason: reasonOf(error as Error) })
     return
   }
   process.send?.({ penstock: 'listening' })

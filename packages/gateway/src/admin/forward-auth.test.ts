@@ -16,6 +16,8 @@ const token: TokenRecord = {
   signals: new Set(['traces']),
   tenant: 'blue',
   allowedOrigins: [],
+  certificateNames: [],
+  allowQuery: false,
   limits: undefined,
   expiresAtMs: undefined,
   revokedAtMs: undefined,
@@ -272,6 +274,7 @@ test('T-9: a credential in the query, where that is allowed', () => {
   expect(asked(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
     kind: 'bearer',
     value: 'abc',
+    from: 'query',
   })
 })
 

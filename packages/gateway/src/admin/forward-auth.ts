@@ -104,8 +104,10 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
       signal: route,
       credential: head.credential,
       origin: head.origin,
+      certificateNames: undefined,
       source: client !== undefined && isIP(client) !== 0 ? client : peer,
       userAgent: head.userAgent,
+      requestId: head.requestId,
       declaredBytes,
     })
     if (!admission.admitted) return refused(admission.refusal, proxy, form)

@@ -21,6 +21,10 @@ const tokenFields = {
   tags: z.record(z.string(), z.string()),
   tenant: z.string().nullable(),
   allowed_origins: z.array(z.string()),
+  client_certificate_sans: z
+    .array(z.string())
+    .meta({ description: 'DNS:, URI: or email: names; checked where the listener demands client certificates' }),
+  allow_query: z.boolean().meta({ description: 'May be sent as the query parameter access_token' }),
   limits: z
     .strictObject({ traces: windows, metrics: windows, logs: windows, profiles: windows, all: windows })
     .nullable(),

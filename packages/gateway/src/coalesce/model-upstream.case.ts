@@ -103,6 +103,8 @@ export function token(id: string, tenant?: string): TokenRecord {
     signals: new Set(['traces', 'metrics', 'logs', 'profiles'] as const),
     tenant,
     allowedOrigins: [],
+    certificateNames: [],
+    allowQuery: false,
     limits: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,
@@ -131,6 +133,7 @@ export function exportCall(changes: Partial<ExportCall> & { readonly owner?: Tok
     },
     onClientGone: undefined,
     reservedBytes: 0,
+    sentAtMs: undefined,
     trusted: noHeaders,
     ...fields,
   }

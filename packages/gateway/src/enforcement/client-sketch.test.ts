@@ -15,8 +15,10 @@ const presentedBy = (over: Partial<Presented> = {}): Presented => ({
   signal: 'traces',
   credential: { kind: 'none' },
   origin: undefined,
+  certificateNames: undefined,
   source: '192.0.2.7',
   userAgent: 'OTel-OTLP-Exporter-Python/1.20 (linux)',
+  requestId: undefined,
   declaredBytes: 10,
   ...over,
 })

@@ -35,6 +35,8 @@ const tokenWith = (over: Partial<TokenRecord> = {}): TokenRecord => ({
   signals: new Set(['traces'] as const),
   tenant: undefined,
   allowedOrigins: [],
+  certificateNames: [],
+  allowQuery: false,
   limits: undefined,
   expiresAtMs: undefined,
   revokedAtMs: undefined,
@@ -45,10 +47,12 @@ const tokenWith = (over: Partial<TokenRecord> = {}): TokenRecord => ({
 const presentedBy = (over: Partial<Presented> = {}): Presented => ({
   transport: 'http',
   signal: 'traces',
-  credential: { kind: 'bearer', value: 'psin_x' },
+  credential: { kind: 'bearer', value: 'psin_x', from: 'header' },
   origin: undefined,
+  certificateNames: undefined,
   source: '192.0.2.7',
   userAgent: 'agent/1',
+  requestId: undefined,
   declaredBytes: 10,
   ...over,
 })
@@ -120,6 +124,20 @@ test.each([
     'Bearer realm="otlp", error="insufficient_scope", scope="metrics"',
   ],
   ['origin', tokenWith(), 'forbidden', 'The ingest token 7Hq2mK9sT4bZ may not be used from this origin.', undefined],
+  [
+    'certificate',
+    tokenWith(),
+    'forbidden',
+    'The ingest token 7Hq2mK9sT4bZ may not be used with this client certificate.',
+    undefined,
+  ],
+  [
+    'malformed',
+    tokenWith(),
+    'unauthenticated',
+    'The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization.',
+    'Bearer realm="otlp", error="invalid_token", error_description="The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization."',
+  ],
 ] as const)('P-12, T-8: %s of %o is refused in these words', (reason, token, kind, message, challenge) => {
   const admission = effectOf(
     presentedBy({ signal: 'metrics' }),

@@ -25,7 +25,13 @@ export const refusalTexts: Readonly<Record<Reason, RefusalText>> = {
     ofToken: undefined,
     error: undefined,
   },
-  malformed: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
+  // Of a token that is known, this says where it was found (T-9).
+  malformed: {
+    kind: 'unauthenticated',
+    message: NOT_VALID,
+    ofToken: 'may not be sent in the query of a URL; send it in the header Authorization.',
+    error: 'invalid_token',
+  },
   unknown: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
   bad_secret: { kind: 'unauthenticated', message: NOT_VALID, ofToken: undefined, error: 'invalid_token' },
   expired: { kind: 'unauthenticated', message: NOT_VALID, ofToken: 'has expired.', error: 'invalid_token' },
@@ -41,6 +47,12 @@ export const refusalTexts: Readonly<Record<Reason, RefusalText>> = {
     kind: 'forbidden',
     message: 'The ingest token may not be used from this origin.',
     ofToken: 'may not be used from this origin.',
+    error: 'none',
+  },
+  certificate: {
+    kind: 'forbidden',
+    message: 'The ingest token may not be used with this client certificate.',
+    ofToken: 'may not be used with this client certificate.',
     error: 'none',
   },
 }

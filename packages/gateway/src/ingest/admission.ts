@@ -15,6 +15,7 @@ export const reasons = [
   'disabled',
   'signal',
   'origin',
+  'certificate',
 ] as const
 export type Reason = (typeof reasons)[number]
 
@@ -24,9 +25,13 @@ export interface Presented {
   readonly signal: IngestSignal
   readonly credential: Credential
   readonly origin: string | undefined
+  /** Of the client's certificate (X-13); `undefined` where none is demanded. */
+  readonly certificateNames: readonly string[] | undefined
   /** Address of the peer, or what a trusted proxy says it is. */
   readonly source: string
   readonly userAgent: string | undefined
+  /** Chosen by the client: for the access log alone, and not yet looked at. */
+  readonly requestId: string | undefined
   /** Wire bytes of the body, when known. */
   readonly declaredBytes: number | undefined
 }

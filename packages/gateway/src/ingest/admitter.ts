@@ -96,7 +96,7 @@ export class Admitter {
     const { transport, declaredBytes } = presented
     if (transport !== 'forward-auth') metrics.answered('refused', transport)
     const status = refusalTable[kind][transport === 'grpc' ? 'grpc' : 'http']
-    const ending = { status, bytes: declaredBytes, upstreamMs: undefined, requestId: undefined }
+    const ending = { status, bytes: declaredBytes, upstreamMs: undefined }
     accessLog.refused(presented, reason, token?.id, ending, nowMs)
   }
 

@@ -7,7 +7,7 @@ const credentialOf = (rawHeaders: string[], credentialSources: readonly Credenti
   new HeadReader({ credentialSources, passCredentialThrough: false }).read(rawHeaders, inQuery).credential
 
 const malformed = { kind: 'malformed' }
-const bearer = (value: string) => ({ kind: 'bearer', value })
+const bearer = (value: string, from = 'header') => ({ kind: 'bearer', value, from })
 
 describe('T-9: exactly one Authorization, scheme Bearer', () => {
   test.each([
@@ -67,8 +67,9 @@ describe('T-9: compatibility sources', () => {
     expect(credentialOf(['authorization', 'Basic YTpi'], ['bare-authorization'])).toEqual(malformed)
   })
 
-  test('the query parameter', () => {
-    expect(credentialOf([], ['query'], 'abc')).toEqual(bearer('abc'))
+  test('the query parameter, and that it was there', () => {
+    expect(credentialOf([], ['query'], 'abc')).toEqual(bearer('abc', 'query'))
+    expect(credentialOf(['x-api-key', 'abc'], ['query', 'x-api-key'])).toEqual(bearer('abc', 'header'))
     expect(credentialOf([], ['query'], '')).toEqual(malformed)
   })
 })

@@ -32,4 +32,6 @@ export interface ExportCall {
   onClientGone: (() => void) | undefined
   /** Kept by the gate: what this call holds of the budgets. 0 at first. */
   reservedBytes: number
+  /** Set by the gate where the access log wants to know: when it was handed on, in milliseconds of the clock (O-13). */
+  sentAtMs: number | undefined
 }

@@ -35,6 +35,8 @@ export interface GateParts {
   /** Inflated (P-8). */
   readonly maxBodyBytes: number
   readonly coalescing: Coalescing | undefined
+  /** Whether anybody wants to know how long upstream has taken (O-13). */
+  readonly timesCalls: boolean
 }
 
 /** A body up to here is read whole: it costs less than a stream, and can be sent again where that is safe. */
@@ -135,7 +137,9 @@ export class Gate implements Ingest {
 
   #begin(call: ExportCall): void {
     this.#underWay += 1
-    call.trusted = this.#parts.trustedHeaders(call.admitted)
+    const { trustedHeaders, timesCalls, clock } = this.#parts
+    call.trusted = trustedHeaders(call.admitted)
+    if (timesCalls) call.sentAtMs = clock.nowMs()
   }
 
   #end(call: ExportCall): void {

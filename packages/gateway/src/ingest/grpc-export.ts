@@ -6,35 +6,17 @@ import type { Answer } from './answer.ts'
 import { harmlessBytes, Inflation } from './body-inflation.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { WholeBody } from './body-whole.ts'
+import type { ExportObserver } from './ending.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
 import { PREFIX_BYTES } from './grpc-wire.ts'
 import type { Ingest } from './ingest.ts'
 import type { Refusal, RefusalKind } from './refusals.ts'
 
-/** How one call ended; for counting and for the access log (O-1, O-13). */
-export interface GrpcEnding {
-  readonly outcome: Outcome
-  /** `grpc-status`. */
-  readonly status: number
-  readonly presented: Presented
-  readonly admitted: Admitted | undefined
-  /** Of our own refusals that stand in the table. */
-  readonly refusedAs: RefusalKind | undefined
-  /** Of the message, as far as it had come. */
-  readonly wireBytes: number
-}
-
-export interface GrpcObserver {
-  ended(ending: GrpcEnding): void
-  /** Nobody was there any more to be answered (X-5). */
-  clientAborted(): void
-}
-
 /** What all calls of a front have in common. */
 export interface GrpcExportContext {
   readonly ingest: Ingest
-  readonly observer: GrpcObserver
+  readonly observer: ExportObserver
   readonly nowMs: () => number
   readonly retryAfterSeconds: () => number
   readonly maxBodyBytes: number
@@ -193,6 +175,7 @@ export class GrpcExport implements BodySource {
       admitted,
       onClientGone: undefined,
       reservedBytes: 0,
+      sentAtMs: undefined,
       trusted: noHeaders,
     }
   }
@@ -298,7 +281,8 @@ export class GrpcExport implements BodySource {
       presented,
       admitted,
       refusedAs,
-      wireBytes: Math.max(0, this.#gotBytes),
+      wireBytes: this.#gotBytes,
+      sentAtMs: this.#call?.sentAtMs,
     })
   }
 

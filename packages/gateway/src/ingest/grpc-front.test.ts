@@ -107,7 +107,7 @@ describe('P-21, P-22: refusals', () => {
       {
         transport: 'grpc',
         signal: 'traces',
-        credential: { kind: 'bearer', value: 'x' },
+        credential: { kind: 'bearer', value: 'x', from: 'header' },
         origin: 'https://a.example',
         source: '127.0.0.1',
         userAgent: 'raw/1',

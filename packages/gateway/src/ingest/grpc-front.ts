@@ -3,15 +3,17 @@ import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Admitted, Presented } from './admission.ts'
+import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
-import { GrpcExport, type GrpcExportContext, type GrpcObserver } from './grpc-export.ts'
+import { GrpcExport, type GrpcExportContext } from './grpc-export.ts'
 import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
+import { peerOf } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
@@ -28,7 +30,7 @@ export interface GrpcFrontParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly observer: GrpcObserver
+  readonly observer: ExportObserver
   /** The same for both transports. */
   readonly headReader: HeadReader
 }
@@ -112,16 +114,23 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       sendError(stream, notPost)
       return
     }
-    const { credential, origin, userAgent, declaredBytes, forwarded } = this.#parts.headReader.read(
-      rawHeaders,
-      undefined,
-    )
-    const source = stream.session?.socket.remoteAddress ?? ''
-    const presented = { transport: 'grpc', signal, credential, origin, source, userAgent, declaredBytes } as const
+    const head = this.#parts.headReader.read(rawHeaders, undefined)
+    const { source, certificateNames } = peerOf(stream)
+    const presented: Presented = {
+      transport: 'grpc',
+      signal,
+      credential: head.credential,
+      origin: head.origin,
+      certificateNames,
+      source,
+      userAgent: head.userAgent,
+      requestId: head.requestId,
+      declaredBytes: head.declaredBytes,
+    }
     const admission = this.#parts.ingest.admit(presented)
     if (!admission.admitted) this.#refuse(stream, presented, undefined, admission.refusal)
     else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, presented, admission, notProtobuf)
-    else this.#export(stream, presented, admission, headers, forwarded)
+    else this.#export(stream, presented, admission, headers, head.forwarded)
   }
 
   #refuse(stream: ServerHttp2Stream, presented: Presented, admitted: Admitted | undefined, refusal: Refusal): void {
@@ -134,6 +143,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       admitted,
       refusedAs: refusal.kind,
       wireBytes: 0,
+      sentAtMs: undefined,
     })
     sendError(stream, error)
   }

@@ -5,8 +5,8 @@ import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
+import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
-import type { GrpcEnding } from './grpc-export.ts'
 import { GrpcFront } from './grpc-front.ts'
 import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
 import { HeadReader } from './http-headers.ts'
@@ -98,7 +98,7 @@ export interface Harness {
   readonly front: GrpcFront
   readonly health: GrpcHealth
   readonly listener: Listener
-  readonly endings: GrpcEnding[]
+  readonly endings: ExportEnding[]
   readonly aborted: { count: number }
   readonly address: string
   readonly port: number
@@ -111,7 +111,7 @@ export async function startFront(
   const ingest = new ScriptedIngest()
   const clock = options.clock ?? systemClock
   const health = new GrpcHealth(true, options.health)
-  const endings: GrpcEnding[] = []
+  const endings: ExportEnding[] = []
   const aborted = { count: 0 }
   const front = new GrpcFront(
     {

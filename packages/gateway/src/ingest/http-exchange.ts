@@ -1,38 +1,20 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Log } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, Presented } from './admission.ts'
+import type { Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { Cors } from './cors.ts'
 import { DISCARD_BYTES } from './early-refusal.ts'
+import type { ExportObserver } from './ending.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
 import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
 import type { Framing, HeadJudge } from './http-judge.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
+import type { Peer } from './listener-connection.ts'
 import type { Refusal, RefusalKind } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
-
-/** How one request over HTTP ended; for counting and for the access log (O-1, O-13). */
-export interface HttpEnding {
-  readonly outcome: Outcome
-  readonly status: number
-  /** `undefined` of what was refused before anyone looked for a credential. */
-  readonly presented: Presented | undefined
-  readonly admitted: Admitted | undefined
-  /** Of our own refusals. */
-  readonly refusedAs: RefusalKind | undefined
-  /** Of the body, as far as it had come. */
-  readonly wireBytes: number
-}
-
-/** Told once of each request; of health probes and preflights not at all. */
-export interface HttpObserver {
-  ended(ending: HttpEnding): void
-  /** Nobody was there any more to be answered (X-5). */
-  clientAborted(): void
-}
 
 /** What all requests of a front share. */
 export interface ExchangeContext extends BodyRules {
@@ -42,7 +24,7 @@ export interface ExchangeContext extends BodyRules {
   readonly judge: HeadJudge
   readonly cors: Cors
   readonly refusals: RefusalWriter
-  readonly observer: HttpObserver
+  readonly observer: ExportObserver
 }
 
 const noHeaders: FlatHeaders = []
@@ -54,7 +36,7 @@ const allAccepted: Answer = { kind: 'accepted', partialSuccess: undefined, body:
  */
 export abstract class Exchange implements BodySink, BodyOwner {
   readonly #context: ExchangeContext
-  readonly #source: string
+  readonly #peer: Peer
   #isAnswered = false
   #isBodyOver = false
   #isGone = false
@@ -67,9 +49,9 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #call: ExportCall | undefined
   #body: RequestBody | undefined
 
-  constructor(context: ExchangeContext, source: string) {
+  constructor(context: ExchangeContext, peer: Peer) {
     this.#context = context
-    this.#source = source
+    this.#peer = peer
   }
 
   /** `isClosing`: the connection must not carry another request. */
@@ -162,7 +144,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     this.#origin = head.origin
     this.#encoding = head.encoding ?? 'json'
     this.#awaitsContinue = head.expectsContinue
-    const verdict = judge.judge(head, target, { method, rawHeaders, source: this.#source }, framing)
+    const verdict = judge.judge(head, target, { method, rawHeaders, peer: this.#peer }, framing)
     switch (verdict.kind) {
       case 'receive':
         this.#presented = verdict.presented
@@ -235,6 +217,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
       admitted: this.#call?.admitted,
       refusedAs,
       wireBytes: this.#body?.wireBytes ?? 0,
+      sentAtMs: this.#call?.sentAtMs,
     })
   }
 

@@ -30,7 +30,7 @@ export class Http1Exchange extends Exchange implements Receiving {
     response: ServerResponse,
     connection: Connection,
   ) {
-    super(context, connection.source)
+    super(context, connection)
     this.#request = request
     this.#response = response
     this.#connection = connection

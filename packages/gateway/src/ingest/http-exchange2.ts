@@ -3,6 +3,7 @@ import { DISCARD_MS } from './early-refusal.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { Exchange, type ExchangeContext } from './http-exchange.ts'
 import type { Framing } from './http-judge.ts'
+import { peerOf } from './listener-connection.ts'
 
 const withBody: Framing = { requiresHost: false, tellsLength: false }
 const withoutBody: Framing = { requiresHost: false, tellsLength: true }
@@ -38,7 +39,7 @@ export class Http2Exchange extends Exchange {
   }
 
   private constructor(context: ExchangeContext, stream: ServerHttp2Stream) {
-    super(context, stream.session?.socket.remoteAddress ?? '')
+    super(context, peerOf(stream))
     this.#stream = stream
   }
 

@@ -131,7 +131,7 @@ describe('what reaches the gate', () => {
     expect(front.ingest.presented[1]).toEqual({
       transport: 'http',
       signal: 'logs',
-      credential: { kind: 'bearer', value: 'bad' },
+      credential: { kind: 'bearer', value: 'bad', from: 'header' },
       origin: 'https://a.test',
       source: '127.0.0.1',
       userAgent: undefined,

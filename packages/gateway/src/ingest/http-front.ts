@@ -1,7 +1,8 @@
 import type { Log, Random } from '@penstock/runtime'
 import type { GatewayConfig } from '../gateway-config.ts'
 import { Cors } from './cors.ts'
-import type { ExchangeContext, HttpObserver } from './http-exchange.ts'
+import type { ExportObserver } from './ending.ts'
+import type { ExchangeContext } from './http-exchange.ts'
 import { Http1Exchange } from './http-exchange1.ts'
 import { Http2Exchange } from './http-exchange2.ts'
 import { HeadReader } from './http-headers.ts'
@@ -26,7 +27,7 @@ export interface HttpFrontDeps {
   readonly ingest: Ingest
   readonly random: Random
   readonly log: Log
-  readonly observer: HttpObserver
+  readonly observer: ExportObserver
   /** What `/healthz` says (X-14). */
   readonly isReady: () => boolean
 }

@@ -7,8 +7,8 @@ import { defaultGatewayConfig, type TlsFiles } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
+import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
-import type { HttpEnding } from './http-exchange.ts'
 import { type HttpFrontConfig, httpFront } from './http-front.ts'
 import type { Ingest } from './ingest.ts'
 import { defaultListenerSettings, type Front, type ListenerSettings, openListener } from './listener.ts'
@@ -134,7 +134,7 @@ export async function startFront(options: TestFrontOptions = {}) {
   const ingest = options.ingest ?? new TestIngest()
   const clock = new ManualClock(1_000_000)
   const metrics = new MetricRegistry()
-  const endings: HttpEnding[] = []
+  const endings: ExportEnding[] = []
   const state = { isReady: true, clientsAborted: 0 }
   const random = options.random ?? (() => 0.5)
   const http = httpFront(

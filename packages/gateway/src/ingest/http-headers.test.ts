@@ -49,7 +49,7 @@ test('X-9: Authorization reaches upstream by explicit option, other credentials 
   expect(passing.read(['Authorization', 'Bearer a'], undefined).forwarded).toEqual(['authorization', 'Bearer a'])
   expect(passing.read(['X-Api-Key', 'a'], undefined)).toMatchObject({
     forwarded: [],
-    credential: { kind: 'bearer', value: 'a' },
+    credential: { kind: 'bearer', value: 'a', from: 'header' },
   })
 })
 
@@ -72,7 +72,7 @@ test('what the front needs to know is read in the same pass', () => {
     ),
   ).toEqual({
     forwarded: ['origin', 'https://a', 'user-agent', 'sdk'],
-    credential: { kind: 'bearer', value: 't' },
+    credential: { kind: 'bearer', value: 't', from: 'header' },
     encoding: 'json',
     contentEncoding: 'gzip',
     declaredBytes: 17,

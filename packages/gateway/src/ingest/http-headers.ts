@@ -16,6 +16,7 @@ type Use =
   | 'expect'
   | 'host'
   | 'origin'
+  | 'request-id'
   | 'transfer-encoding'
   | 'user-agent'
 
@@ -35,6 +36,7 @@ const uses: Readonly<Record<string, Use>> = {
   host: 'host',
   origin: 'origin',
   'user-agent': 'user-agent',
+  'x-request-id': 'request-id',
   // Between us and the client alone (RFC 9110 section 7.6.1); our replies are never compressed.
   'accept-encoding': 'drop',
   'http2-settings': 'drop',
@@ -70,6 +72,8 @@ export interface RequestHead {
   readonly hosts: number
   readonly isChunked: boolean
   readonly origin: string | undefined
+  /** As the client has written it. */
+  readonly requestId: string | undefined
   readonly userAgent: string | undefined
 }
 
@@ -106,6 +110,7 @@ export class HeadReader {
     let hosts = 0
     let isChunked = false
     let origin: string | undefined
+    let requestId: string | undefined
     let userAgent: string | undefined
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const row = this.#rowOf(rawHeaders[at]!)
@@ -144,6 +149,9 @@ export class HeadReader {
         case 'origin':
           origin = value
           break
+        case 'request-id':
+          requestId = value
+          break
         case 'transfer-encoding':
           isChunked = true
           continue
@@ -155,9 +163,10 @@ export class HeadReader {
       }
       forwarded.push(row.name, value)
     }
+    const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {
       forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
-      credential: oneCredential(credentials, authorization, otherCredential, this.#allowsBare),
+      credential: oneCredential(credentials, authorization, otherCredential, otherFrom, this.#allowsBare),
       encoding: contentTypes === 1 ? encodingOf(contentType!) : undefined,
       contentEncoding: contentEncoding === '' ? '' : codingOf(contentEncoding),
       declaredBytes,
@@ -165,6 +174,7 @@ export class HeadReader {
       hosts,
       isChunked,
       origin,
+      requestId,
       userAgent,
     }
   }

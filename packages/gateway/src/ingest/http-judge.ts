@@ -4,6 +4,7 @@ import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
 import type { Target } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
+import type { Peer } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import type { Reply } from './reply.ts'
 import type { IngestSignal } from './signals.ts'
@@ -68,7 +69,7 @@ export class HeadJudge {
   judge(
     head: RequestHead,
     { route }: Target,
-    request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly source: string },
+    request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
   ): HeadVerdict {
     if (framing.requiresHost && head.hosts !== 1) return broken('A request needs exactly one header Host.')
@@ -85,8 +86,10 @@ export class HeadJudge {
       signal: route,
       credential: head.credential,
       origin: head.origin,
-      source: request.source,
+      certificateNames: request.peer.certificateNames,
+      source: request.peer.source,
       userAgent: head.userAgent,
+      requestId: head.requestId,
       declaredBytes,
     }
     const admission = this.#rules.ingest.admit(presented)
@@ -159,6 +162,7 @@ function callOf(
     admitted,
     onClientGone: undefined,
     reservedBytes: 0,
+    sentAtMs: undefined,
     trusted: noHeaders,
   }
 }

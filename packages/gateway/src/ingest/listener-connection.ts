@@ -1,4 +1,4 @@
-import type { ServerHttp2Session } from 'node:http2'
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
@@ -26,11 +26,21 @@ const FAREWELL_MS = 75_000
 /** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
 const ANY_STREAM = 2 ** 31 - 1
 
+/** Who is at the other end. */
+export interface Peer {
+  readonly source: string
+  /** `undefined` where no certificate is demanded. */
+  readonly certificateNames: readonly string[] | undefined
+}
+
+const nobody: Peer = { source: '', certificateNames: [] }
+
 const key = Symbol('connection')
 
 /** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
-export class Connection {
+export class Connection implements Peer {
   readonly source: string
+  readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
   isLeaving = false
   receiving: Receiving | undefined
@@ -51,8 +61,9 @@ export class Connection {
   #cutAtMs: number | undefined
   #saidFarewell = false
 
-  constructor(socket: Socket, clock: Clock, maxAgeMs: number) {
+  constructor(socket: Socket, clock: Clock, maxAgeMs: number, certificateNames: readonly string[] | undefined) {
     this.source = socket.remoteAddress ?? ''
+    this.certificateNames = certificateNames
     this.#socket = socket
     this.#clock = clock
     this.#progressAtMs = clock.nowMs()
@@ -157,4 +168,9 @@ export class Connection {
 /** Of a socket that the listener has handed out. */
 export function connectionOf(socket: Socket): Connection {
   return (socket as Socket & { readonly [key]: Connection })[key]
+}
+
+/** Of a stream of HTTP/2; nobody once its connection is gone. */
+export function peerOf({ session }: ServerHttp2Stream): Peer {
+  return session === undefined ? nobody : connectionOf(session.socket)
 }

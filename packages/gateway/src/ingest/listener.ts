@@ -10,6 +10,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
+import { certificateNames } from './client-certificate.ts'
 import type { IngestRequest } from './http-request.ts'
 import { Connection, type ConnectionTimes } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
@@ -165,31 +166,34 @@ class OpenListener implements Listener {
   }
 
   #clearServer(): Server {
-    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, undefined))
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, undefined, undefined))
   }
 
   async #tlsServer(tls: TlsFiles): Promise<TlsServer> {
     const { options, digest } = await readTlsFiles(tls)
     this.#tlsDigest = digest
+    const demandsCertificate = tls.clientCaFile !== undefined
     const server = createTlsServer({
       ...options,
-      requestCert: tls.clientCaFile !== undefined,
-      rejectUnauthorized: tls.clientCaFile !== undefined,
+      requestCert: demandsCertificate,
+      rejectUnauthorized: demandsCertificate,
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: this.#settings.headerTimeoutMs,
       allowHalfOpen: true,
       noDelay: true,
     })
-    server.on('secureConnection', (socket) => this.#accept(socket, alpnVersion(socket)))
+    server.on('secureConnection', (socket) => {
+      this.#accept(socket, alpnVersion(socket), demandsCertificate ? namesOf(socket) : undefined)
+    })
     // Node has closed it already; that someone scans the port is no news.
     server.on('tlsClientError', () => {})
     return server
   }
 
-  #accept(socket: Socket, version: HttpVersion | undefined): void {
+  #accept(socket: Socket, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs)
+    const connection = new Connection(socket, clock, ageMs, names)
     this.#connections.set(socket, connection)
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -242,6 +246,8 @@ class OpenListener implements Listener {
     }
   }
 }
+
+const namesOf = (socket: TLSSocket): readonly string[] => certificateNames(socket.getPeerCertificate().subjectaltname)
 
 function alpnVersion({ alpnProtocol }: TLSSocket): HttpVersion | undefined {
   if (alpnProtocol === 'h2') return 2

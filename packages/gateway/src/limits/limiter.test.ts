@@ -14,6 +14,8 @@ const tokenWith = (limits: TokenLimits | undefined, id = 'a'): TokenRecord => ({
   signals: new Set(['traces', 'metrics', 'logs', 'profiles'] as const),
   tenant: undefined,
   allowedOrigins: [],
+  certificateNames: [],
+  allowQuery: false,
   limits,
   expiresAtMs: undefined,
   revokedAtMs: undefined,

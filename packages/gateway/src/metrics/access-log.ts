@@ -1,10 +1,11 @@
-import type { Log } from '@penstock/runtime'
+import type { Log, Random } from '@penstock/runtime'
 import type { Presented, Reason } from '../ingest/admission.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { LineThrottle } from './line-throttle.ts'
 
-/** Clients choose their request ids. */
-const MAX_REQUEST_ID_CHARACTERS = 128
+/** Clients choose their request ids; a line takes what can neither break nor fill it. */
+const usableRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/
+const OWN_ID_CHARACTERS = 10
 
 /** How one request ended. */
 export interface Ending {
@@ -12,9 +13,8 @@ export interface Ending {
   readonly status: number
   /** Wire bytes of the body, as far as it was read. */
   readonly bytes: number | undefined
-  /** Of requests that got that far. */
+  /** Of requests that got that far, with the wait for company (6); whole milliseconds. */
   readonly upstreamMs: number | undefined
-  readonly requestId: string | undefined
 }
 
 /**
@@ -25,12 +25,15 @@ export interface Ending {
  */
 export class AccessLog {
   readonly #log: Log
+  readonly #random: Random
   readonly #throttle = new LineThrottle()
   /** Accepted requests may be asked for before anything is put together for a line. */
   readonly logsAccepted: boolean
 
-  constructor(log: Log, settings: { readonly logAccepted: boolean }) {
+  /** `random` makes the ids of requests that came without one. */
+  constructor(log: Log, settings: { readonly logAccepted: boolean; readonly random: Random }) {
     this.#log = log
+    this.#random = settings.random
     this.logsAccepted = settings.logAccepted
   }
 
@@ -48,7 +51,7 @@ export class AccessLog {
       {
         event: 'ingest.refused',
         reason,
-        ...fieldsOf(presented, tokenId, ending),
+        ...this.#fieldsOf(presented, tokenId, ending),
         ...(suppressed > 0 && { suppressed }),
       },
       'a request was refused',
@@ -57,7 +60,10 @@ export class AccessLog {
 
   accepted(presented: Presented, tokenId: string | undefined, ending: Ending): void {
     if (!this.logsAccepted) return
-    this.#log.info({ event: 'ingest.accepted', ...fieldsOf(presented, tokenId, ending) }, 'a request was accepted')
+    this.#log.info(
+      { event: 'ingest.accepted', ...this.#fieldsOf(presented, tokenId, ending) },
+      'a request was accepted',
+    )
   }
 
   /** To be called every few seconds: what was left out of a flood that is over would otherwise never be told. */
@@ -69,17 +75,25 @@ export class AccessLog {
       )
     }
   }
-}
 
-function fieldsOf(presented: Presented, tokenId: string | undefined, { status, bytes, upstreamMs, requestId }: Ending) {
-  return {
-    request_id: requestId?.slice(0, MAX_REQUEST_ID_CHARACTERS),
-    source: presented.source,
-    token_id: tokenId,
-    signal: presented.signal,
-    transport: presented.transport,
-    bytes,
-    status,
-    upstream_ms: upstreamMs,
+  #fieldsOf(presented: Presented, tokenId: string | undefined, { status, bytes, upstreamMs }: Ending) {
+    const { requestId } = presented
+    return {
+      request_id: requestId !== undefined && usableRequestId.test(requestId) ? requestId : this.#ownId(),
+      source: presented.source,
+      token_id: tokenId,
+      signal: presented.signal,
+      transport: presented.transport,
+      bytes,
+      status,
+      upstream_ms: upstreamMs,
+    }
+  }
+
+  /** Made for the line: it need only tell one line from another. */
+  #ownId(): string {
+    return Math.floor(this.#random() * 36 ** OWN_ID_CHARACTERS)
+      .toString(36)
+      .padStart(OWN_ID_CHARACTERS, '0')
   }
 }

@@ -1,5 +1,5 @@
+import type { ExportEnding, ExportObserver } from '../ingest/ending.ts'
 import type { Transport } from '../ingest/export-call.ts'
-import type { HttpEnding, HttpObserver } from '../ingest/http-exchange.ts'
 import type { AccessLog } from './access-log.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 
@@ -12,7 +12,7 @@ export function endingsOf(
   metrics: GateMetrics,
   accessLog: AccessLog,
   nowMs: () => number,
-): HttpObserver {
+): ExportObserver {
   return {
     clientAborted: () => metrics.clientAborted(transport),
     ended(ending) {
@@ -21,17 +21,17 @@ export function endingsOf(
       metrics.answered(outcome, transport)
       if (presented === undefined) return
       if (refusedAs !== undefined) {
-        accessLog.refused(presented, refusedAs, admitted?.token?.id, lineOf(ending), nowMs())
+        const atMs = nowMs()
+        accessLog.refused(presented, refusedAs, admitted?.token?.id, lineOf(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(presented, admitted?.token?.id, lineOf(ending))
+        accessLog.accepted(presented, admitted?.token?.id, lineOf(ending, nowMs()))
       }
     },
   }
 }
 
-const lineOf = ({ status, wireBytes }: HttpEnding) => ({
+const lineOf = ({ status, wireBytes, sentAtMs }: ExportEnding, nowMs: number) => ({
   status,
   bytes: wireBytes,
-  upstreamMs: undefined,
-  requestId: undefined,
+  upstreamMs: sentAtMs === undefined ? undefined : nowMs - sentAtMs,
 })

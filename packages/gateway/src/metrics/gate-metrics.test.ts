@@ -18,6 +18,8 @@ function token(id: string, name = id): TokenRecord {
     signals: new Set(ingestSignalNames),
     tenant: undefined,
     allowedOrigins: [],
+    certificateNames: [],
+    allowQuery: false,
     limits: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,

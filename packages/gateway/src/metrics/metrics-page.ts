@@ -1,3 +1,4 @@
+import { reasons } from '../ingest/admission.ts'
 import { instruments } from './instruments.ts'
 
 const acrossText = { sum: 'sum', min: 'least', max: 'greatest' }
@@ -25,7 +26,8 @@ every minute, cumulative, from \`service.name\` \`penstock-gateway\`; a store th
 units and \`_total\` by itself.
 
 Labels are bounded: a token is named only once its secret was right, and an instrument has at most 20,000 series. Beyond them new
-ones count together in a series without labels, and gauges are left out. \`reason\` is absent where the verdict was to allow.
+ones count together in a series without labels, and gauges are left out. \`reason\` is absent where the verdict was to allow, else
+one of ${reasons.map(code).join(', ')}.
 
 ${table(['Metric', 'Kind', 'Unit', 'Labels', 'Of several processes', 'Meaning'], rows)}
 

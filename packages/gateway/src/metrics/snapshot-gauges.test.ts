@@ -14,6 +14,8 @@ function token(id: string, rest: Partial<TokenRecord> = {}): TokenRecord {
     signals: new Set(['traces']),
     tenant: undefined,
     allowedOrigins: [],
+    certificateNames: [],
+    allowQuery: false,
     limits: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,

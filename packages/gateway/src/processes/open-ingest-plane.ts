@@ -101,7 +101,7 @@ class Plane implements OpenPlane {
     this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
     this.#sightings = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
-    this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted })
+    this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
     this.admitter = new Admitter({
       clock,
       log,
@@ -153,6 +153,7 @@ class Plane implements OpenPlane {
       upstreamOf: ({ token }) => upstreams.at(routeOf(token, config)),
       trustedHeaders: (admitted) => attributionHeaders(admitted, config),
       attributesResources: config.attributeResources,
+      timesCalls: this.#accessLog.logsAccepted,
       maxBodyBytes: config.maxBodyBytes,
       coalescing:
         config.coalesce === 'off'

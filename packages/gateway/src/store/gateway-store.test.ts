@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { migrate, openSqlite } from '@penstock/db'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { loadSnapshot } from '../tokens/load-snapshot.ts'
+import { openGatewayStore } from './gateway-store.ts'
 import { liveInstances, publishEpoch, removeInstance } from './instances.ts'
+import { gatewayMigrations } from './migrations.ts'
+import type { GatewayTables } from './tables.ts'
 import { START_MS, TemporaryGateway } from './temporary-gateway.case.ts'
 
 let gateway: TemporaryGateway
@@ -13,6 +20,45 @@ test('a new store begins with enforcement off, at epoch 1', async () => {
   expect(await gateway.db.read.selectFrom('enforcement').selectAll().execute()).toEqual([
     { id: 1, mode: 'off', grace_until_ms: null, epoch: 1, changed_at_ms: null, changed_by_id: null },
   ])
+})
+
+test('T-9, X-13: a token made before migration 0002 may not stand in a query, and is bound to no certificate', async () => {
+  const file = join(gateway.directory, 'old.db')
+  const old = openSqlite<GatewayTables>(file)
+  await migrate(old, { '0001_gateway': gatewayMigrations['0001_gateway']! })
+  const row = {
+    id: 'aaaaaaaaaaaa',
+    name: 'old',
+    description: null,
+    mac: randomBytes(32),
+    pepper_id: '1',
+    imported: 0,
+    signals_json: '["logs"]',
+    tags_json: '{}',
+    tenant: null,
+    allowed_origins_json: '[]',
+    limits_json: null,
+    created_at_ms: START_MS,
+    created_by_id: 'key',
+    created_by_role: 'Editor',
+    expires_at_ms: null,
+    disabled: 0,
+    revoked_at_ms: null,
+    last_used_at_ms: null,
+    supersedes: null,
+    expiry_warned_ms: null,
+  }
+  await old.write((tx) => tx.insertInto('ingest_tokens').values(row).execute())
+  await old.close()
+  const db = await openGatewayStore(file)
+  try {
+    expect((await loadSnapshot(db, START_MS)).byId.get('aaaaaaaaaaaa')).toMatchObject({
+      allowQuery: false,
+      certificateNames: [],
+    })
+  } finally {
+    await db.close()
+  }
 })
 
 test('many may open the same store at once', async () => {

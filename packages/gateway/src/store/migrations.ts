@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 /** Append-only: what has been released is never changed, only followed. */
 export const gatewayMigrations: Migrations = {
   '0001_gateway': { up: async (db) => runAll(db, gateway) },
+  '0002_token_use': { up: async (db) => runAll(db, tokenUse) },
 }
 
 /** `position` grows and never returns, so that a page's cursor keeps its place when rows are deleted. */
@@ -91,6 +92,12 @@ const gateway = [
     primary key (caller_id, key)
   ) strict, without rowid`,
   sql`create index idempotency_keys_by_time on idempotency_keys (created_at_ms)`,
+]
+
+/** What a token may be used with: before, any certificate and never the query. */
+const tokenUse = [
+  sql`alter table ingest_tokens add column client_certificate_sans_json text not null default '[]'`,
+  sql`alter table ingest_tokens add column allow_query integer not null default 0 check (allow_query in (0, 1))`,
 ]
 
 async function runAll(db: Kysely<unknown>, statements: readonly (typeof gateway)[number][]): Promise<void> {

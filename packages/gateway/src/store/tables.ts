@@ -32,6 +32,9 @@ export interface IngestTokenTable {
   tags_json: string
   tenant: string | null
   allowed_origins_json: string
+  client_certificate_sans_json: Generated<string>
+  /** 1: the token may also stand in the query of a URL. */
+  allow_query: Generated<number>
   limits_json: string | null
   created_at_ms: number
   created_by_id: string

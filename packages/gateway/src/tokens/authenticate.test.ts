@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../ingest/admission.ts'
+import type { CredentialPlace } from '../ingest/credential.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
 import { Authenticator } from './authenticate.ts'
 import type { Peppers } from './pepper.ts'
@@ -35,6 +36,8 @@ function record(changes: Partial<TokenRecord> = {}): TokenRecord {
     signals: new Set(['traces', 'metrics', 'logs', 'profiles']),
     tenant: undefined,
     allowedOrigins: [],
+    certificateNames: [],
+    allowQuery: false,
     limits: undefined,
     expiresAtMs: undefined,
     revokedAtMs: undefined,
@@ -54,15 +57,27 @@ function snapshot(tokens: readonly TokenRecord[], importedTokens: readonly Token
   }
 }
 
-function judge(value: string, tokens: Snapshot, origin?: string): Verdict {
-  return authenticator.judge({ credential: { kind: 'bearer', value }, signal: 'traces', origin }, tokens, NOW_MS)
+interface Circumstances {
+  readonly origin?: string
+  readonly from?: CredentialPlace
+  readonly certificateNames?: readonly string[]
+}
+
+function judge(value: string, tokens: Snapshot, circumstances: Circumstances = {}): Verdict {
+  const { origin, from = 'header', certificateNames } = circumstances
+  const credential = { kind: 'bearer', value, from } as const
+  return authenticator.judge({ credential, signal: 'traces', origin, certificateNames }, tokens, NOW_MS)
 }
 
 const outcome = (verdict: Verdict) => (verdict.allowed ? 'allowed' : verdict.reason)
 
 test('E-1: no credential, and one that cannot be read', () => {
   const present = (kind: 'none' | 'malformed') =>
-    authenticator.judge({ credential: { kind }, signal: 'traces', origin: undefined }, snapshot([record()]), NOW_MS)
+    authenticator.judge(
+      { credential: { kind }, signal: 'traces', origin: undefined, certificateNames: undefined },
+      snapshot([record()]),
+      NOW_MS,
+    )
   expect(present('none')).toEqual({ allowed: false, reason: 'missing', token: undefined })
   expect(present('malformed')).toEqual({ allowed: false, reason: 'malformed', token: undefined })
 })
@@ -123,6 +138,62 @@ test.each([
 ] as const)('T-8, E-1: of a right secret the first reason is told: %s', (reason, changes) => {
   const token = record(changes)
   expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
+})
+
+describe('T-9: a token in the query', () => {
+  const inQuery = { from: 'query' } as const
+
+  test('opens only when it may stand there', () => {
+    const token = record({ allowQuery: true })
+    expect(judge(secret.text, snapshot([token]), inQuery)).toEqual({ allowed: true, token })
+    const other = record()
+    expect(judge(secret.text, snapshot([other]), inQuery)).toEqual({
+      allowed: false,
+      reason: 'malformed',
+      token: other,
+    })
+    expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: true, token: other })
+  })
+
+  test('tells nothing of itself to whoever has a wrong secret', () => {
+    const tokens = snapshot([record({ mac: macOf('another text') })])
+    expect(judge(secret.text, tokens, inQuery)).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  })
+
+  test('is bound by this when it was imported, too', () => {
+    const token = record({ id: 'imported0001', mac: macOf(imported) })
+    expect(judge(imported, snapshot([], [token]), inQuery)).toEqual({ allowed: false, reason: 'malformed', token })
+  })
+})
+
+describe('X-13: a token bound to client certificates', () => {
+  const token = record({ certificateNames: ['DNS:agent.example.com', 'URI:spiffe://example.com/agent'] })
+  const tokens = snapshot([token])
+
+  test('opens to a certificate with one of its names', () => {
+    const certificateNames = ['DNS:other.example.com', 'URI:spiffe://example.com/agent']
+    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: true, token })
+  })
+
+  test.each([
+    [[]],
+    [['DNS:other.example.com']],
+    [['DNS:*.example.com']],
+    [['DNS:spiffe://example.com/agent']],
+    [['URI:agent.example.com']],
+    [['URI:spiffe://example.com/agent2']],
+  ])('and to no other: %j', (certificateNames) => {
+    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: false, reason: 'certificate', token })
+  })
+
+  test('opens where no certificate is demanded', () => {
+    expect(judge(secret.text, tokens)).toEqual({ allowed: true, token })
+  })
+
+  test('says nothing of certificates to whoever has a wrong secret', () => {
+    const other = snapshot([{ ...token, mac: macOf('another text') }])
+    expect(outcome(judge(secret.text, other, { certificateNames: [] }))).toBe('bad_secret')
+  })
 })
 
 test('E-8: a token ends at its expiry, not later', () => {

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
+import { isCertificateAllowed } from './certificate-names.ts'
 import { HmacSha256 } from './hmac-sha256.ts'
 import type { Peppers } from './pepper.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -38,15 +39,23 @@ export class Authenticator {
     this.#newest = newest
   }
 
-  judge(presented: Pick<Presented, 'credential' | 'signal' | 'origin'>, snapshot: Snapshot, nowMs: number): Verdict {
+  judge(
+    presented: Pick<Presented, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
+    snapshot: Snapshot,
+    nowMs: number,
+  ): Verdict {
     const { credential } = presented
     if (credential.kind === 'none') return missing
     if (credential.kind === 'malformed') return malformed
     const verdict = this.identify(credential.value, snapshot, nowMs)
     if (!verdict.allowed) return verdict
     const { token } = verdict
+    if (credential.from === 'query' && !token.allowQuery) return { allowed: false, reason: 'malformed', token }
     if (!token.signals.has(presented.signal)) return { allowed: false, reason: 'signal', token }
     if (!isOriginAllowed(token.allowedOrigins, presented.origin)) return { allowed: false, reason: 'origin', token }
+    if (!isCertificateAllowed(token.certificateNames, presented.certificateNames)) {
+      return { allowed: false, reason: 'certificate', token }
+    }
     return verdict
   }
 

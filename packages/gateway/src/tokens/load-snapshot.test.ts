@@ -22,6 +22,8 @@ test('T-10: holds what an admission depends on', async () => {
     tenant: 'acme',
     signals: ['logs'],
     allowed_origins: ['https://a.example'],
+    client_certificate_sans: ['DNS:Agent.example'],
+    allow_query: true,
     limits,
     expires_at: '2026-12-01T00:00:00Z',
   })
@@ -42,6 +44,8 @@ test('T-10: holds what an admission depends on', async () => {
     signals: new Set(['logs']),
     tenant: 'acme',
     allowedOrigins: ['https://a.example'],
+    certificateNames: ['DNS:agent.example'],
+    allowQuery: true,
     limits,
     expiresAtMs: 1_796_083_200_000,
     revokedAtMs: undefined,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { GatewayDb } from '../operation-context.ts'
-import type { IngestTokenTable } from '../store/tables.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { TokenLimits, TokenRecord } from './token-record.ts'
+import type { TokenRow } from './token-store.ts'
 
 /** A client is told that its token was revoked for so long; then it is unknown. */
 const REVOKED_KEPT_MS = 30 * 86_400_000
@@ -21,12 +21,14 @@ const columns = [
   'signals_json',
   'tenant',
   'allowed_origins_json',
+  'client_certificate_sans_json',
+  'allow_query',
   'limits_json',
   'expires_at_ms',
   'disabled',
   'revoked_at_ms',
 ] as const
-type Row = Pick<IngestTokenTable, Exclude<(typeof columns)[number], 'position'>> & { position: number }
+type Row = Pick<TokenRow, (typeof columns)[number]>
 
 /**
  * All that admissions depend on, as the store has it now (T-10).
@@ -136,6 +138,8 @@ function toRecord(row: Omit<Row, 'position'>, mac: Uint8Array, shared: SharedVal
     signals: shared.signals(row.signals_json),
     tenant: row.tenant === null ? undefined : shared.string(row.tenant),
     allowedOrigins: shared.parsed<readonly string[]>(row.allowed_origins_json),
+    certificateNames: shared.parsed<readonly string[]>(row.client_certificate_sans_json),
+    allowQuery: row.allow_query === 1,
     limits: row.limits_json === null ? undefined : shared.parsed<TokenLimits>(row.limits_json),
     expiresAtMs: row.expires_at_ms ?? undefined,
     revokedAtMs: row.revoked_at_ms ?? undefined,

@@ -197,6 +197,10 @@ function columnsOf(input: UpdateTokenInput): TokenChange {
     ...(input.tags !== undefined && { tags_json: JSON.stringify(input.tags) }),
     ...(input.tenant !== undefined && { tenant: input.tenant }),
     ...(input.allowed_origins !== undefined && { allowed_origins_json: JSON.stringify(input.allowed_origins) }),
+    ...(input.client_certificate_sans !== undefined && {
+      client_certificate_sans_json: JSON.stringify(input.client_certificate_sans),
+    }),
+    ...(input.allow_query !== undefined && { allow_query: input.allow_query ? 1 : 0 }),
     ...(input.limits !== undefined && { limits_json: input.limits && JSON.stringify(input.limits) }),
     ...(input.disabled !== undefined && { disabled: input.disabled ? 1 : 0 }),
   }

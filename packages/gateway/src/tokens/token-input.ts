@@ -3,11 +3,13 @@ import { digits, instant, lineOf } from '../accounts/operation-input.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
 import { importedLength, visibleAscii } from './authenticate.ts'
+import { certificateNamePattern, normalCertificateName } from './certificate-names.ts'
 import { hasSecretPrefix } from './token-format.ts'
 import type { TokenLimits } from './token-record.ts'
 
 const MAX_TAGS = 20
 const MAX_ORIGINS = 20
+const MAX_CERTIFICATE_NAMES = 10
 const MAX_OVERLAP_SECONDS = 30 * 86_400
 const DEFAULT_OVERLAP_SECONDS = 86_400
 
@@ -52,6 +54,11 @@ const optional = {
     .nullable()
     .optional(),
   allowed_origins: z.array(z.string().toLowerCase().max(300).regex(allowedOriginPattern)).max(MAX_ORIGINS).optional(),
+  client_certificate_sans: z
+    .array(z.string().max(300).regex(certificateNamePattern).transform(normalCertificateName))
+    .max(MAX_CERTIFICATE_NAMES)
+    .optional(),
+  allow_query: z.boolean().optional(),
   limits: limits.nullable().optional(),
 }
 

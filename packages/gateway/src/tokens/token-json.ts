@@ -19,6 +19,8 @@ export interface TokenJson {
   readonly tags: Readonly<Record<string, string>>
   readonly tenant: string | null
   readonly allowed_origins: readonly string[]
+  readonly client_certificate_sans: readonly string[]
+  readonly allow_query: boolean
   readonly limits: TokenLimits | null
   readonly imported: boolean
   readonly created_at: string
@@ -107,9 +109,10 @@ export function auditedToken(row: TokenRow): object {
 
 /** Value of `ETag`: another one after every change that PATCH can make, and after revocation. */
 export function tokenETag(token: TokenJson): string {
-  const { name, description, signals, tags, tenant, allowed_origins, limits, expires_at } = token
+  const { name, description, signals, tags, tenant, limits, expires_at } = token
+  const use = [token.allowed_origins, token.client_certificate_sans, token.allow_query]
   const disabled = token.status === 'disabled'
-  const state = [token.id, name, description, signals, tags, tenant, allowed_origins, limits, expires_at, disabled]
+  const state = [token.id, name, description, signals, tags, tenant, use, limits, expires_at, disabled]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
 }
 
@@ -119,6 +122,8 @@ function editableJson(row: TokenRow) {
     tags: JSON.parse(row.tags_json) as Record<string, string>,
     tenant: row.tenant,
     allowed_origins: JSON.parse(row.allowed_origins_json) as string[],
+    client_certificate_sans: JSON.parse(row.client_certificate_sans_json) as string[],
+    allow_query: row.allow_query === 1,
     limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as TokenLimits),
   }
 }

@@ -45,6 +45,8 @@ describe('creation', () => {
       tags: {},
       tenant: null,
       allowed_origins: [],
+      client_certificate_sans: [],
+      allow_query: false,
       limits: null,
       imported: false,
       created_at: '2026-11-21T07:00:00Z',
@@ -64,6 +66,8 @@ describe('creation', () => {
       tags: { team: 'build' },
       tenant: 'acme.eu',
       allowed_origins: ['https://App.example.com', 'https://*.xn--bcher-kva.example:8443'],
+      client_certificate_sans: ['DNS:Agent-1.Example.com', 'URI:spiffe://example.com/Agent', 'email:Ops@example.com'],
+      allow_query: true,
       limits: { traces: { second: { requests: 5, bytes: null }, day: { bytes: 1_000 } }, logs: null, all: { day: {} } },
       description: '',
     }
@@ -76,6 +80,8 @@ describe('creation', () => {
       tags: { team: 'build' },
       tenant: 'acme.eu',
       allowed_origins: ['https://app.example.com', 'https://*.xn--bcher-kva.example:8443'],
+      client_certificate_sans: ['DNS:agent-1.example.com', 'URI:spiffe://example.com/Agent', 'email:Ops@example.com'],
+      allow_query: true,
       limits: { traces: { second: { requests: 5 }, day: { bytes: 1_000 } } },
     })
   })
@@ -89,6 +95,21 @@ describe('creation', () => {
     [{ name: 'x'.repeat(81) }, 'invalid_field', [{ field: 'name', problem: 'too_long', max: 80 }]],
     [{ name: 'a\u0007b' }, 'invalid_field', [{ field: 'name', problem: 'control_character' }]],
     [{ name: 'a', colour: 'red' }, 'unknown_field', [{ field: 'colour', problem: 'unknown' }]],
+    [
+      { name: 'a', allow_query: 'yes' },
+      'invalid_field',
+      [{ field: 'allow_query', problem: 'wrong_type', expected: 'boolean' }],
+    ],
+    [
+      { name: 'a', client_certificate_sans: ['agent.example.com'] },
+      'invalid_field',
+      [{ field: 'client_certificate_sans.0', problem: 'malformed' }],
+    ],
+    [
+      { name: 'a', client_certificate_sans: Array.from({ length: 11 }, (_, index) => `DNS:a${index}.example`) },
+      'invalid_field',
+      [{ field: 'client_certificate_sans', problem: 'too_long', max: 10 }],
+    ],
     [{ name: 'a', signals: [] }, 'invalid_field', [{ field: 'signals', problem: 'too_short', min: 1 }]],
     [
       { name: 'a', signals: ['spans'] },
@@ -363,6 +384,26 @@ describe('PATCH', () => {
       limits: { all: { day: { bytes: 9 } } },
     })
     expect(changed).not.toHaveProperty('token')
+  })
+
+  test('T-9, X-13: where a token may stand and with which certificate, as of the next request', async () => {
+    const created = await createToken(editor, { name: 'ci', client_certificate_sans: ['DNS:a.example'] })
+    const { id } = created
+    const body = { allow_query: true, client_certificate_sans: ['DNS:b.example'] }
+    const changed = await updateToken(editor, { id, body, ifMatch: tokenETag(created) })
+    expect(changed).toMatchObject(body)
+    expect(tokenETag(changed)).not.toBe(tokenETag(created))
+    expect((await loadSnapshot(gateway.db, START_MS)).byId.get(id)).toMatchObject({
+      allowQuery: true,
+      certificateNames: ['DNS:b.example'],
+    })
+    expect(gateway.propagations).toBe(2)
+    expect(await rotateToken(editor, { id, body: {} })).toMatchObject(body)
+    const { events } = await listAudit(gateway.as('Admin'), {})
+    expect(events.find(({ event }) => event === 'token.updated')).toMatchObject({
+      before: { allow_query: false, client_certificate_sans: ['DNS:a.example'] },
+      after: body,
+    })
   })
 
   test('what changes nothing leaves no trace', async () => {

@@ -120,6 +120,8 @@ function draftOf(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationCon
     tags_json: JSON.stringify(input.tags ?? {}),
     tenant: input.tenant ?? null,
     allowed_origins_json: JSON.stringify(input.allowed_origins ?? []),
+    client_certificate_sans_json: JSON.stringify(input.client_certificate_sans ?? []),
+    allow_query: input.allow_query ? 1 : 0,
     limits_json: input.limits == null ? null : JSON.stringify(input.limits),
     created_at_ms: nowMs,
     created_by_id: actor.id,

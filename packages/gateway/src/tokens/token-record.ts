@@ -22,6 +22,10 @@ export interface TokenRecord {
   readonly tenant: string | undefined
   /** Empty: any, and none at all. */
   readonly allowedOrigins: readonly string[]
+  /** Subject alternative names of clients' certificates; empty: any, and none at all. */
+  readonly certificateNames: readonly string[]
+  /** May also stand in the query of a URL (T-9). */
+  readonly allowQuery: boolean
   readonly limits: TokenLimits | undefined
   readonly expiresAtMs: number | undefined
   readonly revokedAtMs: number | undefined

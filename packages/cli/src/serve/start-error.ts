@@ -1,0 +1,34 @@
+import { UsageError } from '../environment.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+import { WorkerFailed } from './workers.ts'
+
+/**
+ * What keeps the gateway from starting, in one line for the operator. `undefined` for what is no fault of the settings or of
+ * the machine but ours; that shows where it comes from.
+ */
+export function startErrorOf(error: unknown): UsageError | undefined {
+  if (error instanceof UsageError) return error
+  if (error instanceof WorkerFailed) return new UsageError(error.message)
+  if (isSystemError(error)) return systemErrorOf(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code.startsWith('ERR_OSSL')) return new UsageError(`cannot use certificate and key: ${(error as Error).message}`)
+  return undefined
+}
+
+/** Workers say `bind` of the port that their primary takes for them. */
+function systemErrorOf(error: NodeJS.ErrnoException & { address?: string; port?: number }): UsageError | undefined {
+  const { syscall, address, port, path } = error
+  if (syscall === 'listen' || syscall === 'bind') {
+    return new UsageError(`cannot listen on ${address}:${port}: ${systemReason(error)}`)
+  }
+  return path === undefined ? undefined : new UsageError(`cannot read ${path}: ${systemReason(error)}`)
+}
+
+/** @throws {UsageError} for a database that cannot be opened: damaged, no database at all, or made by a newer version */
+export async function orUnusable<Database>(file: string, opening: Promise<Database>): Promise<Database> {
+  try {
+    return await opening
+  } catch (error) {
+    throw new UsageError(`cannot use ${file}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,130 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { type Outcome, penstock, Sink } from '../command-line.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+interface Serving {
+  readonly stdout: Sink
+  readonly managementUrl: string
+  end(): Promise<Outcome>
+}
+
+const freePorts = {
+  PENSTOCK_OBS_LISTEN: '127.0.0.1:0',
+  PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0',
+  PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',
+}
+
+async function serving(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Serving> {
+  const stop = new AbortController()
+  const stdout = new Sink()
+  const said = new Promise<undefined>((resolve) => stdout.onWrite(() => resolve(undefined)))
+  const run = penstock(['serve', ...args], { env: { ...freePorts, ...env }, stdout, signal: stop.signal })
+  const end = () => {
+    stop.abort(new Interrupted('SIGINT'))
+    return run
+  }
+  onTestFinished(() => void end())
+  const ended = await Promise.race([said, run])
+  if (ended !== undefined) throw new Error(`it did not start: ${ended.stderr}`)
+  return { stdout, managementUrl: /are on (http:\S+)\.\n/.exec(stdout.text)![1]!, end }
+}
+
+const stateOf = (managementUrl: string, key: string) =>
+  fetch(`${managementUrl}/api/v1/ingest_auth/state`, { headers: { 'obs-api-key': key } }).then(({ status }) => status)
+
+test('A-7: the first start makes an Admin key and prints it, once; it works, and works after a restart', async () => {
+  await using directory = await temporaryDirectory()
+  const env = { PENSTOCK_DATA_DIR: directory.path }
+  const first = await serving([], env)
+  const key = /Admin API key, shown only now: +(psak_\w+)/.exec(first.stdout.text)![1]!
+  expect(await stateOf(first.managementUrl, key)).toBe(200)
+  expect((await first.end()).exitCode).toBe(0)
+
+  const second = await serving([], env)
+  expect(second.stdout.text).not.toContain('psak_')
+  expect(second.stdout.text).toContain('$OBS_API_KEY')
+  expect(await stateOf(second.managementUrl, key)).toBe(200)
+  await second.end()
+})
+
+test('A-4, A-7: a first key that is given is taken, and never printed', async () => {
+  await using directory = await temporaryDirectory()
+  const given = 'the-key-that-the-operator-has-chosen'
+  const { stdout, managementUrl, end } = await serving([], {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_OBS_API_KEY: given,
+  })
+  expect(await stateOf(managementUrl, given)).toBe(200)
+  const outcome = await end()
+  expect(stdout.text + outcome.stderr).not.toContain(given)
+})
+
+test('without an upstream telemetry goes to the embedded store, and the start says so', async () => {
+  await using directory = await temporaryDirectory()
+  const { stdout, managementUrl, end } = await serving(['--sample'], {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_OBS_API_KEY: 'the-key-of-this-very-test',
+  })
+  expect(stdout.text).toContain('No upstream is set: telemetry goes to the embedded store')
+  expect(stdout.text).toMatch(/\d+ sample pipelines went through the gateway into the embedded store\./)
+  const response = await fetch(`${managementUrl}/api/v1/observe/services`, {
+    headers: { 'obs-api-key': 'the-key-of-this-very-test' },
+  })
+  expect(JSON.stringify(await response.json())).toContain('svc-ci')
+  await end()
+})
+
+test('settings come from a file, variables win, and --data-dir wins over both', async () => {
+  await using directory = await temporaryDirectory()
+  await using other = await temporaryDirectory()
+  const config = await directory.file(
+    'settings.json',
+    JSON.stringify({ dataDir: '/nowhere/at/all', gateway: { upstream: 'http://127.0.0.1:9' } }),
+  )
+  const { stdout, end } = await serving(['gateway', '--config', config, '--data-dir', other.path], {})
+  expect(stdout.text).not.toContain('No upstream is set')
+  await end()
+  expect((await penstock(['token', 'list', '--data-dir', other.path])).exitCode).toBe(0)
+})
+
+test('what it tells to try next, works', async () => {
+  await using directory = await temporaryDirectory()
+  const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
+  const curls = stdout.text.split('\n').filter((line) => line.startsWith('  curl '))
+  expect(curls).toHaveLength(3)
+  for (const line of curls) {
+    const [, key] = /OBS-API-KEY: (\S+)'/.exec(line)!
+    const [, url] = /(http:\S+)$/.exec(line)!
+    const body = / -d '([^']+)'/.exec(line)?.[1]
+    const response = await fetch(url!, {
+      headers: { 'obs-api-key': key!, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { method: 'POST', body }),
+    })
+    expect(response.status).toBe(body === undefined ? 200 : 201)
+  }
+  await end()
+})
+
+test.each([
+  [['everything'], {}, /everything/],
+  [['--workers', '0'], {}, /workers/],
+  [['--workers', 'many'], {}, /workers/],
+  [['--frobnicate'], {}, /--frobnicate/],
+  [['--config', '/nowhere/settings.json'], {}, /cannot read \/nowhere\/settings.json: no such file or directory/],
+  [[], { PENSTOCK_TLS_CERT_FILE: 'x' }, /gateway.tlsCertFile and gateway.tlsKeyFile go together/],
+  [
+    [],
+    { PENSTOCK_UPSTREAM: 'http://x', PENSTOCK_UPSTREAM_AUTHORIZATION: 'a', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: 'b' },
+    /exclude each other/,
+  ],
+  [[], { PENSTOCK_OBS_API_KEY: 'short' }, /PENSTOCK_OBS_API_KEY must be 20 to 256 printable characters/],
+] as const)('%j %j is one line and exit 2', async (args, env, about) => {
+  await using directory = await temporaryDirectory()
+  const { exitCode, stdout, stderr } = await penstock(['serve', ...args], {
+    env: { ...freePorts, PENSTOCK_DATA_DIR: directory.path, ...env },
+  })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(/^penstock: [^\n]+\n$/)
+  expect(stderr).toMatch(about)
+})

@@ -1,0 +1,19 @@
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+
+/**
+ * Overwrites a file where it lies, as a failing disk does: whoever has it open reads rubbish from then on.
+ *
+ * @returns the way back
+ */
+export function damage(path: string): () => void {
+  const content = readFileSync(path)
+  overwrite(path, Buffer.alloc(content.length, 0xff))
+  return () => overwrite(path, content)
+}
+
+function overwrite(path: string, content: Buffer): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, content, 0, content.length, 0)
+  fsyncSync(file)
+  closeSync(file)
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { itemsOf, startSink } from './accepting-sink.ts'
+import { clientKinds, exportOnce, okCode } from './export-client.ts'
+import { startGatewayAt } from './leaping-clock.ts'
+import { metricLines } from './metrics-page.ts'
+
+const startMs = Date.parse('2026-11-21T07:03:00Z')
+
+describe.each(clientKinds)('%s', (kind) => {
+  const held = kind === 'gRPC' ? 14 : 503
+  const refused = kind === 'gRPC' ? 16 : 401
+
+  test('E-6: strangers are held for the grace, and refused from its end on', async () => {
+    const sink = await startSink()
+    const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+    const { token } = await gateway.token()
+    await gateway.enforce(true, { grace_seconds: 60 })
+    expect((await gateway.call('GET', '/state')).json).toMatchObject({
+      mode: 'enforce',
+      grace_until: '2026-11-21T07:04:00Z',
+    })
+
+    const first = await exportOnce(gateway.otlpPort, kind)
+    expect([first.code, first.headers['www-authenticate']]).toEqual([held, undefined])
+    expect(['2', '3', '4']).toContain(first.retryAfter)
+    expect(first.message).toBe(
+      'Ingest enforcement has just been switched on; soon this export will be refused for good. ' +
+        'No ingest token. Send one in the header "Authorization: Bearer <token>".',
+    )
+    expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
+
+    await gateway.leapTo(startMs + 58_000)
+    expect(['1', '2']).toContain((await exportOnce(gateway.otlpPort, kind)).retryAfter)
+    await gateway.leapTo(startMs + 59_999)
+    expect(await exportOnce(gateway.otlpPort, kind)).toMatchObject({ code: held, retryAfter: '1' })
+    await gateway.leapTo(startMs + 60_000)
+    expect(await exportOnce(gateway.otlpPort, kind)).toMatchObject({ code: refused, retryAfter: undefined })
+    expect((await gateway.call('GET', '/state')).json).toMatchObject({ mode: 'enforce', grace_until: null })
+    expect(sink.requests).toHaveLength(1)
+    const transport = kind === 'gRPC' ? 'grpc' : 'http'
+    expect(await metricLines(gateway, 'otelcol_ingestauth_decisions{decision="reject"')).toEqual([
+      `otelcol_ingestauth_decisions{decision="reject",mode="enforce",reason="missing",signal="traces",transport="${transport}"} 4`,
+    ])
+  })
+
+  test('E-6: switched back in time, what was held arrives', async () => {
+    const sink = await startSink()
+    const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+    await gateway.enforce(true, { grace_seconds: 60 })
+    const queued: string[] = []
+    for (const item of ['a', 'b', 'c']) {
+      if ((await exportOnce(gateway.otlpPort, kind, { items: [item] })).code === held) queued.push(item)
+    }
+    await gateway.leapTo(startMs + 30_000)
+    await gateway.enforce(false)
+    expect(sink.requests).toHaveLength(0)
+    for (const item of queued) {
+      expect((await exportOnce(gateway.otlpPort, kind, { items: [item] })).code).toBe(okCode[kind])
+    }
+    expect(sink.requests.flatMap(itemsOf)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+test('E-6: without grace strangers are refused at once; grace can be set, lengthened and ended while enforcing', async () => {
+  const sink = await startSink()
+  const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+  const codes: number[] = []
+  for (const graceSeconds of [undefined, 5, 600, 0]) {
+    await gateway.enforce(true, graceSeconds === undefined ? {} : { grace_seconds: graceSeconds })
+    codes.push((await exportOnce(gateway.otlpPort, 'HTTP protobuf')).code)
+  }
+  expect(codes).toEqual([401, 503, 503, 401])
+})

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'vitest'
+import { collectorBinary } from '../collector/collector.ts'
+
+/** As `prepare.mjs` prints them. */
+export interface PreparedPaths {
+  readonly python: string
+  readonly pythonIsComplete: string
+  readonly go: string
+}
+
+const prepare = join(import.meta.dirname, 'prepare.mjs')
+
+export function preparedPaths(): PreparedPaths {
+  return JSON.parse(execFileSync(process.execPath, [prepare, '--print-paths'], { encoding: 'utf8' }))
+}
+
+/**
+ * A suite that needs the clients in Python and Go, and the real collector. It always runs in CI, where a missing one is a
+ * failed test; elsewhere it is skipped, and the reason printed, until someone makes them.
+ */
+export function describeWithClients(name: string, suite: () => void): void {
+  const missing = missingParts()
+  if (missing.length === 0) {
+    describe(name, suite)
+  } else if (process.env.CI) {
+    test(name, () => {
+      throw new Error(`CI makes these before the tests: ${missing.join(', ')}`)
+    })
+  } else {
+    console.warn(`skipped: "${name}" needs ${missing.join(', ')}`)
+    describe.skip(name, suite)
+  }
+}
+
+function missingParts(): string[] {
+  const { pythonIsComplete, go } = preparedPaths()
+  return [
+    ...(existsSync(pythonIsComplete) && existsSync(go)
+      ? []
+      : ['the clients in Python and Go ("node test/interop/prepare.mjs" makes them; takes Python and Go)']),
+    ...(collectorBinary() === undefined ? ['a collector ("npm run collector" builds one; takes Go and minutes)'] : []),
+  ]
+}

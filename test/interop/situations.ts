@@ -1,0 +1,227 @@
+import { join } from 'node:path'
+import { Gate, refusedUrl, type ScriptedReply } from '@penstock/testkit'
+import Database from 'better-sqlite3'
+import { onTestFinished } from 'vitest'
+import type { RunningGateway } from '../gateway/running-gateway.ts'
+import { until } from '../gateway/until.ts'
+import type { ClientId } from './stock-clients.ts'
+
+/**
+ * What a client does with the data of one export.
+ *
+ * - `drops`: one request, and the export has failed
+ * - `retries`: its next request comes in time, and the data arrives when the situation is over
+ * - `retries in vain`: the same, but it gives up before the data has arrived
+ */
+export type Behaviour = 'drops' | 'retries' | 'retries in vain'
+
+/** A row of the table 1.3 of spec/otlp-gateway.md, and how a stock client gets there. */
+export interface Situation {
+  readonly id: string
+  readonly row: string
+  readonly http: number
+  readonly grpc: number
+  readonly retryable: boolean
+  /** Seconds that RetryInfo tells at most; over HTTP the answer itself is looked at. */
+  readonly grpcWaitSeconds?: number
+  /** Those that do not do what the row asks for, and why. */
+  readonly otherwise?: Partial<Record<ClientId, Behaviour>>
+  /** Of the gateway. */
+  readonly env?: () => Promise<Record<string, string>>
+  /** Of the token that each client has. */
+  readonly token?: object
+  readonly credential?: 'none' | 'unknown' | 'revoked'
+  /** What upstream does with the first request of each client; it accepts the others. */
+  readonly firstReply?: ScriptedReply
+  readonly padding?: number
+  /** Of one export; by default 10 s, as the SDKs have it. */
+  readonly timeoutMs?: { readonly http: number; readonly grpc: number }
+  /** Before the clients begin. What it answers is called when each client has had its first answer. */
+  readonly begin?: (world: World) => Promise<() => Promise<void>>
+  /** Nothing ends it, so that a retry is all there is to see. */
+  readonly isEndless?: true
+}
+
+export interface World {
+  readonly gateway: RunningGateway
+  readonly tokens: readonly string[]
+  /** Exports JSON of about so many bytes and gives the answer's status. */
+  send(token: string, bytes: number): Promise<number>
+  /** Until this resolves, upstream holds its answer to bodies above 100 KB. */
+  hold(until: Promise<void>): void
+}
+
+/** What nobody gets into by way of an exporter. */
+export const unprovoked = [
+  {
+    row: 'Inspected body is not valid gzip / not framed protobuf',
+    why: 'exporters send neither; raw bodies show it in packages/gateway/src/attribution and ingest',
+  },
+  {
+    row: 'Any unexpected exception of ours',
+    why: 'there is none that we know how to cause; to a client it is the same 503 and 14 as the rows around it',
+  },
+  {
+    row: 'Draining, as a refusal',
+    why: 'while it drains the gateway serves what still comes and asks clients to leave; draining.test.ts shows that',
+  },
+] as const
+
+/** gRPC clients stop at their own deadline, which is also upstream's: only the collector's covers one attempt, not all. */
+const ownDeadline = { 'python-grpc': 'drops', 'go-grpc': 'drops' } as const
+
+export const situations: readonly Situation[] = [
+  { id: 'no-token', row: 'No token', http: 401, grpc: 16, retryable: false, credential: 'none' },
+  { id: 'unknown-token', row: 'Unknown token', http: 401, grpc: 16, retryable: false, credential: 'unknown' },
+  { id: 'revoked-token', row: 'Revoked token', http: 401, grpc: 16, retryable: false, credential: 'revoked' },
+  {
+    id: 'forbidden',
+    row: 'Valid token, signal not allowed',
+    http: 403,
+    grpc: 7,
+    retryable: false,
+    token: { signals: ['profiles'] },
+  },
+  {
+    id: 'grace-hold',
+    row: 'Same, but inside the grace hold (E-6)',
+    http: 503,
+    grpc: 14,
+    retryable: true,
+    credential: 'unknown',
+    async begin({ gateway }) {
+      await gateway.enforce(true, { grace_seconds: 3_600 })
+      return () => gateway.enforce(false)
+    },
+  },
+  {
+    id: 'body-too-large',
+    row: 'Body too large',
+    http: 413,
+    grpc: 8,
+    retryable: false,
+    env: async () => ({ PENSTOCK_MAX_BODY_BYTES: '2048' }),
+    padding: 4_000,
+    otherwise: { 'python-grpc': 'retries in vain' },
+  },
+  {
+    id: 'over-rate',
+    row: 'Token over its rate',
+    http: 429,
+    grpc: 14,
+    retryable: true,
+    grpcWaitSeconds: 3,
+    token: { limits: { all: { second: { bytes: 1_000 } } } },
+    // A body above the limit is let through on credit, and what follows waits until it is paid off.
+    async begin({ tokens, send }) {
+      await Promise.all(tokens.map((token) => send(token, 3_000)))
+      return async () => {}
+    },
+  },
+  {
+    id: 'over-quota',
+    row: 'Token over its daily quota',
+    http: 429,
+    grpc: 14,
+    retryable: true,
+    token: { limits: { all: { day: { bytes: 100 } } } },
+    async begin({ tokens, send }) {
+      await Promise.all(tokens.map((token) => send(token, 100)))
+      return async () => {}
+    },
+    isEndless: true,
+    // An hour, or until midnight, is longer than any of them keeps its data; only one has not understood how long it is.
+    otherwise: {
+      'js-http-json': 'drops',
+      'js-http-protobuf': 'drops',
+      'python-http': 'drops',
+      'go-http': 'drops',
+      'go-grpc': 'drops',
+      'collector-json': 'drops',
+      'collector-proto': 'drops',
+      'collector-grpc': 'drops',
+    },
+  },
+  {
+    id: 'overloaded',
+    row: 'Gateway over its in-flight bytes',
+    http: 503,
+    grpc: 14,
+    retryable: true,
+    env: async () => ({ PENSTOCK_IN_FLIGHT_BYTES: String(1024 ** 2) }),
+    async begin({ gateway, send, hold }) {
+      const gate = new Gate()
+      hold(gate.opened)
+      const { token } = await gateway.token({ name: 'holder' })
+      const held = send(token, 1024 ** 2 - 10)
+      await until('the gateway is full', async () => (await send(token, 100)) === 503)
+      return async () => {
+        gate.open()
+        await held
+      }
+    },
+  },
+  {
+    id: 'store-unreadable',
+    row: 'Token store unreadable and snapshot too old (T-14)',
+    http: 503,
+    grpc: 14,
+    retryable: true,
+    env: async () => ({ PENSTOCK_MAX_STALE_MS: '2500' }),
+    async begin({ gateway, tokens, send }) {
+      const store = new Database(join(gateway.dataDir, 'gateway.db'))
+      onTestFinished(() => void store.close())
+      store.exec('ALTER TABLE enforcement RENAME TO enforcement_away')
+      await until('the snapshot is too old', async () => (await send(tokens[0]!, 100)) === 503)
+      return async () => void store.exec('ALTER TABLE enforcement_away RENAME TO enforcement')
+    },
+  },
+  {
+    id: 'credential',
+    row: 'Upstream refuses our credential',
+    http: 503,
+    grpc: 14,
+    retryable: true,
+    env: async () => ({ PENSTOCK_UPSTREAM_AUTHORIZATION: 'Bearer of-the-gateway' }),
+    firstReply: { play: 'reply', status: 401 },
+  },
+  {
+    id: 'unreachable',
+    row: 'Upstream cannot be reached',
+    http: 503,
+    grpc: 14,
+    retryable: true,
+    env: async () => ({ PENSTOCK_UPSTREAM: await refusedUrl() }),
+    isEndless: true,
+  },
+  {
+    id: 'broke',
+    row: 'Upstream broke after bytes were sent',
+    http: 502,
+    grpc: 14,
+    retryable: true,
+    grpcWaitSeconds: 0,
+    firstReply: { play: 'reset' },
+  },
+  {
+    id: 'slow-behind',
+    row: 'Upstream too slow, says a proxy before it',
+    http: 504,
+    grpc: 4,
+    retryable: true,
+    grpcWaitSeconds: 0,
+    firstReply: { play: 'reply', status: 504 },
+  },
+  {
+    id: 'slow',
+    row: 'Upstream too slow',
+    http: 504,
+    grpc: 4,
+    retryable: true,
+    grpcWaitSeconds: 0,
+    firstReply: { play: 'silence' },
+    // Over HTTP upstream has 30 s (X-6): a client with less patience never hears of it.
+    timeoutMs: { http: 45_000, grpc: 5_000 },
+    otherwise: ownDeadline,
+  },
+]

@@ -1,0 +1,45 @@
+/**
+ * A load in a process of its own, so that what one measures is not disturbed by what the other costs. This file is both
+ * sides: `startLoad` runs it as a script, which takes its orders on stdin and answers on stdout.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { traceBody } from './bodies.ts'
+import { type RawLoadResult, rawLoad } from './raw-load.ts'
+import { seededRandom } from './token-text.ts'
+import { type KnownTokens, wrongTokens } from './wrong-tokens.ts'
+
+export interface LoadOrder {
+  readonly port: number
+  readonly perSecond: number
+  readonly count: number
+  readonly connections: number
+  readonly together?: number
+  /** About; a trace request. */
+  readonly bodyBytes: number
+  /** Any of `valid` for each request, or only wrong ones made from `wrong`. */
+  readonly tokens: { readonly valid: readonly string[] } | { readonly wrong: KnownTokens; readonly seed: number }
+}
+
+const self = fileURLToPath(import.meta.url)
+
+export async function startLoad(order: LoadOrder): Promise<RawLoadResult> {
+  const child = spawn(process.execPath, [self], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(order))
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')])
+  if (child.exitCode !== 0) throw new Error(`the load ended with ${child.exitCode ?? child.signalCode}`)
+  return JSON.parse(said) as RawLoadResult
+}
+
+if (process.argv[1] === self) {
+  const order = JSON.parse(await text(process.stdin)) as LoadOrder
+  console.log(JSON.stringify(await rawLoad({ ...order, body: traceBody(order.bodyBytes), tokenOf: tokenOf(order) })))
+}
+
+function tokenOf({ tokens }: LoadOrder): (index: number) => string {
+  if ('wrong' in tokens) return wrongTokens(tokens.wrong, tokens.seed)
+  const random = seededRandom(1)
+  return () => tokens.valid[Math.floor(random() * tokens.valid.length)]!
+}

@@ -1,0 +1,36 @@
+import { base62, newTokenId, newTokenText, seededRandom } from './token-text.ts'
+
+export interface KnownTokens {
+  /** Ids of tokens in force: under attack, so to speak. */
+  readonly validIds: readonly string[]
+  /** With the right secret, so that the gate gets as far as it can. */
+  readonly expired: readonly string[]
+  readonly revoked: readonly string[]
+}
+
+/**
+ * Tokens of which none is good, for numbers from 0: in equal parts garbage, the id of a good token with another secret,
+ * expired, revoked. Of the garbage a third looks like a token, a third has a wrong checksum, a third is any text.
+ */
+export function wrongTokens({ validIds, expired, revoked }: KnownTokens, seed = 1): (index: number) => string {
+  const random = seededRandom(seed)
+  const one = (list: readonly string[]) => list[Math.floor(random() * list.length)]!
+  return (index) => {
+    switch (index % 4) {
+      case 0:
+        return garbage(Math.floor(index / 4) % 3, random)
+      case 1:
+        return newTokenText(one(validIds), random)
+      case 2:
+        return one(expired)
+      default:
+        return one(revoked)
+    }
+  }
+}
+
+function garbage(kind: number, random: () => number): string {
+  if (kind === 0) return newTokenText(newTokenId(random), random)
+  if (kind === 1) return `psin_${newTokenId(random)}_${base62(49, random)}`
+  return base62(1 + Math.floor(random() * 200), random)
+}

@@ -1,0 +1,45 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { test } from 'vitest'
+import { finished, type Outcome } from './command-line.ts'
+import type { RunningGateway } from './gateway/running-gateway.ts'
+
+/** The code blocks `sh` of a page, or of the part of it that begins with `from` and ends before `to`. */
+export function shellBlocks(page: string, from = '', to?: string): string[] {
+  const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8')
+  const start = text.indexOf(from)
+  const end = to === undefined ? text.length : text.indexOf(to, start)
+  if (start === -1 || end === -1) throw new Error(`${page} has no part from ${from} to ${to}`)
+  return [...text.slice(start, end).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+}
+
+/** The commands `curl …` of some blocks, each with the lines it goes on in. */
+export function curlCommands(blocks: readonly string[]): string[] {
+  return blocks.flatMap((block) => block.match(/^curl (?:.*\\\n)*.*/gm) ?? [])
+}
+
+/**
+ * Runs what a page says as a reader would, with bash, against a gateway that listens elsewhere than the page has it.
+ *
+ * @param variables of the shell; a script that uses others fails
+ */
+export function runAgainst(
+  { managementUrl, otlpUrl }: Pick<RunningGateway, 'managementUrl' | 'otlpUrl'>,
+  script: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<Outcome> {
+  const here = script.replaceAll('http://127.0.0.1:8081', managementUrl).replaceAll('http://127.0.0.1:4318', otlpUrl)
+  const env = { PATH: process.env.PATH ?? '', ...variables }
+  const shell: ChildProcessWithoutNullStreams = spawn('bash', ['-euo', 'pipefail', '-c', here], { env })
+  shell.stdin.end()
+  return finished(shell)
+}
+
+/** A test that needs bash and curl. It always runs in CI; elsewhere it is skipped without them, and the reason printed. */
+export function testWithCurl(name: string, run: () => Promise<void>): void {
+  const isThere = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).status === 0)
+  if (!isThere && !process.env.CI) console.warn(`skipped: "${name}" needs bash and curl`)
+  test.runIf(isThere || process.env.CI)(name, run)
+}
