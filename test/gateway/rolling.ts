@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNginx } from '../proxies/nginx.ts'
 import { CountingSink } from './counting-sink.ts'
@@ -16,32 +17,20 @@ export interface RollingResult {
   readonly duplicates: number
 }
 
-/**
- * As an operator would write it (docs/operations.md). Without `non_idempotent` nginx turns to the other gateway only when
- * nothing has been sent: a refused connection. What breaks later is a 502, which OTLP clients send again themselves.
- */
-export const rollingNginxConfig =
-  (gatewayPorts: readonly number[]) =>
-  ([port]: readonly number[]): string =>
-    `
-  upstream penstock {
-${gatewayPorts.map((gateway) => `    server 127.0.0.1:${gateway} max_fails=1 fail_timeout=2s;`).join('\n')}
-    keepalive 64;
-    keepalive_timeout 60s;
-  }
-  server {
-    listen 127.0.0.1:${port};
-    client_max_body_size 64m;
-    location / {
-      proxy_pass http://penstock;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_connect_timeout 2s;
-      proxy_read_timeout 35s;
-      proxy_next_upstream error timeout;
-      proxy_next_upstream_tries 2;
-    }
-  }`
+const manual = join(
+  dirname(createRequire(import.meta.url).resolve('@penstock/cli/package.json')),
+  '../../docs/operations.md',
+)
+
+/** What docs/operations.md tells operators to write, with our ports for its own. */
+function configOfTheManual(gatewayPorts: readonly number[], port: number): string {
+  const snippet = /```nginx\n(upstream penstock [\s\S]*?)```/.exec(readFileSync(manual, 'utf8'))?.[1]
+  if (snippet === undefined) throw new Error('docs/operations.md has no nginx configuration of two gateways any more')
+  const ports = [...gatewayPorts, port]
+  const parts = snippet.split(/127\.0\.0\.1:\d+/)
+  if (parts.length !== ports.length + 1) throw new Error('docs/operations.md names other ports than it used to')
+  return parts.map((part, index) => (index === 0 ? part : `127.0.0.1:${ports[index - 1]}${part}`)).join('')
+}
 
 /** Two gateways over one data directory behind nginx; under load each is asked to end, waited for and started again. */
 export async function rollingRestart({
@@ -61,7 +50,13 @@ export async function rollingRestart({
       ...(ports && { ports }),
     })
   const gateways = [await start(), await start()]
-  const nginx = await startNginx({ config: rollingNginxConfig(gateways.map(({ ports }) => ports.http)) })
+  const nginx = await startNginx({
+    config: ([port]) =>
+      configOfTheManual(
+        gateways.map(({ ports }) => ports.http),
+        port!,
+      ),
+  })
   try {
     const { token } = await gateways[0]!.token()
     await gateways[0]!.enforce(true)

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { copyFileSync, renameSync } from 'node:fs'
 import { connect as connectSession } from 'node:http2'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectTcp } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
@@ -17,7 +18,8 @@ async function shownName(port: number, ca: string): Promise<string> {
   const socket: TLSSocket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca })
   await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
   const { CN } = socket.getPeerCertificate().subject
-  socket.destroy()
+  socket.end().resume()
+  await once(socket, 'close')
   return String(CN)
 }
 
@@ -148,4 +150,23 @@ test('X-13: an HTTPS upstream is believed by the authority it is told of, and by
   expect(received).toBe(3)
   const told = await exportOnce(doubting.otlpPort, 'HTTP protobuf')
   expect([told.code, told.message, received]).toEqual([503, 'the upstream cannot be reached', 3])
+})
+
+test('X-13: a handshake that fails leaves no connection behind', async () => {
+  const server = certificateAuthority().issue('server')
+  const sink = await startSink()
+  const gateway = await startGateway({
+    PENSTOCK_UPSTREAM: sink.url,
+    PENSTOCK_TLS_CERT_FILE: server.certFile,
+    PENSTOCK_TLS_KEY_FILE: server.keyFile,
+  })
+  const socket = connectTcp(gateway.otlpPort, '127.0.0.1')
+  let isClosed = false
+  socket.once('close', () => {
+    isClosed = true
+  })
+  socket.end('POST /v1/traces HTTP/1.1\r\n\r\n')
+  socket.resume()
+  await until('the gateway has closed it', () => isClosed)
+  expect((await gateway.stop()).exitCode).toBe(0)
 })

@@ -60,7 +60,11 @@ async function setUp(situation: Situation): Promise<Stage> {
     return { play: 'reply', status: 200, ...(body.length > 100_000 && { after: held }) }
   })
   onTestFinished(() => upstream.close())
-  const gateway = await startGateway({ PENSTOCK_UPSTREAM: upstream.url, ...(await situation.env?.()) })
+  const gateway = await startGateway({
+    PENSTOCK_UPSTREAM: upstream.url,
+    PENSTOCK_DRAIN_TIMEOUT_MS: '0',
+    ...(await situation.env?.()),
+  })
   // With a valid one there is enforcement even where the others are revoked (A-1).
   await gateway.token({ name: 'of nobody' })
   const tokens: string[] = []
@@ -107,24 +111,35 @@ type End = ExportOutcome | 'retried'
 async function observeAll(stages: readonly Stage[]): Promise<Record<string, Record<string, string>>> {
   const sdks = await startSdkClients()
   const collector = await startCollectorExporters(stages.flatMap(({ trials }) => trials))
-  const rows = stages.map(async ({ trials, begin, accepted }) => {
-    const end = await begin()
-    const looks = trials.map((trial) =>
-      trial.client.by === 'collector' ? collector(trial, accepted) : exportBySdk(sdks[trial.client.by], trial),
-    )
-    const ended = async ({ relay, name }: Trial) =>
-      until(`an end of the first request of ${name}`, () => relay.exchanges[0]?.endedMs !== undefined, deadlineMs)
-    await Promise.all(trials.map(ended))
-    await end?.()
-    const observed = trials.map(async (trial, index): Promise<[string, string]> => {
-      const { situation, relay, name, client } = trial
-      const isRetried = () => (situation.isEndless && relay.exchanges.length > 1 ? 'retried' : undefined)
-      const how = await until(`an end of ${name}`, () => looks[index]!() ?? isRetried(), deadlineMs)
-      return [client.id, observation(trial, how, accepted(name))]
-    })
-    return [trials[0]!.situation.row, Object.fromEntries(await Promise.all(observed))]
-  })
-  return Object.fromEntries(await Promise.all(rows))
+  const ends = await Promise.all(
+    stages.map(async ({ trials, begin, accepted }) => {
+      const finish = await begin()
+      const looks = trials.map((trial) =>
+        trial.client.by === 'collector' ? collector(trial, accepted) : exportBySdk(sdks[trial.client.by], trial),
+      )
+      await Promise.all(trials.map(firstRequestEnded))
+      await finish?.()
+      return Promise.all(trials.map((trial, index) => endOf(trial, looks[index]!)))
+    }),
+  )
+  // Only now, long after most of them have ended: whoever has dropped its data has not come back since.
+  const rows = stages.map(({ trials, accepted }, row) => [
+    trials[0]!.situation.row,
+    Object.fromEntries(
+      trials.map((trial, column) => [trial.client.id, observation(trial, ends[row]![column]!, accepted(trial.name))]),
+    ),
+  ])
+  return Object.fromEntries(rows)
+}
+
+async function firstRequestEnded({ relay, name }: Trial): Promise<void> {
+  const hasEnded = () => relay.exchanges[0]?.endedMs !== undefined
+  await until(`the first request of ${name} has ended`, hasEnded, deadlineMs)
+}
+
+function endOf({ situation, relay, name }: Trial, look: () => End | undefined): Promise<End> {
+  const isRetried = () => (situation.isEndless && relay.exchanges.length > 1 ? 'retried' : undefined)
+  return until(`${name} has ended`, () => look() ?? isRetried(), deadlineMs)
 }
 
 function exportBySdk(sdk: SdkClient, { situation, client, relay, token, name }: Trial): () => End | undefined {

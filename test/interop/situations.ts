@@ -51,25 +51,18 @@ export interface World {
   hold(until: Promise<void>): void
 }
 
-/** What nobody gets into by way of an exporter. */
-export const unprovoked = [
-  {
-    row: 'Inspected body is not valid gzip / not framed protobuf',
-    why: 'exporters send neither; raw bodies show it in packages/gateway/src/attribution and ingest',
-  },
-  {
-    row: 'Any unexpected exception of ours',
-    why: 'there is none that we know how to cause; to a client it is the same 503 and 14 as the rows around it',
-  },
-  {
-    row: 'Draining, as a refusal',
-    why: 'while it drains the gateway serves what still comes and asks clients to leave; draining.test.ts shows that',
-  },
-] as const
-
 /** gRPC clients stop at their own deadline, which is also upstream's: only the collector's covers one attempt, not all. */
 const ownDeadline = { 'python-grpc': 'drops', 'go-grpc': 'drops' } as const
 
+/**
+ * Rows that no stock client gets into, and what shows them instead:
+ *
+ * - Inspected body is not valid gzip or not framed protobuf: exporters send neither. Raw bodies do, in the tests of
+ *   packages/gateway/src/attribution and src/ingest.
+ * - Draining: the gateway serves what still comes and asks its clients to leave, so that nobody is refused; see
+ *   draining.test.ts.
+ * - Any unexpected exception of ours: there is none we know how to cause; a client would see the 503 and 14 of other rows.
+ */
 export const situations: readonly Situation[] = [
   { id: 'no-token', row: 'No token', http: 401, grpc: 16, retryable: false, credential: 'none' },
   { id: 'unknown-token', row: 'Unknown token', http: 401, grpc: 16, retryable: false, credential: 'unknown' },

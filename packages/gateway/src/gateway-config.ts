@@ -64,6 +64,8 @@ export interface GatewayConfig {
   readonly logAccepted: boolean
   /** Clients are told inside their replies that their token ends soon (O-9). */
   readonly warnOfExpiry: boolean
+  /** Told of the ends of tokens, http or https (O-9). */
+  readonly expiryWebhookUrl: string | undefined
 }
 
 export type CredentialSource =
@@ -94,4 +96,5 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   ownTelemetryUrl: undefined,
   logAccepted: false,
   warnOfExpiry: false,
+  expiryWebhookUrl: undefined,
 }

@@ -13,7 +13,7 @@ export {
   encodeRequest,
   RequestEncoder,
 } from './request-encoder.ts'
-export { decodeRpcStatus, encodeRpcStatus, type RpcStatus } from './rpc-status.ts'
+export { decodeRpcStatus, encodeRpcStatus, type FieldViolation, type RpcStatus } from './rpc-status.ts'
 export * from './signals.ts'
 export { fromHrTime, type HrTime, toHrTime } from './time.ts'
 export * from './types.ts'

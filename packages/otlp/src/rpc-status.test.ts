@@ -24,6 +24,27 @@ test('a retry delay travels as google.rpc.RetryInfo', () => {
   )
 })
 
+test('a field that is wrong travels as google.rpc.BadRequest, after the retry delay', () => {
+  const fieldViolations = [{ field: 'body', description: 'not gzip' }]
+  const status = { code: GrpcCode.INVALID_ARGUMENT, message: 'm', retryDelayMs: undefined, fieldViolations }
+  const type = 'type.googleapis.com/google.rpc.BadRequest'
+  const violation = Buffer.concat([
+    Buffer.from([0x0a, 4]),
+    Buffer.from('body'),
+    Buffer.from([0x12, 8]),
+    Buffer.from('not gzip'),
+  ])
+  const badRequest = Buffer.concat([Buffer.from([0x0a, 16]), violation])
+  const any = Buffer.concat([Buffer.from([0x0a, type.length]), Buffer.from(type), Buffer.from([0x12, 18]), badRequest])
+  const expected = Buffer.concat([Buffer.from([0x08, 3, 0x12, 1, 0x6d, 0x1a, any.length]), any])
+  expect(Buffer.from(encodeRpcStatus(status, 'protobuf')).toString('hex')).toBe(expected.toString('hex'))
+  const json = `{"@type":"${type}","fieldViolations":[{"field":"body","description":"not gzip"}]}`
+  expect(Buffer.from(encodeRpcStatus(status, 'json')).toString()).toBe(`{"code":3,"message":"m","details":[${json}]}`)
+  expect(Buffer.from(encodeRpcStatus({ ...status, retryDelayMs: 1_500 }, 'json')).toString()).toBe(
+    `{"code":3,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"},${json}]}`,
+  )
+})
+
 test('details that are not ours are skipped', () => {
   const body = '{"code":3,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"r"}]}'
   expect(decodeRpcStatus(Buffer.from(body), 'json')).toEqual({ code: 3, message: 'm', retryDelayMs: undefined })
@@ -35,8 +56,14 @@ test('every status comes back', () => {
     message: fc.string({ unit: 'grapheme' }),
     retryDelayMs: fc.option(fc.nat(), { nil: undefined }),
   })
+  const violations = fc.array(
+    fc.record({ field: fc.string({ unit: 'grapheme' }), description: fc.string({ unit: 'grapheme' }) }),
+  )
+  const withViolations = fc
+    .tuple(statuses, violations)
+    .map(([status, fieldViolations]) => ({ ...status, fieldViolations }))
   fc.assert(
-    fc.property(statuses, fc.constantFrom('protobuf', 'json'), (status, encoding) => {
+    fc.property(fc.oneof(statuses, withViolations), fc.constantFrom('protobuf', 'json'), (status, encoding) => {
       expect(decodeRpcStatus(encodeRpcStatus(status, encoding), encoding)).toEqual(status)
     }),
   )

@@ -11,9 +11,18 @@ export interface RpcStatus {
   readonly message: string
   /** google.rpc.RetryInfo, the only detail that OTLP gives a meaning, in whole milliseconds; `undefined` when there is none. */
   readonly retryDelayMs: number | undefined
+  /** google.rpc.BadRequest, which OTLP wants to see beside a 400; absent when there is none. */
+  readonly fieldViolations?: readonly FieldViolation[]
+}
+
+export interface FieldViolation {
+  /** Path to the field of the request; `body` is all of it. */
+  readonly field: string
+  readonly description: string
 }
 
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo'
+const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
 /** google.protobuf.Any differs between the encodings: bytes under a type in protobuf, the message's own keys in JSON. */
 interface StatusWith<Detail> {
@@ -30,6 +39,15 @@ function statusMessage<Detail>(detail: Message<Detail>): Message<StatusWith<Deta
   })
 }
 
+const fieldViolation = message<FieldViolation>('google.rpc.BadRequest.FieldViolation', {
+  field: scalar(1, 'string'),
+  description: scalar(2, 'string'),
+})
+
+const badRequest = message<{ fieldViolations: readonly FieldViolation[] }>('google.rpc.BadRequest', {
+  fieldViolations: list(1, fieldViolation),
+})
+
 const protobufStatus = statusMessage(
   message<{ typeUrl: string; value: Uint8Array }>('google.protobuf.Any', {
     typeUrl: scalar(1, 'string'),
@@ -37,10 +55,18 @@ const protobufStatus = statusMessage(
   }),
 )
 
+/** The keys of every detail that we know; those of another type are empty. */
+interface JsonDetail {
+  readonly typeUrl: string
+  readonly retryDelay: string
+  readonly fieldViolations: readonly FieldViolation[]
+}
+
 const jsonStatus = statusMessage(
-  message<{ typeUrl: string; retryDelay: string }>('google.protobuf.Any', {
+  message<JsonDetail>('google.protobuf.Any', {
     typeUrl: scalar(1, 'string', '@type'),
     retryDelay: scalar(2, 'string'),
+    fieldViolations: list(3, fieldViolation),
   }),
 )
 
@@ -56,25 +82,46 @@ const retryInfo = message<{ retryDelay: Duration | undefined }>('google.rpc.Retr
   ),
 })
 
-export function encodeRpcStatus({ code, message, retryDelayMs }: RpcStatus, encoding: Encoding): Uint8Array {
+export function encodeRpcStatus(status: RpcStatus, encoding: Encoding): Uint8Array {
+  const { code, message, retryDelayMs, fieldViolations } = status
   if (encoding === 'json') {
-    const details = retryDelayMs === undefined ? [] : [{ typeUrl: RETRY_INFO, retryDelay: `${retryDelayMs / 1000}s` }]
+    const details: JsonDetail[] = []
+    if (retryDelayMs !== undefined) {
+      details.push({ typeUrl: RETRY_INFO, retryDelay: `${retryDelayMs / 1000}s`, fieldViolations: [] })
+    }
+    if (fieldViolations !== undefined) details.push({ typeUrl: BAD_REQUEST, retryDelay: '', fieldViolations })
     return encodeMessage(jsonStatus, { code, message, details }, 'json')
   }
-  const details = retryDelayMs === undefined ? [] : [{ typeUrl: RETRY_INFO, value: encodeRetryInfo(retryDelayMs) }]
+  const details: { typeUrl: string; value: Uint8Array }[] = []
+  if (retryDelayMs !== undefined) details.push({ typeUrl: RETRY_INFO, value: encodeRetryInfo(retryDelayMs) })
+  if (fieldViolations !== undefined) {
+    details.push({ typeUrl: BAD_REQUEST, value: encodeMessage(badRequest, { fieldViolations }, 'protobuf') })
+  }
   return encodeMessage(protobufStatus, { code, message, details }, 'protobuf')
 }
 
-/** Throws `OtlpDecodeError`. Details other than RetryInfo are skipped. */
+/** Throws `OtlpDecodeError`. Details other than RetryInfo and BadRequest are skipped. */
 export function decodeRpcStatus(bytes: Uint8Array, encoding: Encoding, limits: Partial<DecodeLimits> = {}): RpcStatus {
   if (encoding === 'json') {
     const { code, message, details } = decodeMessage(jsonStatus, bytes, encoding, limits)
     const delay = details.find(({ typeUrl }) => typeUrl === RETRY_INFO)?.retryDelay
-    return { code, message, retryDelayMs: delay === undefined ? undefined : durationMs(delay) }
+    const violations = details.find(({ typeUrl }) => typeUrl === BAD_REQUEST)?.fieldViolations
+    return statusOf(code, message, delay === undefined ? undefined : durationMs(delay), violations)
   }
   const { code, message, details } = decodeMessage(protobufStatus, bytes, encoding, limits)
   const info = details.find(({ typeUrl }) => typeUrl === RETRY_INFO)?.value
-  return { code, message, retryDelayMs: info === undefined ? undefined : decodeRetryInfo(info, limits) }
+  const bad = details.find(({ typeUrl }) => typeUrl === BAD_REQUEST)?.value
+  const violations = bad && decodeMessage(badRequest, bad, 'protobuf', limits).fieldViolations
+  return statusOf(code, message, info === undefined ? undefined : decodeRetryInfo(info, limits), violations)
+}
+
+function statusOf(
+  code: number,
+  message: string,
+  retryDelayMs: number | undefined,
+  fieldViolations: readonly FieldViolation[] | undefined,
+): RpcStatus {
+  return { code, message, retryDelayMs, ...(fieldViolations !== undefined && { fieldViolations }) }
 }
 
 function encodeRetryInfo(retryDelayMs: number): Uint8Array {

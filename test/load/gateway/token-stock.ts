@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openGatewayStore, openPeppers } from '@penstock/gateway'
 import { newTokenId, newTokenText, seededRandom } from './token-text.ts'
@@ -16,6 +17,7 @@ const ROWS_AT_A_TIME = 500
  * durable transaction of its own and waits for every process, and none can be made that has expired already.
  */
 export async function stockTokens(dataDir: string, { count, expiresAtMs, revokedAtMs }: Stock): Promise<string[]> {
+  mkdirSync(dataDir, { recursive: true })
   const db = await openGatewayStore(join(dataDir, 'gateway.db'))
   try {
     const { newestId, byId } = await openPeppers(db, { dataDir, randomBytes })

@@ -10,7 +10,7 @@ export interface KnownTokens {
 
 /**
  * Tokens of which none is good, for numbers from 0: in equal parts garbage, the id of a good token with another secret,
- * expired, revoked. Of the garbage a third looks like a token, a third has a wrong checksum, a third is any text.
+ * expired, revoked. Of the garbage a third looks like a token, a third has a wrong checksum, a third is any text that could be an imported token.
  */
 export function wrongTokens({ validIds, expired, revoked }: KnownTokens, seed = 1): (index: number) => string {
   const random = seededRandom(seed)
@@ -32,5 +32,5 @@ export function wrongTokens({ validIds, expired, revoked }: KnownTokens, seed = 
 function garbage(kind: number, random: () => number): string {
   if (kind === 0) return newTokenText(newTokenId(random), random)
   if (kind === 1) return `psin_${newTokenId(random)}_${base62(49, random)}`
-  return base62(1 + Math.floor(random() * 200), random)
+  return base62(32 + Math.floor(random() * 200), random)
 }

@@ -18,9 +18,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     ...defaultGatewayConfig,
     listeners,
     upstream,
-    tenantUpstreams: Object.fromEntries(
-      Object.entries(settings['gateway.tenantUpstreams']).map(([tenant, url]) => [tenant, { ...upstream, url }]),
-    ),
+    tenantUpstreams: settings['gateway.tenantUpstreams'],
     unknownTenant: settings['gateway.unknownTenant'],
     tenantHeader: settings['gateway.tenantHeader'],
     passCredentialThrough: settings['gateway.passCredentialThrough'],
@@ -39,6 +37,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],
     logAccepted: settings['gateway.logAccepted'],
     warnOfExpiry: settings['gateway.warnOfExpiry'],
+    expiryWebhookUrl: settings['gateway.expiryWebhookUrl'],
   }
 }
 

@@ -45,7 +45,7 @@ test('keys may be nested or joined with dots, lists are lists, maps are objects'
     { host: '::1', port: 14317 },
     { host: '127.0.0.1', port: 14317 },
   ])
-  expect(settings['gateway.tenantUpstreams']).toEqual({ blue: 'https://blue.example' })
+  expect(settings['gateway.tenantUpstreams']).toEqual({ blue: { url: 'https://blue.example' } })
 })
 
 describe('what cannot work is one line that shows no value', () => {

@@ -1,4 +1,4 @@
-import type { ListenAddress } from '@penstock/gateway'
+import type { ListenAddress, UpstreamConfig } from '@penstock/gateway'
 
 /** How one kind of value is written, and what is said of one that is not. */
 export interface Shape<Value> {
@@ -13,7 +13,8 @@ export const text: Shape<string> = { form: 'a text that is not empty', parse: (v
 /** What `ensureFirstAdminKey` takes; an ingest token would be shown to every client that exports with it. */
 export const adminKey: Shape<string> = {
   form: '20 to 256 printable characters, and no ingest token',
-  parse: (value) => (/^[\x21-\x7e][\x20-\x7e]{18,254}[\x21-\x7e]$/.test(value) && !value.startsWith('psin_') ? value : undefined),
+  parse: (value) =>
+    /^[\x21-\x7e][\x20-\x7e]{18,254}[\x21-\x7e]$/.test(value) && !value.startsWith('psin_') ? value : undefined,
 }
 
 export const address: Shape<ListenAddress> = {
@@ -94,6 +95,43 @@ export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string,
         ? (Object.fromEntries(entries) as Record<string, Value>)
         : undefined
     },
+  }
+}
+
+/** Tenant → upstream: a URL, or an object that says what it asks for as well. Nothing is inherited from the default one. */
+export function upstreamsByTenant(...schemes: readonly string[]): Shape<Readonly<Record<string, UpstreamConfig>>> {
+  const address = url(...schemes)
+  return {
+    form: `a JSON object whose values are ${address.form}, or objects of url, authorization or authorizationFile, and caFile`,
+    parse: (value) => {
+      const object = jsonObject(value)
+      const entries =
+        object && Object.entries(object).map(([tenant, entry]) => [tenant, upstreamOf(entry, address)] as const)
+      return entries?.every(([, upstream]) => upstream !== undefined)
+        ? (Object.fromEntries(entries) as Record<string, UpstreamConfig>)
+        : undefined
+    },
+  }
+}
+
+function upstreamOf(entry: unknown, address: Shape<string>): UpstreamConfig | undefined {
+  if (typeof entry === 'string') return address.parse(entry) === undefined ? undefined : { url: entry }
+  if (typeof entry !== 'object' || entry === null) return undefined
+  const {
+    url: text,
+    authorization: header,
+    authorizationFile: file,
+    caFile,
+    ...unknown
+  } = entry as Record<string, unknown>
+  const texts = [header, file, caFile].every((part) => part === undefined || typeof part === 'string')
+  if (typeof text !== 'string' || address.parse(text) === undefined || !texts) return undefined
+  if (Object.keys(unknown).length > 0 || (header !== undefined && file !== undefined)) return undefined
+  return {
+    url: text,
+    ...(header !== undefined && { credential: { header: header as string } }),
+    ...(file !== undefined && { credential: { file: file as string } }),
+    ...(caFile !== undefined && { caFile: caFile as string }),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   mapOf,
   type Shape,
   text,
+  upstreamsByTenant,
   url,
   words,
 } from './setting-shapes.ts'
@@ -137,9 +138,10 @@ export const settingTable = {
   ),
   'gateway.tenantUpstreams': row(
     'PENSTOCK_TENANT_UPSTREAMS',
-    mapOf(upstreamUrl),
+    upstreamsByTenant('http', 'https', 'grpc', 'grpcs'),
     '{}',
     'Tenant of a token → upstream, where it differs.',
+    { secret: true },
   ),
   'gateway.unknownTenant': row(
     'PENSTOCK_UNKNOWN_TENANT',
@@ -233,6 +235,13 @@ export const settingTable = {
     flag,
     'false',
     'Tell clients inside their replies that their token ends within 7 days.',
+  ),
+  'gateway.expiryWebhookUrl': row(
+    'PENSTOCK_EXPIRY_WEBHOOK_URL',
+    url('http', 'https'),
+    undefined,
+    'Receives a POST of JSON when a token will end in 14, 7, 3 or 1 days or an hour, and when it has. Unset: nobody does.',
+    { secret: true },
   ),
   'gateway.tokenLimit': row('PENSTOCK_TOKEN_LIMIT', integer(1, 1_000_000), '5000', 'Tokens that are not revoked.'),
   'gateway.uniqueTokenNames': row('PENSTOCK_UNIQUE_TOKEN_NAMES', flag, 'false', 'Refuse a name already in use.'),

@@ -51,10 +51,13 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
   }
 }
 
-/** A secret pasted in the place of a name is longer than any name of ours; it must not come back. */
+/** The only name of ours that is as long as a secret may be. */
+const LONG_NAME = 'client_certificate_sans'
+
+/** A secret pasted in the place of a name is longer than nearly any name of ours; it must not come back. */
 function shownName(name: PropertyKey): string {
   const text = String(name)
-  return /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
+  return text === LONG_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
 }
 
 const hasLength = (origin: string): boolean => origin === 'string' || origin === 'array'

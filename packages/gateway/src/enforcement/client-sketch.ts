@@ -1,5 +1,6 @@
 import { constants, createGunzip } from 'node:zlib'
 import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import { secretPrefixes } from '../tokens/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
 import { LightestFirst } from './lightest-first.ts'
 import { MinuteRing } from './minute-ring.ts'
@@ -125,7 +126,7 @@ export class ClientSketch implements Sightings {
   }
 }
 
-/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python` */
+/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python`; nothing of one that holds a secret of ours (A-4). */
 export function familyOf(userAgent: string | undefined): string {
   if (userAgent === undefined) return ''
   let end = 0
@@ -134,7 +135,8 @@ export function familyOf(userAgent: string | undefined): string {
     if (character === 0x20 || character === 0x2f) break
     end += 1
   }
-  return userAgent.slice(0, end)
+  const family = userAgent.slice(0, end)
+  return family.includes(secretPrefixes.ingest) || family.includes(secretPrefixes.api_key) ? '' : family
 }
 
 /** The first request of a client, the second, the fourth, the eighth …: new ones soon, busy ones seldom. */

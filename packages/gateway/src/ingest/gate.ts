@@ -1,4 +1,5 @@
 import { type Readable, Transform } from 'node:stream'
+import { type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { attributeBody } from '../attribution/attribute-body.ts'
 import type { Coalescing } from '../coalesce/coalescing.ts'
@@ -14,7 +15,7 @@ import type { Admitter } from './admitter.ts'
 import type { Answer, Refused } from './answer.ts'
 import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
 import type { Ingest } from './ingest.ts'
-import { type Refusal, refusalTable } from './refusals.ts'
+import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
 import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
 export interface GateParts {
@@ -94,7 +95,7 @@ export class Gate implements Ingest {
       if (call.admitted.sample !== undefined) this.#look(call, call.admitted.sample, body)
       return answer
     } catch (error) {
-      return this.#failed(error)
+      return this.#failed(call, error)
     } finally {
       this.#end(call)
     }
@@ -120,7 +121,7 @@ export class Gate implements Ingest {
       this.#settle(call, measured.bytes())
       return answer
     } catch (error) {
-      return this.#failed(error)
+      return this.#failed(call, error)
     } finally {
       this.#end(call)
     }
@@ -156,7 +157,7 @@ export class Gate implements Ingest {
     let bytes = body
     if (attributesResources && token !== undefined) {
       const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
-      if (attributed.kind === 'refused') return answerOf(attributed.refusal)
+      if (attributed.kind === 'refused') return answerOf(attributed.refusal, call.encoding)
       bytes = attributed.bytes
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
@@ -214,16 +215,19 @@ export class Gate implements Ingest {
     })
   }
 
-  #failed(error: unknown): Answer {
+  #failed({ encoding }: ExportCall, error: unknown): Answer {
     this.#parts.log.error({ event: 'export.failed', err: error }, 'an export failed inside the gateway')
     const message = 'The gateway has failed to forward this request.'
-    return answerOf({ kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(this.#parts.random) })
+    return answerOf({ kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(this.#parts.random) }, encoding)
   }
 }
 
 /** A row of the refusal table as the end of a call that had already been let in. */
-function answerOf({ kind, message, retryAfterSeconds: retryAfter }: Refusal): Refused {
+function answerOf(refusal: Refusal, encoding: Encoding): Refused {
+  const { kind, message, retryAfterSeconds: retryAfter } = refusal
   const { http, grpc, retry } = refusalTable[kind]
+  const fieldViolations = violationsOf(refusal)
+  const status = { code: grpc, message, retryDelayMs: undefined }
   return {
     kind: 'refused',
     cause: retry ? 'throttled' : 'rejected',
@@ -231,6 +235,6 @@ function answerOf({ kind, message, retryAfterSeconds: retryAfter }: Refusal): Re
     grpcCode: grpc,
     message,
     retryAfter,
-    status: undefined,
+    status: fieldViolations && { encoding, bytes: encodeRpcStatus({ ...status, fieldViolations }, encoding) },
   }
 }

@@ -1,18 +1,22 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { decodeRpcStatus, encodeExportResponse, encodeRpcStatus, GrpcCode, OtlpDecodeError } from '@penstock/otlp'
+import {
+  decodeRpcStatus,
+  encodeExportResponse,
+  encodeRpcStatus,
+  GrpcCode,
+  OtlpDecodeError,
+  type RpcStatus,
+} from '@penstock/otlp'
 import type { Admitted } from './admission.ts'
 import type { Accepted, Answer, Refused } from './answer.ts'
 import { encodeGrpcMessage, frame } from './grpc-wire.ts'
-import { type Refusal, refusalTable } from './refusals.ts'
+import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
 import type { IngestSignal } from './signals.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 
-/** An error of one call, as it goes out. `retryDelayMs` becomes RetryInfo in the details. */
-export interface GrpcError {
-  readonly code: number
-  readonly message: string
-  readonly retryDelayMs: number | undefined
+/** An error of one call, as it goes out; what it says beside code and message goes into the details. */
+export interface GrpcError extends RpcStatus {
   /** A google.rpc.Status in protobuf, to be passed on as it is. */
   readonly details?: Uint8Array | undefined
 }
@@ -29,7 +33,7 @@ export function sendError(stream: ServerHttp2Stream, error: GrpcError): void {
     'grpc-status': String(error.code),
     'grpc-message': encodeGrpcMessage(error.message),
   }
-  const details = error.details ?? (error.retryDelayMs === undefined ? undefined : ownDetails(error))
+  const details = error.details ?? (hasDetails(error) ? encodeRpcStatus(error, 'protobuf') : undefined)
   if (details !== undefined) headers['grpc-status-details-bin'] = unpaddedBase64(details)
   stream.respond(headers, endOfStream)
   if (!stream.readableEnded) stream.close(NGHTTP2_NO_ERROR)
@@ -81,9 +85,12 @@ function responseFrame(
   return frame(encodeExportResponse(signal === 'profiles' ? 'traces' : signal, remark, 'protobuf'), false)
 }
 
-export function errorOfRefusal({ kind, message, retryAfterSeconds }: Refusal): GrpcError {
+export function errorOfRefusal(refusal: Refusal): GrpcError {
+  const { kind, message, retryAfterSeconds } = refusal
   const { grpc, retry } = refusalTable[kind]
-  return { code: grpc, message, retryDelayMs: retry ? (retryAfterSeconds ?? 1) * 1_000 : undefined }
+  const error = { code: grpc, message, retryDelayMs: retry ? (retryAfterSeconds ?? 1) * 1_000 : undefined }
+  const fieldViolations = violationsOf(refusal)
+  return fieldViolations === undefined ? error : { ...error, fieldViolations }
 }
 
 /** Code 14 always names a wait, and code 8 never does unless upstream itself did (P-24). */
@@ -109,8 +116,8 @@ function codeOfStatus(bytes: Uint8Array): number | undefined {
   }
 }
 
-function ownDetails({ code, message, retryDelayMs }: GrpcError): Uint8Array {
-  return encodeRpcStatus({ code, message, retryDelayMs }, 'protobuf')
+function hasDetails({ retryDelayMs, fieldViolations }: GrpcError): boolean {
+  return retryDelayMs !== undefined || fieldViolations !== undefined
 }
 
 /** Receivers must take either; some old ones take only this. */

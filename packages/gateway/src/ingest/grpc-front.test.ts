@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, type IncomingHttpHeaders } from 'node:http2'
 import type { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { decodeExportResponse, decodeRpcStatus } from '@penstock/otlp'
@@ -244,6 +246,27 @@ describe('messages', () => {
     expect(harness.ingest.bodies).toEqual([])
     expect(harness.ingest.reservedBytes).toBe(0)
   })
+
+  test.each([true, false])(
+    '1.3: a message that is no gzip is told with a BadRequest (whole: %s)',
+    async (takesWhole) => {
+      const harness = await start({ maxBodyBytes: 1_000_000 })
+      harness.ingest.takesWhole = takesWhole
+      const session = connect(`http://${harness.address}`)
+      const stream = session.request({ ...exportHeaders, 'grpc-encoding': 'gzip' })
+      stream.end(frame(Buffer.alloc(2_000), true))
+      const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+      session.destroy()
+      expect(headers['grpc-status']).toBe('3')
+      const description = 'The message is not valid gzip.'
+      expect(decodeRpcStatus(Buffer.from(headers['grpc-status-details-bin'] as string, 'base64'), 'protobuf')).toEqual({
+        code: 3,
+        message: description,
+        retryDelayMs: undefined,
+        fieldViolations: [{ field: 'body', description }],
+      })
+    },
+  )
 
   test('X-3: no room', async () => {
     const { client, ingest } = await start()

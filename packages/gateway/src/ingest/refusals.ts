@@ -1,4 +1,4 @@
-import { GrpcCode } from '@penstock/otlp'
+import { type FieldViolation, GrpcCode } from '@penstock/otlp'
 
 /**
  * The answers we make ourselves.
@@ -40,4 +40,9 @@ export interface Refusal {
   readonly challenge?: string
   /** Whole seconds, at least 1; on `retry` rows only (P-13). */
   readonly retryAfterSeconds?: number
+}
+
+/** What a google.rpc.BadRequest says of the request beside the message: of a body that is no OTLP, where to look. */
+export function violationsOf({ kind, message }: Refusal): readonly FieldViolation[] | undefined {
+  return kind === 'bad_body' ? [{ field: 'body', description: message }] : undefined
 }

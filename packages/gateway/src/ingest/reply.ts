@@ -2,7 +2,7 @@ import { contentTypes, type Encoding, encodeExportResponse, encodeRpcStatus, typ
 import type { Random } from '@penstock/runtime'
 import type { Accepted, Refused } from './answer.ts'
 import type { FlatHeaders } from './export-call.ts'
-import { type Refusal, refusalTable } from './refusals.ts'
+import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
 import type { IngestSignal } from './signals.ts'
 
 /** What goes back over HTTP, of either version. */
@@ -47,9 +47,14 @@ export class RefusalWriter {
     this.#random = random
   }
 
-  refusalReply({ kind, message, challenge, retryAfterSeconds }: Refusal, encoding: Encoding): Reply {
+  refusalReply(refusal: Refusal, encoding: Encoding): Reply {
+    const { kind, message, challenge, retryAfterSeconds } = refusal
     const { http, grpc, retry } = refusalTable[kind]
-    const body = this.#statusBody(grpc, message, encoding)
+    const fieldViolations = violationsOf(refusal)
+    const body =
+      fieldViolations === undefined
+        ? this.#statusBody(grpc, message, encoding)
+        : encodeRpcStatus({ code: grpc, message, retryDelayMs: undefined, fieldViolations }, encoding)
     const headers = headersOf(encoding, body.length)
     if (http === 401) headers.push('www-authenticate', challenge ?? 'Bearer realm="otlp"')
     else if (challenge !== undefined) headers.push('www-authenticate', challenge)

@@ -54,6 +54,8 @@ export interface OpenPlane extends IngestPlane {
   close(): Promise<void>
 }
 
+/** Begins the ids of those that share the limits; one that only judges for other proxies has no part in them. */
+const GATE = 'gate-'
 /** How often usage is written down (T-17) and the limits are shared out anew (X-16). */
 const USAGE_MS = 10_000
 const SHARE_MS = 5_000
@@ -78,7 +80,7 @@ export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): P
 }
 
 class Plane implements OpenPlane {
-  readonly instanceId = randomUUID()
+  readonly instanceId: string
   readonly admitter: Admitter
   readonly #config: GatewayConfig
   readonly #deps: PlaneDeps
@@ -97,6 +99,7 @@ class Plane implements OpenPlane {
   constructor(config: GatewayConfig, deps: PlaneDeps) {
     const { db, peppers, clock, random, log } = deps
     this.#config = config
+    this.instanceId = `${config.listeners.length > 0 ? GATE : 'judge-'}${randomUUID()}`
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
     this.#sightings = new ClientSketch()
@@ -230,7 +233,8 @@ class Plane implements OpenPlane {
     const watching = this.#watch.run()
     const usage = new Repeating('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
     const shares = new Repeating('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
-      this.#limiter.share((await liveInstances(db, clock.nowMs())).length)
+      const live = await liveInstances(db, clock.nowMs())
+      this.#limiter.share(live.filter(({ id }) => id.startsWith(GATE)).length)
       this.#accessLog.sweep(clock.nowMs())
     })
     this.#closers.push(async () => {

@@ -7,6 +7,7 @@ import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
 import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
+import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
 import { mergeSightings } from '../enforcement/merge-sightings.ts'
 import { readinessReport } from '../enforcement/readiness.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
@@ -109,7 +110,14 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
           await listening.close()
           throw error
         })
-  const expiries = new ExpiryWatch({ db, clock, log })
+  const webhook =
+    config.expiryWebhookUrl === undefined ? undefined : new ExpiryWebhook({ url: config.expiryWebhookUrl, clock, log })
+  const expiries = new ExpiryWatch({
+    db,
+    clock,
+    log,
+    ...(webhook && { onNotice: async (notice) => webhook.post(notice) }),
+  })
   const purging = new Repeating('purge.failed', { everyMs: PURGE_MS, clock, log }, async () => {
     const nowMs = clock.nowMs()
     await purgeRevoked(db, nowMs)
@@ -120,6 +128,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     ...listening,
     close: async (giveUp) => {
       await Promise.all([expiries.close(), purging.end(), telemetry?.close()])
+      await webhook?.close()
       await listening.close(giveUp)
     },
   }

@@ -258,7 +258,7 @@ export class GrpcUpstream implements Upstream {
     if (this.#owner === 'client' && cause === 'credential') return
     if (clock.nowMs() < this.#alarmAtMs) return
     this.#alarmAtMs = clock.nowMs() + ALARM_EVERY_MS
-    const event = cause === 'credential' ? 'upstream.credential_refused' : 'upstream.misplaced'
+    const event = cause === 'credential' ? 'upstream.credential' : 'upstream.misplaced'
     log.error({ event, upstream: this.name }, message)
   }
 }

@@ -1,0 +1,110 @@
+import type { Clock, Log } from '@penstock/runtime'
+import { Agent } from 'undici'
+import { rfc3339 } from '../store/rfc3339.ts'
+import { ENDED, type ExpiryNotice } from './expiry-warnings.ts'
+
+/** Of one attempt, from connecting to the end of the answer. */
+const TIMEOUT_MS = 5_000
+/** Before the second attempt and before the third, which is the last. */
+const WAITS_MS = [1_000, 5_000]
+/** Notices that wait while the receiver is slow; further ones are only in the log. */
+const MAX_WAITING = 1_000
+
+/**
+ * Tells somebody of the ends of tokens: a POST of JSON for each notice, one after another, beside whoever gives them. Any
+ * 2xx is a receipt. What cannot be delivered is logged, without the path, which may be a secret.
+ *
+ * @see spec/otlp-gateway.md 8 O-9
+ */
+export class ExpiryWebhook {
+  readonly #url: URL
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #agent = new Agent({ connections: 1 })
+  readonly #stop = new AbortController()
+  readonly #waiting: ExpiryNotice[] = []
+  #delivering: Promise<void> | undefined
+
+  constructor(deps: { readonly url: string; readonly clock: Clock; readonly log: Log }) {
+    this.#url = new URL(deps.url)
+    this.#clock = deps.clock
+    this.#log = deps.log
+  }
+
+  post(notice: ExpiryNotice): void {
+    if (this.#waiting.length >= MAX_WAITING) this.#failed(notice, new Error('too many notices wait'))
+    else this.#waiting.push(notice)
+    this.#delivering ??= this.#deliver()
+  }
+
+  /** Gives up what has not been delivered. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the gateway ends'))
+    await this.#delivering
+    for (const notice of this.#waiting.splice(0)) this.#failed(notice, this.#stop.signal.reason)
+    await this.#agent.destroy()
+  }
+
+  async #deliver(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#stop.signal.aborted) {
+      const notice = this.#waiting.shift()!
+      try {
+        await this.#attempt(JSON.stringify(payloadOf(notice, this.#clock.nowMs())), 0)
+      } catch (error) {
+        this.#failed(notice, error)
+      }
+    }
+    this.#delivering = undefined
+  }
+
+  async #attempt(body: string, failures: number): Promise<void> {
+    try {
+      await this.#send(body)
+    } catch (error) {
+      const waitMs = WAITS_MS[failures]
+      if (waitMs === undefined) throw error
+      await this.#clock.sleep(waitMs, this.#stop.signal)
+      await this.#attempt(body, failures + 1)
+    }
+  }
+
+  async #send(body: string): Promise<void> {
+    const patience = new AbortController()
+    const attempt = new AbortController()
+    const tooSlow = this.#clock.sleep(TIMEOUT_MS, patience.signal).then(
+      () => attempt.abort(new Error('no answer in time')),
+      () => {},
+    )
+    try {
+      const { origin, pathname, search } = this.#url
+      const answer = await this.#agent.request({
+        origin,
+        path: pathname + search,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'penstock' },
+        body,
+        signal: AbortSignal.any([attempt.signal, this.#stop.signal]),
+      })
+      await answer.body.dump()
+      if (answer.statusCode >= 300) throw new Error(`the receiver answered ${answer.statusCode}`)
+    } finally {
+      patience.abort()
+      await tooSlow
+    }
+  }
+
+  #failed({ token }: ExpiryNotice, error: unknown): void {
+    const fields = { event: 'expiry.notice_failed', token_id: token.id, host: this.#url.host, err: error }
+    this.#log.warn(fields, 'the webhook could not be told of an expiry')
+  }
+}
+
+function payloadOf({ token, stepMs }: ExpiryNotice, nowMs: number): object {
+  return {
+    event: stepMs === ENDED ? 'token.expired' : 'token.expiring',
+    token_id: token.id,
+    token_name: token.name,
+    expires_at: rfc3339(token.expiresAtMs),
+    expires_in_seconds: Math.max(0, Math.floor((token.expiresAtMs - nowMs) / 1_000)),
+  }
+}
