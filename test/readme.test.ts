@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { settingTable } from '../packages/cli/src/serve/setting-table.ts'
 import { penstock } from './command-line.ts'
 import { caseNames } from './fixtures.ts'
-import { rollingNginxConfig } from './gateway/rolling.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
@@ -95,12 +94,6 @@ describe.each(pages)('%s', (page) => {
     const names = text.match(/(?<![\w.])[\w-][\w./-]*\.(?:json|md|mjs|ts|txt|yaml)\b/g) ?? []
     expect(names.filter((name) => !isNamed(name))).toEqual([])
   })
-})
-
-test('docs/operations.md shows the very nginx configuration that gateways are restarted behind', () => {
-  const [, shown] = /^```nginx\n([\s\S]*?)^```$/m.exec(read('docs/operations.md')) ?? []
-  const restarted = rollingNginxConfig([24318, 34318])([4318])
-  expect(shown?.trim()).toBe(restarted.replaceAll(/^ {2}/gm, '').trim())
 })
 
 test('fixtures/README.md lists every case, and no other', () => {

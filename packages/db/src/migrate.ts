@@ -1,6 +1,7 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
+  DEFAULT_MIGRATION_TABLE,
   type Driver,
   Kysely,
   type Migration,
@@ -9,6 +10,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
   type Transaction,
 } from 'kysely'
 import type { Db } from './sqlite.ts'
@@ -26,6 +28,8 @@ export type Migrations = Readonly<Record<string, Migration>>
  */
 export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
   await db.write(async (tx) => {
+    const unknown = (await appliedTo(tx)).find((name) => !Object.hasOwn(migrations, name))
+    if (unknown !== undefined) throw new Error(`a newer version has made this database (it has ${unknown})`)
     const migrator = new Migrator({
       db: inside(tx),
       provider: { getMigrations: async () => ({ ...migrations }) },
@@ -35,6 +39,13 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
   })
+}
+
+async function appliedTo<Tables>(tx: Transaction<Tables>): Promise<string[]> {
+  const tables = await tx.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(tx)
+  return rows.map(({ name }) => name)
 }
 
 /** The migrator wants a database that can reserve a connection; a transaction is one already. */

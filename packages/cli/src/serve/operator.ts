@@ -3,12 +3,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ApiError,
+  ConfigError,
   defaultManagementRules,
   type GatewayDb,
   type OperationContext,
   openGatewayStore,
   openPeppers,
-  PepperError,
   type Peppers,
   propagate,
 } from '@penstock/gateway'
@@ -49,7 +49,7 @@ export async function openStore(settings: Settings): Promise<GatewayStore> {
     return { db, peppers, close: () => db.close() }
   } catch (error) {
     await db.close()
-    throw error instanceof PepperError ? new UsageError(error.message) : error
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
   }
 }
 

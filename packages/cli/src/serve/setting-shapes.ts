@@ -1,4 +1,4 @@
-import type { ListenAddress, UpstreamConfig } from '@penstock/gateway'
+import { allowedOriginPattern, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
 
 /** How one kind of value is written, and what is said of one that is not. */
 export interface Shape<Value> {
@@ -70,6 +70,15 @@ export function integer(min: number, max: number): Shape<number> {
       return number >= min && number <= max ? number : undefined
     },
   }
+}
+
+/** What a browser may send as `Origin`. */
+export const origins: Shape<readonly string[]> = {
+  form: 'origins such as https://app.example.com or https://*.example.com, or *, with commas between',
+  parse: (value) => {
+    const given = words.parse(value)!.map((origin) => origin.toLowerCase())
+    return given.every((origin) => origin === '*' || allowedOriginPattern.test(origin)) ? given : undefined
+  },
 }
 
 /** An OTLP base URL of one of the schemes. What it says may hold a password, so the text never shows it. */

@@ -7,6 +7,7 @@ import {
   flag,
   integer,
   mapOf,
+  origins,
   type Shape,
   text,
   upstreamsByTenant,
@@ -170,7 +171,7 @@ export const settingTable = {
   ),
   'gateway.allowedOrigins': row(
     'PENSTOCK_ALLOWED_ORIGINS',
-    words,
+    origins,
     '',
     'Origins of browsers, `https://*.example.com` and `*` included.',
   ),

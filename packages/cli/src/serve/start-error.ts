@@ -1,3 +1,4 @@
+import { ConfigError } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 import { WorkerFailed } from './workers.ts'
@@ -8,7 +9,7 @@ import { WorkerFailed } from './workers.ts'
  */
 export function startErrorOf(error: unknown): UsageError | undefined {
   if (error instanceof UsageError) return error
-  if (error instanceof WorkerFailed) return new UsageError(error.message)
+  if (error instanceof WorkerFailed || error instanceof ConfigError) return new UsageError(error.message)
   if (isSystemError(error)) return systemErrorOf(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code.startsWith('ERR_OSSL')) return new UsageError(`cannot use certificate and key: ${(error as Error).message}`)

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { ConfigError } from '../config-error.ts'
 
 const MAX_REMEMBERED = 1_000
 
@@ -6,7 +7,7 @@ const MAX_REMEMBERED = 1_000
 export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 /** An entry that is neither an address nor a network. */
-export class ProxyAddressError extends Error {
+export class ProxyAddressError extends ConfigError {
   override readonly name = 'ProxyAddressError'
 }
 

@@ -182,7 +182,8 @@ export class Gate implements Ingest {
     const { token } = call.admitted
     if (token === undefined) return
     metrics.tokenUsed(token, call.signal, wireBytes, clock.nowMs())
-    const moreBytes = wireBytes - (call.declaredBytes ?? 0)
+    // Over gRPC the length is known only when the body begins, so nothing of it has been charged before.
+    const moreBytes = wireBytes - (call.transport === 'grpc' ? 0 : (call.declaredBytes ?? 0))
     if (token.limits !== undefined && moreBytes > 0) limiter.settle(token, call.signal, moreBytes, clock.nowMs())
   }
 

@@ -70,6 +70,8 @@ export interface Listener {
   close(): Promise<void>
 }
 
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+
 const SWEEP_MS = 1_000
 const JITTER = 0.1
 
@@ -95,6 +97,8 @@ class OpenListener implements Listener {
   readonly #connections = new Map<Socket, Connection>()
   readonly #http1: ReturnType<typeof http1Server>
   readonly #http2: ReturnType<typeof createHttp2Server>
+  /** Sockets that have not become TLS connections yet, by address and port of their other end. */
+  readonly #handshakes = new Map<string, Socket>()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
@@ -162,6 +166,7 @@ class OpenListener implements Listener {
     this.#stop.abort()
     this.#server?.close()
     for (const socket of this.#connections.keys()) socket.destroy()
+    for (const socket of this.#handshakes.values()) socket.destroy()
     await this.#closed
   }
 
@@ -183,10 +188,16 @@ class OpenListener implements Listener {
       noDelay: true,
     })
     server.on('secureConnection', (socket) => {
+      this.#handshakes.delete(peerOf(socket))
       this.#accept(socket, alpnVersion(socket), demandsCertificate ? namesOf(socket) : undefined)
     })
-    // Node has closed it already; that someone scans the port is no news.
-    server.on('tlsClientError', () => {})
+    // With `allowHalfOpen` Node leaves it open. That someone scans the port is no news.
+    server.on('tlsClientError', (_error, socket) => socket.destroy())
+    server.on('connection', (socket: Socket) => {
+      const peer = peerOf(socket)
+      this.#handshakes.set(peer, socket)
+      socket.once('close', () => this.#handshakes.delete(peer))
+    })
     return server
   }
 

@@ -2,6 +2,7 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { Log } from '@penstock/runtime'
+import { ConfigError } from '../config-error.ts'
 import type { ListenAddress } from '../gateway-config.ts'
 import { type AddressBook, listenerReachedBy, systemAddresses } from './listener-loop.ts'
 import { metricProducer } from './metric-producer.ts'
@@ -40,7 +41,7 @@ export interface OwnTelemetry {
 }
 
 /** The place is one of our own listeners: the operator must choose another. */
-export class TelemetryLoopError extends Error {
+export class TelemetryLoopError extends ConfigError {
   override readonly name = 'TelemetryLoopError'
 }
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import argon2 from 'argon2'
+import { ConfigError } from '../config-error.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import type { Peppers } from './pepper.ts'
 import { type RandomBytes, randomBase62 } from './token-format.ts'
@@ -17,7 +18,7 @@ export interface PepperSettings {
 }
 
 /** The message is one line for the operator, and holds no part of a key. */
-export class PepperError extends Error {
+export class PepperError extends ConfigError {
   override readonly name = 'PepperError'
 }
 

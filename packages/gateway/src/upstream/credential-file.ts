@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { ConfigError } from '../config-error.ts'
 
 /** How long what a file said counts before it is looked at again. */
 const LOOK_EVERY_MS = 1_000
@@ -80,6 +81,6 @@ export class WatchedFile<Value> {
 /** Asked before reading: a change in between is then seen as one more change, not missed. */
 async function versionOf(file: string): Promise<string> {
   const { dev, ino, ctimeNs, mtimeNs, size } = await stat(file, { bigint: true })
-  if (size > MAX_FILE_BYTES) throw new Error('larger than 1 MiB')
+  if (size > MAX_FILE_BYTES) throw new ConfigError(`${file} is larger than 1 MiB`)
   return `${dev} ${ino} ${ctimeNs} ${mtimeNs} ${size}`
 }

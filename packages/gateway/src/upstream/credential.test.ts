@@ -80,7 +80,7 @@ test('a file gone or emptied is told; what it said goes on to count', async () =
   expect(await later()).toBe('Bearer first')
   await rm(file)
   expect(await later()).toBe('Bearer first')
-  expect(troubles).toEqual(['holds no credential', expect.stringContaining('ENOENT')])
+  expect(troubles).toEqual(['the credential of upstream is empty', expect.stringContaining('ENOENT')])
   await writeFile(file, 'second')
   expect(await later()).toBe('Bearer second')
 })

@@ -1,3 +1,4 @@
+import { ConfigError } from '../config-error.ts'
 import type { UpstreamConfig } from '../gateway-config.ts'
 import { WatchedFile, type WatchOptions } from './credential-file.ts'
 
@@ -29,8 +30,10 @@ const MAX_CREDENTIAL_CHARACTERS = 8 * 1024
 /** A whole header value such as `Basic dXNlcjpwYXNz`, or a bare token, which is sent as bearer. */
 function credentialIn(text: string): string {
   const value = text.trim()
-  if (value === '') throw new Error('holds no credential')
-  if (value.length > MAX_CREDENTIAL_CHARACTERS) throw new Error('longer than a credential may be')
-  if (!/^[\x20-\x7e]+$/.test(value)) throw new Error('holds characters that no credential has')
+  if (value === '') throw new ConfigError('the credential of upstream is empty')
+  if (value.length > MAX_CREDENTIAL_CHARACTERS)
+    throw new ConfigError('the credential of upstream is longer than a credential may be')
+  if (!/^[\x20-\x7e]+$/.test(value))
+    throw new ConfigError('the credential of upstream holds characters that no credential has')
   return value.includes(' ') ? value : `Bearer ${value}`
 }

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect, type Settings } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '@penstock/runtime'
-import type { GrpcAddresses } from './grpc-addresses.ts'
+import type { Address, Addresses } from './addresses.ts'
 
 export interface GrpcSessionLimits {
   readonly connections: number
@@ -52,7 +52,7 @@ export interface GrpcSession {
 /** A bounded number of HTTP/2 connections to one target; opened when needed, replaced when they end. */
 export class GrpcSessions {
   readonly #target: GrpcTarget
-  readonly #addresses: GrpcAddresses
+  readonly #addresses: Addresses<undefined>
   readonly #clock: Clock
   readonly #limits: GrpcSessionLimits
   readonly #open: GrpcSession[] = []
@@ -61,7 +61,7 @@ export class GrpcSessions {
   #connecting: Promise<GrpcSession> | undefined
   #isCared = false
 
-  constructor(target: GrpcTarget, addresses: GrpcAddresses, clock: Clock, limits: GrpcSessionLimits) {
+  constructor(target: GrpcTarget, addresses: Addresses<undefined>, clock: Clock, limits: GrpcSessionLimits) {
     this.#target = target
     this.#addresses = addresses
     this.#clock = clock
@@ -96,9 +96,9 @@ export class GrpcSessions {
   }
 
   async #connect(): Promise<GrpcSession> {
-    const ip = await this.#addresses.next()
+    const address = await this.#nextAddress()
     this.#stop.signal.throwIfAborted()
-    const http2 = this.#dial(ip)
+    const http2 = this.#dial(address.ip)
     const patience = new AbortController()
     const tooSlow = this.#clock.sleep(this.#limits.connectTimeoutMs, patience.signal).then(
       () => http2.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
@@ -112,15 +112,21 @@ export class GrpcSessions {
         http2.once('close', () => reject(new Error('closed before it was open')))
       })
     } catch (error) {
-      this.#addresses.failed(ip)
+      this.#addresses.failed(address)
       http2.destroy()
       throw error
     } finally {
       patience.abort()
       await tooSlow
     }
-    this.#addresses.connected(ip)
+    address.failures = 0
     return this.#adopt(http2)
+  }
+
+  /** Connections are made seldom, so old knowledge may be very old. */
+  async #nextAddress(): Promise<Address<undefined>> {
+    await this.#addresses.current()
+    return this.#addresses.pick()
   }
 
   #dial(ip: string): ClientHttp2Session {

@@ -6,7 +6,7 @@ import type { FlatHeaders } from '../ingest/export-call.ts'
 import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
 import { refusalTable } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
-import { GrpcAddresses, type Resolve } from './grpc-addresses.ts'
+import { Addresses, type Resolve, systemResolve } from './addresses.ts'
 import { heldMessage, type MessageBody } from './grpc-body.ts'
 import { Exchange, type ExchangeEnd, type GrpcMessage } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
@@ -101,8 +101,13 @@ export class GrpcUpstream implements Upstream {
     this.#owner = settings.credentialOwner ?? 'gateway'
     this.#scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
     this.#authority = url.host
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    const addresses = new GrpcAddresses(host, () => deps.clock.nowMs(), settings.resolve)
+    const addresses = new Addresses<undefined>({
+      hostname: url.hostname,
+      nowMs: () => deps.clock.nowMs(),
+      resolve: settings.resolve ?? systemResolve,
+      keep: () => undefined,
+      letGo: () => {},
+    })
     const limits = { ...defaultGrpcSessionLimits, ...settings.session }
     this.#sessions = new GrpcSessions(settings.target, addresses, deps.clock, limits)
   }

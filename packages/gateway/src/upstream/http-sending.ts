@@ -84,7 +84,7 @@ export class Sending {
     this.#target = this.#route.targets.pick(this.#target)
     this.#exchange = new Exchange((end) => this.#ended(end))
     const { signal, body } = this.#request
-    this.#target.pool.dispatch(
+    this.#target.kept.dispatch(
       { path: this.#route.paths[signal], method: 'POST', headers: this.#headers(), body },
       this.#exchange,
     )
