@@ -27,6 +27,8 @@ describe('creating', () => {
       tags: {},
       tenant: null,
       allowed_origins: [],
+      client_certificate_sans: [],
+      allow_query: false,
       limits: null,
       imported: false,
       created_at: '2026-11-21T07:03:00Z',

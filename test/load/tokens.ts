@@ -92,7 +92,7 @@ async function prepared(name: string, count: number) {
 
 function valid(gateway: Penstock, tokens: readonly string[], perSecond = 500, seconds = 10): LoadOrder {
   const count = perSecond * seconds
-  return { port: gateway.httpPort, perSecond, count, connections: 32, bodyBytes: 2_048, tokens: { valid: tokens } }
+  return { port: gateway.httpPort, perSecond, count, connections: 250, bodyBytes: 2_048, tokens: { valid: tokens } }
 }
 
 /** CPU µs per request. */

@@ -33,5 +33,5 @@ export function endingsOf(
 const lineOf = ({ status, wireBytes, sentAtMs }: ExportEnding, nowMs: number) => ({
   status,
   bytes: wireBytes,
-  upstreamMs: sentAtMs === undefined ? undefined : nowMs - sentAtMs,
+  upstreamMs: sentAtMs === undefined ? undefined : Math.max(0, nowMs - sentAtMs),
 })
