@@ -27,6 +27,11 @@ export interface Db<Tables> {
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
   readonly reclaimable?: boolean
+  /**
+   * What a committed write survives: the loss of power (the default), or only that of the process. The latter waits for
+   * no disk, which for whoever writes on the event loop of a data path is a wait of everyone.
+   */
+  readonly survives?: 'power-loss' | 'process-loss'
 }
 
 export interface SqliteDb<Tables> extends Db<Tables> {
@@ -44,18 +49,21 @@ const WAL_TRIES = 200
 const WAL_DELAY_MS = 5
 
 /**
- * Opens or creates an SQLite file. A committed write survives the loss of the process and of power.
+ * Opens or creates an SQLite file.
  *
  * Writers queue on a connection of their own: better-sqlite3 is synchronous, so on a shared one the statements of a
  * neighbour would land inside an open transaction and vanish with its rollback. Writers of other processes take turns
  * too: one that does not get its turn within 5 s fails with `SQLITE_BUSY`.
  */
-export function openSqlite<Tables>(file: string, { reclaimable = false }: SqliteOptions = {}): SqliteDb<Tables> {
+export function openSqlite<Tables>(
+  file: string,
+  { reclaimable = false, survives = 'power-loss' }: SqliteOptions = {},
+): SqliteDb<Tables> {
   const writing = open(file)
   // The change of the journal's mode writes the first page, and what that page does not say cannot be said later.
   if (reclaimable) writing.pragma('auto_vacuum = INCREMENTAL')
   useWriteAheadLog(writing)
-  writing.pragma('synchronous = FULL')
+  writing.pragma(`synchronous = ${survives === 'power-loss' ? 'FULL' : 'NORMAL'}`)
   writing.pragma('foreign_keys = ON')
   writing.pragma('busy_timeout = 0')
   const reading = open(file)

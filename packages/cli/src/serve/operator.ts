@@ -29,16 +29,20 @@ export interface GatewayStore {
 /**
  * The gateway's database and what its hashes are keyed with.
  *
+ * @param survives what its writes are to survive
  * @throws {UsageError} when the directory or the database cannot be used, or the pepper of its tokens is missing
  */
-export async function openStore(settings: Settings): Promise<GatewayStore> {
+export async function openStore(
+  settings: Settings,
+  survives: 'power-loss' | 'process-loss' = 'power-loss',
+): Promise<GatewayStore> {
   const { dataDir } = settings
   await orUsageError(
     `cannot use the data directory ${dataDir}`,
     (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
   )
   const file = join(dataDir, 'gateway.db')
-  const db = await orUnusable(file, openGatewayStore(file))
+  const db = await orUnusable(file, openGatewayStore(file, survives))
   try {
     const peppers = await openPeppers(db, {
       configured: settings.peppers,

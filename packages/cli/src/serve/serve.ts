@@ -70,9 +70,12 @@ async function serveUntilInterrupted(
       ? await Workers.start({ count: workerCount, env: workerVariables(config.upstream, settings), clock, log })
       : undefined
   if (workers !== undefined) teardown.push(() => workers.drain(0))
+  // What a plane writes is statistics: no request shall wait for the disk because of them.
+  const statistics = await openGatewayStore(join(settings.dataDir, 'gateway.db'), 'process-loss')
+  teardown.push(() => statistics.close())
   // Beside workers, this process takes no telemetry in; it only judges for other proxies.
   const judge = await openIngestPlane(workers === undefined ? config : { ...config, listeners: [] }, {
-    db,
+    db: statistics,
     peppers,
     clock,
     random,
@@ -124,7 +127,7 @@ async function serveUntilInterrupted(
 }
 
 async function openPlane(settings: Settings, { clock, random }: Environment, log: Log, teardown: Teardown) {
-  const { db, peppers, close } = await openStore(settings)
+  const { db, peppers, close } = await openStore(settings, 'process-loss')
   teardown.push(close)
   const config = gatewayConfig(settings, configuredUpstream(settings)!)
   const plane = await openIngestPlane(config, { db, peppers, clock, random, log })

@@ -1,11 +1,11 @@
-import { migrate, openSqlite } from '@penstock/db'
+import { migrate, openSqlite, type SqliteOptions } from '@penstock/db'
 import type { GatewayDb } from '../operation-context.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
 
 /** Opens or creates the gateway's SQLite file and brings its tables up to date. Any number of processes may do so. */
-export async function openGatewayStore(file: string): Promise<GatewayDb> {
-  const db = openSqlite<GatewayTables>(file)
+export async function openGatewayStore(file: string, survives?: SqliteOptions['survives']): Promise<GatewayDb> {
+  const db = openSqlite<GatewayTables>(file, survives && { survives })
   try {
     await migrate(db, gatewayMigrations)
     return db
