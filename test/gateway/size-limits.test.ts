@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -49,6 +50,15 @@ describe.each(clientKinds)('%s', (kind) => {
     expect([told.code, sink.requests.length]).toEqual([refused, 0])
     const good = await exportOnce(gateway.otlpPort, kind, { token, gzip: true })
     expect(good.code).toBe(okCode[kind])
+  })
+
+  test('P-8, P-9: nor of one that is streamed and shows only at its end', async () => {
+    const { sink, gateway, token } = await limited()
+    const body = Buffer.concat([randomBytes(0.4 * LIMIT), Buffer.alloc(LIMIT)])
+    for (let time = 0; time < 5; time += 1) {
+      const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body })
+      expect([told.code, sink.requests.length]).toEqual([refused, 0])
+    }
   })
 })
 

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
-import { ensureFirstAdminKey, openIngestPlane, openManagement, type UpstreamConfig } from '@penstock/gateway'
+import {
+  ensureFirstAdminKey,
+  openGatewayStore,
+  openIngestPlane,
+  openManagement,
+  type UpstreamConfig,
+} from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
 import { type Environment, exitCodes, Interrupted } from '../environment.ts'
 import { write } from '../output.ts'

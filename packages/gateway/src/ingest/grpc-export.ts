@@ -86,7 +86,7 @@ export class GrpcExport implements BodySource {
     else if (this.#gotBytes < this.#messageBytes) this.#breach('the message is shorter than its prefix says')
     else if (this.#whole !== undefined) this.#checkWhole(this.#whole.bytes())
     else if (this.#inflation !== undefined) this.#inflation.end()
-    else this.#passing?.push(null)
+    else this.#passing?.complete()
   }
 
   /** The stream is gone. When that happens before the answer, it was the client's doing. */
@@ -188,17 +188,16 @@ export class GrpcExport implements BodySource {
       this.#whole.add(part)
     } else if (this.#passing !== undefined && !this.#passing.destroyed) {
       if (this.#inflation?.write(part) === false) this.#isInflaterFull = true
-      if (!this.#passing.push(part)) this.#isReaderFull = true
+      if (!this.#passing.add(part)) this.#isReaderFull = true
       if (this.#isFull) this.#stream.pause()
     }
   }
 
   #pass(call: ExportCall): void {
-    const passing = new BodyStream(this)
+    const isJudged = this.#messageBytes > harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)
+    const passing = new BodyStream(this, isJudged)
     this.#passing = passing
-    if (this.#messageBytes > harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)) {
-      this.#inflation = this.#inflationOf(call, () => passing.push(null))
-    }
+    if (isJudged) this.#inflation = this.#inflationOf(call, () => passing.complete())
     void this.#send(call, passing)
   }
 

@@ -70,7 +70,7 @@ export class RequestBody implements BodySource {
     if (this.#wireBytes === 0) this.#owner.bodyEmpty()
     else if (this.#whole !== undefined) this.#check(this.#whole.bytes())
     else if (this.#inflation !== undefined) this.#inflation.end()
-    else this.#stream?.push(null)
+    else this.#stream?.complete()
   }
 
   /** Nothing more will be taken. Upstream never gets the end of a body that has not come to its end. */
@@ -105,18 +105,17 @@ export class RequestBody implements BodySource {
     // Whoever read it has seen enough, and will say so.
     if (stream.destroyed) return
     if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
-    if (!stream.push(piece)) this.#isReaderFull = true
+    if (!stream.add(piece)) this.#isReaderFull = true
   }
 
   /** Nothing is asked of upstream before there is something to send. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
     const { declaredBytes, contentEncoding } = this.#call
-    const stream = new BodyStream(this)
+    const isJudged = (declaredBytes ?? maxBodyBytes) > harmlessBytes(contentEncoding, maxBodyBytes)
+    const stream = new BodyStream(this, isJudged)
     this.#stream = stream
-    if ((declaredBytes ?? maxBodyBytes) > harmlessBytes(contentEncoding, maxBodyBytes)) {
-      this.#inflation = this.#inflationOf(() => stream.push(null))
-    }
+    if (isJudged) this.#inflation = this.#inflationOf(() => stream.complete())
     this.#send(ingest.sendStream(this.#call, stream))
     return stream
   }

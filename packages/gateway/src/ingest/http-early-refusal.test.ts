@@ -3,7 +3,16 @@ import { gzipSync } from 'node:zlib'
 import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
 import { afterEach, describe, expect, test } from 'vitest'
-import { chunk, head, post, RawClient, startFront, type TestFront, type TestFrontOptions } from './http-harness.case.ts'
+import {
+  chunk,
+  head,
+  post,
+  RawClient,
+  readAll,
+  startFront,
+  type TestFront,
+  type TestFrontOptions,
+} from './http-harness.case.ts'
 
 const MiB = 1024 * 1024
 
@@ -188,6 +197,24 @@ describe('P-8, P-9: inflated size', () => {
     expect(await client.reply()).toMatchObject({ status: 413 })
     await front.ingest.untilSent(1)
     expect(front.ingest.sent[0]?.broken).toBeDefined()
+  })
+
+  test('of a declared length, too: upstream, which knows the end by it, has never seen the last piece', async () => {
+    await start({ config })
+    front.ingest.wholeUpToBytes = 0
+    let seenBytes = 0
+    front.ingest.readStream = async (body) => {
+      body.on('data', (piece: Buffer) => {
+        seenBytes += piece.length
+      })
+      return readAll(body)
+    }
+    const client = await open()
+    for (const body of [bomb, Buffer.alloc(200_000, 'x')]) {
+      seenBytes = 0
+      const { status } = await client.send(post(body, gzip)).reply()
+      expect([status, seenBytes < body.length]).toEqual([body === bomb ? 413 : 400, true])
+    }
   })
 
   test('a body that cannot break the limit is not looked into', async () => {

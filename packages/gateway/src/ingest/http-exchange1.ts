@@ -69,7 +69,8 @@ export class Http1Exchange extends Exchange implements Receiving {
   }
 
   protected override writeContinue(): void {
-    this.#response.writeContinue()
+    // Who speaks HTTP/1.0 would take it for the answer (RFC 9110 section 10.1.1).
+    if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
   }
 
   override resumeBody(): void {

@@ -25,6 +25,8 @@ export class Http2Exchange extends Exchange {
       if (!exchange.onBody(piece)) stream.pause()
     })
     stream.on('end', () => {
+      // Node says so of a stream that was reset, too: what came is then not the whole body. `close` follows.
+      if (stream.aborted || stream.destroyed) return
       stream.setTimeout(0)
       exchange.onBodyEnd()
     })

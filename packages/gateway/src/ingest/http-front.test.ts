@@ -8,6 +8,7 @@ import {
   post,
   RawClient,
   type RawReply,
+  readAll,
   startFront,
   type TestFront,
   type TestFrontOptions,
@@ -375,6 +376,24 @@ describe('P-10: Expect: 100-continue', () => {
   })
 })
 
+test('P-10: who speaks HTTP/1.0 is not told to continue, and reads no body into the answer', async () => {
+  await start()
+  const asking = post('abc', { expect: '100-continue' }).toString().replace(' HTTP/1.1', ' HTTP/1.0')
+  expect(await ask(asking)).toMatchObject({ status: 200 })
+  expect(front.ingest.sent[0]?.body.toString()).toBe('abc')
+})
+
+test('P-19, T-9: headers count however many come before them, or a body would be taken for none', async () => {
+  await start()
+  const fillers = 'a:\r\n'.repeat(2_000)
+  const late = (lines: string) =>
+    `POST /v1/traces HTTP/1.1\r\nhost: gateway\r\n${fillers}content-type: application/json\r\n${lines}\r\nabc`
+  const good = 'authorization: Bearer good\r\n'
+  expect(await ask(late(`${good}content-length: 3\r\n`))).toMatchObject({ status: 200 })
+  expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abc'])
+  expect(await ask(late(`${good}${good}content-length: 3\r\n`))).toMatchObject({ status: 401 })
+})
+
 describe('X-5: the client has gone', () => {
   test('the call is told once, and no answer is made up', async () => {
     await start()
@@ -430,6 +449,48 @@ describe('X-5: the client has gone', () => {
     await abandoned.opened
     expect(front.ingest.heldBytes).toBe(0)
     expect(front.ingest.sent).toEqual([])
+  })
+})
+
+describe('X-5, P-8: a stream of HTTP/2 reset in the middle of its body', () => {
+  test.each([
+    ['NO_ERROR', 0],
+    ['CANCEL', 8],
+  ])('%s: what was streamed is cut off, what was held goes nowhere', async (_, code) => {
+    await start()
+    const session = connectHttp2(front.url)
+    const send = (declared: Record<string, string>) => {
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer good', ...declared }
+      const stream = session.request({ ':method': 'POST', ':path': '/v1/traces', ...headers })
+      stream.on('error', () => {})
+      return stream
+    }
+    const arrived = new Gate()
+    front.ingest.readStream = async (body) => {
+      body.once('data', () => arrived.open())
+      return readAll(body)
+    }
+    const streamed = send({})
+    streamed.write('abc')
+    await arrived.opened
+    streamed.close(code)
+    await front.ingest.untilSent(1)
+    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
+
+    const abandoned = new Gate()
+    const { abandon } = front.ingest
+    front.ingest.abandon = (call) => {
+      abandon.call(front.ingest, call)
+      abandoned.open()
+    }
+    const held = send({ 'content-length': '500' })
+    held.write('abc')
+    while (front.ingest.heldBytes === 0) await new Promise((resolve) => setImmediate(resolve))
+    held.close(code)
+    await abandoned.opened
+    expect([front.ingest.sent.length, front.ingest.heldBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
+    expect(front.endings).toEqual([])
+    session.close()
   })
 })
 

@@ -24,6 +24,8 @@ export function http1Server(
     requestTimeout: 0,
   })
   server.timeout = 0
+  // Node would leave out all headers after the thousandth, Content-Length and Authorization among them. Bytes are bounded.
+  server.maxHeadersCount = 0
   server.on('request', onRequest)
   // A tunnel is no path of ours, whatever it is to.
   server.on('connect', (_request, socket) => {
