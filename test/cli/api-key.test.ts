@@ -54,7 +54,8 @@ test.each([
   [['create', '--name', 'x', '--role', 'Owner'], /Owner|role/],
   [['create', '--name', 'x', '--expires-at', 'soon'], /expires_at/],
   [['revoke'], /which key\?/],
-  [['revoke', 'A00000000000'], /key/],
+  [['revoke', 'A00000000000'], /no gateway store/],
+  [['list'], /no gateway store/],
   [['rotate'], /rotate/],
 ] as const)('%j is one line and exit 2', async (args, about) => {
   await using cli = await world()

@@ -81,9 +81,11 @@ test.each([
   [['create', '--name', 'x', '--tenant', 'a b'], /tenant/],
   [['rotate'], /which token\?/],
   [['revoke'], /which token\?/],
-  [['revoke', 'A00000000000'], /token/],
-  [['rotate', 'A00000000000'], /token/],
+  [['revoke', 'A00000000000'], /no gateway store/],
+  [['rotate', 'A00000000000'], /no gateway store/],
+  [['list'], /no gateway store/],
   [['rotate', 'A00000000000', '--overlap', '-1'], /overlap/],
+  [['rotate', 'A00000000000', '--overlap', '2592001'], /overlap.* from 0 to 2592000/],
   [['import', '--name', 'short'], /token/],
   [['destroy'], /destroy/],
   [[], /action/],
@@ -97,6 +99,16 @@ test.each([
   expect(stderr).not.toContain('too-short')
 })
 
+test('a token that there is not', async () => {
+  await using cli = await world()
+  await cli.created('ci')
+  for (const action of ['revoke', 'rotate']) {
+    const { exitCode, stderr } = await cli.token([action, 'A00000000000'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/^penstock: [^\n]*token[^\n]*\n$/)
+  }
+})
+
 test('a data directory that cannot be used, and a database that is none, are one line too', async () => {
   await using cli = await world()
   const file = await cli.directory.file('gateway.db', 'x'.repeat(8_192))
@@ -105,7 +117,7 @@ test('a data directory that cannot be used, and a database that is none, are one
     stdout: '',
     stderr: `penstock: cannot use ${file}: file is not a database\n`,
   })
-  expect(await cli.token(['list', '--data-dir', `${file}/below`])).toMatchObject({
+  expect(await cli.token(['create', '--name', 'x', '--data-dir', `${file}/below`])).toMatchObject({
     exitCode: 2,
     stderr: `penstock: cannot use the data directory ${file}/below: not a directory\n`,
   })

@@ -1,14 +1,7 @@
 import { once } from 'node:events'
-import { type ClientRequest, createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { serveRoutes, unguarded } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ForwardAuth, forwardAuth } from '../../packages/gateway/src/admin/forward-auth.ts'
-import { loopbackProxies } from '../../packages/gateway/src/admin/forward-auth-proxies.ts'
-import { forwardAuthRoute } from '../../packages/gateway/src/admin/forward-auth-route.ts'
-import { forwardAuthServer } from '../../packages/gateway/src/admin/forward-auth-server.ts'
-import type { Presented } from '../../packages/gateway/src/ingest/admission.ts'
+import { request } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 
 /** The checks that Envoy and Traefik send, to the letter of their sources; the proxies themselves do not run here. */
 const checks = {
@@ -46,89 +39,77 @@ const checks = {
   },
 } as const
 
-const presented: Presented[] = []
-const judge: ForwardAuth = forwardAuth({
-  admit: (shown) => {
-    presented.push(shown)
-    const refusal = { kind: 'unauthenticated', message: 'Not valid.', challenge: 'Bearer realm="otlp"' } as const
-    return { admitted: false, refusal }
-  },
-  mode: () => 'enforce',
-  proxies: loopbackProxies,
-  credentialSources: [],
-  extraPaths: {},
-  tenantHeader: false,
-  nowMs: () => 0,
-  log: silentLog,
-})
-
-const fronts: Record<string, () => Server> = {
-  'a socket of its own': () => forwardAuthServer(judge),
-  'the management listener': () =>
-    createServer(
-      serveRoutes(unguarded([forwardAuthRoute(judge)]), {
-        renderError: () => ({ status: 500 }),
-        headers: { 'cache-control': 'no-store' },
-        log: silentLog,
-      }),
-    ),
+interface SentCheck {
+  readonly method: string
+  readonly path: string
+  readonly headers: readonly (readonly [string, string])[]
 }
 
-describe.each(Object.entries(fronts))('forward-auth on %s', (_, make) => {
-  let server: Server
+/** One that enforces; its clients' data goes elsewhere. */
+async function startJudge(): Promise<RunningGateway> {
+  const gateway = await startGateway({ PENSTOCK_UPSTREAM: 'http://127.0.0.1:9' })
+  await gateway.token({ name: 'any' })
+  await gateway.enforce(true)
+  return gateway
+}
 
-  beforeAll(async () => {
-    server = make()
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-  })
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+const withToken = (check: SentCheck, token: string): SentCheck => ({
+  ...check,
+  headers: check.headers.map(([name, value]) =>
+    name.toLowerCase() === 'authorization' ? [name, `Bearer ${token}`] : [name, value],
+  ),
+})
 
-  const ask = async ({ method, path, headers }: (typeof checks)['traefik' | 'envoy'], body = '') => {
-    const { port } = server.address() as AddressInfo
-    const flat = headers.flatMap(([name, value]) =>
-      name === 'content-length' ? [name, String(body.length)] : [name, value],
-    )
-    return answerOf(request({ port, host: '127.0.0.1', method, path, headers: flat as never, setHost: false }), body)
-  }
+async function ask({ managementUrl }: RunningGateway, { method, path, headers }: SentCheck, body = '') {
+  const flat = headers.flatMap(([name, value]) =>
+    name === 'content-length' ? [name, String(body.length)] : [name, value],
+  )
+  const sent = request(managementUrl + path, { method, headers: flat as never, setHost: false }).end(body)
+  const [response] = await once(sent, 'response')
+  const text = (await response.toArray()).join('')
+  return { status: response.statusCode as number, headers: response.headers as Record<string, string>, body: text }
+}
 
-  test.each(Object.entries(checks))('the check of %s is judged for what its client wanted', async (_, check) => {
-    const { status, headers, body } = await ask(check)
+describe.each(Object.entries(checks))('the check of %s', (_, check) => {
+  test('is refused as its client would be, in the encoding that client speaks', async () => {
+    const gateway = await startJudge()
+    const { status, headers, body } = await ask(gateway, check)
     expect(status).toBe(401)
     expect(headers).toMatchObject({
-      'www-authenticate': 'Bearer realm="otlp"',
+      'www-authenticate':
+        'Bearer realm="otlp", error="invalid_token", error_description="The ingest token is not valid."',
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-ingest-capabilities': 'auth',
+      'keep-alive': 'timeout=75',
     })
-    expect(JSON.parse(body)).toEqual({ code: 16, message: 'Not valid.' })
-    expect(presented.at(-1)).toEqual({
-      transport: 'forward-auth',
-      signal: 'metrics',
-      credential: { kind: 'bearer', value: 'bad', from: 'header' },
-      origin: undefined,
-      source: '203.0.113.9',
-      userAgent: 'OTel-OTLP-Exporter-Python/1.30.0',
-      declaredBytes: undefined,
-    })
+    expect(JSON.parse(body)).toMatchObject({ code: 16 })
+    const refused = gateway
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"ingest.refused"'))
+    expect(refused.map((line) => JSON.parse(line))).toMatchObject([
+      { transport: 'forward-auth', signal: 'metrics', source: '203.0.113.9' },
+    ])
   })
 
-  test('a body that came along is ignored', async () => {
-    expect((await ask(checks.envoy, 'x'.repeat(100_000))).status).toBe(401)
-  })
-
-  test.each(['GET', 'HEAD', 'PUT', 'PROPFIND'])('%s is a check like any other', async (method) => {
-    const { status } = await ask({ ...checks.traefik, method } as unknown as (typeof checks)['traefik'])
-    expect(status).toBe(401)
+  test('is judged for the signal that its client wanted', async () => {
+    const gateway = await startJudge()
+    const metrics = await gateway.token({ name: 'metrics', signals: ['metrics'] })
+    const traces = await gateway.token({ name: 'traces', signals: ['traces'] })
+    const allowed = await ask(gateway, withToken(check, metrics.token))
+    expect([allowed.status, allowed.headers['x-ingest-token-id']]).toEqual([200, metrics.id])
+    expect((await ask(gateway, withToken(check, traces.token))).status).toBe(403)
   })
 })
 
-async function answerOf(sent: ClientRequest, body: string) {
-  sent.end(body)
-  const [response] = await once(sent, 'response')
-  let text = ''
-  for await (const part of response) text += part
-  return { status: response.statusCode as number, headers: response.headers as Record<string, string>, body: text }
-}
+test('a body that came along is ignored', async () => {
+  expect((await ask(await startJudge(), checks.envoy, 'x'.repeat(100_000))).status).toBe(401)
+})
+
+test('every method is a check like any other', async () => {
+  const gateway = await startJudge()
+  for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND']) {
+    expect((await ask(gateway, { ...checks.traefik, method })).status).toBe(401)
+  }
+})

@@ -8,7 +8,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { silentLog, systemClock } from '@penstock/runtime'
+import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { letIn, startFront } from '../../packages/gateway/src/ingest/grpc-harness.case.ts'
 import type { Ingest } from '../../packages/gateway/src/ingest/ingest.ts'
@@ -53,7 +53,7 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     collector = await startCollector({ config: { yaml: config(join(directory, 'out.json')) } })
     upstream = new GrpcUpstream(
       { target: { url: new URL(`grpc://${collector.grpcEndpoint}`) }, credential: () => undefined },
-      { clock: systemClock, random: Math.random, log: silentLog },
+      { clock: systemClock, random: Math.random, onAlarm: () => {} },
     )
   })
   afterEach(async () => {

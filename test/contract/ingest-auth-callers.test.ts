@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findApiKey, insertApiKey } from '../../packages/gateway/src/accounts/api-key-store.ts'
 import { type Called, IngestAuthWorld } from './ingest-auth-world.ts'
 
 let world: IngestAuthWorld
@@ -10,7 +12,7 @@ afterEach(() => world.close())
 const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 const stranger = () => world.call('GET', '/state', { as: 'psak_nobody_knows_this_one' })
 
-describe('API keys (ruling 16)', () => {
+describe('API keys', () => {
   test('are created by an Admin, shown once, and open what their role may', async () => {
     const { status, json } = await world.call('POST', '/api/v1/api_keys', { json: { name: 'grafana', role: 'Viewer' } })
     expect(status).toBe(201)
@@ -50,6 +52,21 @@ describe('API keys (ruling 16)', () => {
     await world.call('POST', '/api/v1/api_keys', { json: { name: 'second', role: 'Admin' } })
     expect((await world.call('DELETE', path)).status).toBe(204)
     expect((await world.call('GET', '/state')).status).toBe(401)
+  })
+
+  test('there may be 1,000', async () => {
+    await world.db.write(async (tx) => {
+      const { position: _position, ...row } = (await findApiKey(tx, world.keyIds.Viewer))!
+      for (let index = 3; index < 1_000; index += 1) {
+        await insertApiKey(tx, { ...row, id: `key-${index}`, mac: randomBytes(32) })
+      }
+    })
+    const json = { name: 'one more', role: 'Viewer' }
+    const answer = await world.call('POST', '/api/v1/api_keys', { json })
+    expect(refusal(answer)).toEqual([409, 'api_key_limit_reached'])
+    expect(answer.json.error.details).toEqual({ limit: 1_000 })
+    await world.call('DELETE', '/api/v1/api_keys/key-3')
+    expect((await world.call('POST', '/api/v1/api_keys', { json })).status).toBe(201)
   })
 
   test('an unknown id is not found', async () => {
@@ -110,7 +127,7 @@ describe('no such call', () => {
 
 describe('a store that fails', () => {
   test('is 503 with a time to come back, whatever the call, never 401', async () => {
-    await world.db.write((tx) => tx.schema.alterTable('ingest_tokens').renameTo('lost').execute())
+    await world.damage('ingest_tokens')
     for (const [method, path, json] of [
       ['GET', '/tokens'],
       ['POST', '/tokens', { name: 'x' }],
@@ -120,7 +137,7 @@ describe('a store that fails', () => {
       expect([...refusal(answer), answer.headers['retry-after']]).toEqual([503, 'store_unavailable', '2'])
       expect(answer.text).not.toMatch(/sqlite|table|select|insert/i)
     }
-    await world.db.write((tx) => tx.schema.alterTable('api_keys').renameTo('lost_too').execute())
+    await world.damage('api_keys')
     expect(refusal(await world.call('GET', '/state'))).toEqual([503, 'store_unavailable'])
     expect(world.logLines.every((line) => JSON.parse(line).event === 'http.request_failed')).toBe(true)
   })

@@ -99,7 +99,7 @@ describe('listing', () => {
     expect(json[0]).toMatchObject({ id, expires_in_seconds: null, expires_soon: false })
   })
 
-  test('whole without limit, however many there are (ruling 14)', async () => {
+  test('whole without limit, however many there are', async () => {
     for (let index = 0; index < 60; index += 1) await world.createToken({ name: `t${index}` })
     const { headers, json } = await world.call('GET', '/tokens')
     expect(json.map(({ name }: { name: string }) => name)).toEqual(

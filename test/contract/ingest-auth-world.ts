@@ -20,6 +20,7 @@ import {
 import { openGatewayStore } from '../../packages/gateway/src/store/gateway-store.ts'
 import { openPeppers } from '../../packages/gateway/src/tokens/open-peppers.ts'
 import { ApiDescriptionCheck } from './api-description-check.ts'
+import { damageTable } from './damaged-table.ts'
 
 export const startMs = Date.parse('2026-11-21T07:03:00Z')
 const adminKey = 'first-admin-key-of-the-tests'
@@ -107,6 +108,11 @@ export class IngestAuthWorld {
     this.keyIds.Admin = json.at(-1).id
   }
 
+  /** From now on the store cannot read it. */
+  async damage(table: string): Promise<void> {
+    await damageTable(this.db, join(this.directory, 'gateway.db'), table)
+  }
+
   /** `path` below `/api/v1/ingest_auth`, or whole. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Called> {
     const target = path.startsWith('/api/') ? path : `/api/v1/ingest_auth${path}`
@@ -162,6 +168,7 @@ export class IngestAuthWorld {
 const noTroubleAhead: ReadinessReport = {
   ready: true,
   window_seconds: 86_400,
+  observed_since: '2026-11-20T07:00:00Z',
   requests: 0,
   would_reject: 0,
   clients: [],

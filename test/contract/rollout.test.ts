@@ -32,7 +32,7 @@ const ended = (path: string, method = 'GET', body = '') =>
 
 testWithCurl('docs/rollout.md: every command does what the page says, from open to token-only and back', async () => {
   gateway = await startGateway()
-  expect(commands).toHaveLength(10)
+  expect(commands).toHaveLength(14)
 
   const created = await curl(ended('/tokens', 'POST'))
   expect(created).toMatchObject({ status: 201, json: { name: 'ci-runners', expires_at: null } })
@@ -48,16 +48,29 @@ testWithCurl('docs/rollout.md: every command does what the page says, from open 
     status: 200,
     json: { ready: false, requests: 2, would_reject: 1, clients: [{ reason: 'missing', signal: 'traces' }] },
   })
+  expect(await curl(ended('/readiness?window=1h'))).toMatchObject({
+    status: 200,
+    json: { ready: false, window_seconds: 3600, blockers: [{ code: 'would_reject' }] },
+  })
   expect(await curl(ended('/state', 'PUT', '"warn"'))).toMatchObject({ status: 200, json: { mode: 'warn' } })
 
   const enforce = ended('/state', 'PUT', 'true')!
   expect(await curl(enforce)).toMatchObject({ status: 409, json: { error: { code: 'not_ready' } } })
-  expect(await curl(enforce.replace('?require_ready=true', ''))).toMatchObject({
+  expect(await curl(enforce.replace('?require_ready=true&window=1h', ''))).toMatchObject({
     status: 200,
     json: { enabled: true, mode: 'enforce' },
   })
   expect([await exported(), await exported(token)]).toEqual([
     [503, true],
+    [200, false],
+  ])
+
+  expect(await curl(ended('/state', 'PUT', '"grace_seconds":0}'))).toMatchObject({
+    status: 200,
+    json: { enabled: true, grace_until: null },
+  })
+  expect([await exported(), await exported(token)]).toEqual([
+    [401, false],
     [200, false],
   ])
 
@@ -68,7 +81,7 @@ testWithCurl('docs/rollout.md: every command does what the page says, from open 
     [200, false],
   ])
   expect((await curl(ended('/tokens -H'))).json).toHaveLength(2)
-  expect(await curl(ended('/tokens/', 'PATCH'), { TOKEN_ID: id })).toMatchObject({
+  expect(await curl(ended('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
     status: 200,
     json: { expires_at: null },
   })
@@ -86,4 +99,24 @@ testWithCurl('a fresh installation with a token and no stranger is ready at once
   gateway = await startGateway()
   await curl(ended('/tokens', 'POST'))
   expect(await curl(ended('/state', 'PUT', 'true'))).toMatchObject({ status: 200, json: { enabled: true } })
+})
+
+testWithCurl('docs/rollout.md: a limited sender gets 429, and the metric of the page counts it', async () => {
+  gateway = await startGateway()
+  const { id, token } = await gateway.token()
+  const limit = ended('/tokens/', 'PATCH', '"limits"')!
+  expect(await curl(limit, { TOKEN_ID: id })).toMatchObject({
+    status: 200,
+    json: { limits: { all: { second: { requests: 100 }, day: { bytes: 1_073_741_824 } } } },
+  })
+  // The page's numbers are out of reach of a short test: the same command with one request a day.
+  await curl(limit.replace('"bytes":1073741824', '"requests":1'), { TOKEN_ID: id })
+  expect([await exported(token), await exported(token)]).toEqual([
+    [200, false],
+    [429, true],
+  ])
+  const page = await runAgainst(gateway, ended('/metrics')!, {})
+  expect(page.stdout).toContain(
+    `otelcol_ingestauth_token_throttled{limit="all.day.requests",signal="traces",token_id="${id}"} 1`,
+  )
 })

@@ -115,11 +115,10 @@ test('X-15: an upstream that never answers holds it no longer than the drain tim
     each.then(({ status }) => status).catch((error: NodeJS.ErrnoException) => error.code),
   )
   await Promise.all([1, 2].map((number) => sink.arrived(idOf(number))))
-  const startMs = performance.now()
   expect(await gateway.stop()).toBe(0)
-  expect(performance.now() - startMs).toBeLessThan(10_000)
-  // Cut, which clients take for a fault of the network and send again; never a refusal for good.
-  for (const outcome of await Promise.all(silent)) expect(['ECONNRESET', 502, 503, 504]).toContain(outcome)
+  // Cut, which clients take for a fault of the network and send again; never a refusal for good. Nor 504, with which it
+  // would have waited for as long as upstream may take.
+  for (const outcome of await Promise.all(silent)) expect(['ECONNRESET', 502, 503]).toContain(outcome)
   never.open()
 })
 

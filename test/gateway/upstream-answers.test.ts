@@ -32,7 +32,7 @@ interface Row {
   readonly message: string
 }
 
-/** What an upstream does, and what its clients are told (table 1.3, P-6, P-13 to P-15, design.md 7.17). */
+/** What an upstream does, and what its clients are told (table 1.3, P-6, P-13 to P-15). */
 const rows: Readonly<Record<string, Row>> = {
   'reset before a reply': row({ play: 'reset' }, [502, 14], [14], 'the connection to the upstream broke'),
   'reset after the head of a 200': row(

@@ -52,7 +52,6 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     const env = { PENSTOCK_DATA_DIR: gateway.dataDir }
     for (let change = 0; change < 10; change += 1) {
       const { id, token } = await gateway.token()
-      await sleep(change * 97)
       let obeyedMs = 0
       const startMs = performance.now()
       const revoked = penstock(['token', 'revoke', id], { env })
@@ -97,12 +96,19 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     await using gateway = await start(sink.url)
     const { token } = await gateway.token()
     await gateway.enforce(true)
-    const [victim] = gateway.workerPids()
-    process.kill(victim!, 'SIGKILL')
+    const earlier = await WorkerConnection.toEach(gateway)
+    const victim = earlier[0]!.workerPid
+    for (let sent = 0; sent < 5; sent += 1) expect(await earlier[0]!.export(idOf(1), token)).toBe(200)
+    const before = await totals(gateway)
+    for (const connection of earlier) connection.close()
+    process.kill(victim, 'SIGKILL')
     await expect
       .poll(() => gateway.workerPids().filter((pid) => pid !== victim).length, { timeout: 15_000 })
       .toBe(WORKERS)
     await expect.poll(() => gateway.page('/readyz'), { timeout: 15_000 }).toEqual({ status: 200, text: 'ready\n' })
+    // What it has counted stays counted (O-2).
+    const after = await totals(gateway)
+    expect([after.allow, after.reject]).toEqual([before.allow, before.reject])
     const connections = await WorkerConnection.toEach(gateway)
     expect(await statuses(connections, token)).toEqual([200, 200, 200])
     expect(await statuses(connections, undefined)).toEqual([401, 401, 401])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Migrations, migrate } from './migrate.ts'
+import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { type Db, openSqlite } from './sqlite.ts'
 
 interface Tables {
@@ -74,5 +74,7 @@ test('a migration that fails leaves nothing of itself or of those before it', as
 
 test('refuses a database made by a newer version', async () => {
   await migrate(db, { ...first, '0002_later': { up: async () => {} } })
-  await expect(migrate(db, first)).rejects.toThrow('0002_later')
+  const refused = migrate(db, first)
+  await expect(refused).rejects.toBeInstanceOf(NewerVersionError)
+  await expect(refused).rejects.toThrow('0002_later')
 })

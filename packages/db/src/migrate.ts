@@ -24,12 +24,12 @@ export type Migrations = Readonly<Record<string, Migration>>
  * All of them in one write transaction: they happen wholly or not at all, and of several processes that start at once
  * one migrates while the others wait and then find nothing to do.
  *
- * Throws when one fails, or when the database has seen one that is not listed: it was made by a newer version.
+ * Throws when one fails, and `NewerVersionError` when the database has seen one that is not listed.
  */
 export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
   await db.write(async (tx) => {
     const unknown = (await appliedTo(tx)).find((name) => !Object.hasOwn(migrations, name))
-    if (unknown !== undefined) throw new Error(`a newer version has made this database (it has ${unknown})`)
+    if (unknown !== undefined) throw new NewerVersionError(`a newer version has made this database (it has ${unknown})`)
     const migrator = new Migrator({
       db: inside(tx),
       provider: { getMigrations: async () => ({ ...migrations }) },
@@ -39,6 +39,11 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
   })
+}
+
+/** The database was made by a newer version. */
+export class NewerVersionError extends Error {
+  override readonly name = 'NewerVersionError'
 }
 
 async function appliedTo<Tables>(tx: Transaction<Tables>): Promise<string[]> {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Db, isUnavailable, openSqlite } from './sqlite.ts'
@@ -122,4 +123,16 @@ test('tells a database that cannot serve from a query that cannot be served', as
   const file = join(directory, 'no-database')
   writeFileSync(file, 'x'.repeat(4_096))
   expect(() => openSqlite(file)).toThrow(expect.toSatisfy(isUnavailable))
+})
+
+test.each([
+  'SQLITE_BUSY',
+  'SQLITE_CANTOPEN',
+  'SQLITE_CORRUPT_INDEX',
+  'SQLITE_FULL',
+  'SQLITE_IOERR_READ',
+  'SQLITE_NOTADB',
+  'SQLITE_READONLY_DBMOVED',
+])('%s: the database cannot serve', (code) => {
+  expect(isUnavailable(new Sqlite.SqliteError('x', code))).toBe(true)
 })

@@ -15,6 +15,7 @@ export const apiErrorStatus = {
   last_valid_token: 409,
   last_admin_key: 409,
   token_limit_reached: 409,
+  api_key_limit_reached: 409,
   name_in_use: 409,
   not_ready: 409,
   precondition_failed: 412,

@@ -1,5 +1,7 @@
+export { NewerVersionError } from '@penstock/db'
 export {
   type ApiKeyJson,
+  canBeApiKey,
   createApiKey,
   ensureFirstAdminKey,
   listApiKeys,
@@ -7,6 +9,7 @@ export {
 } from './accounts/api-key-operations.ts'
 export { parseInput } from './accounts/operation-input.ts'
 export type { OperationName } from './accounts/roles.ts'
+export { loopbackProxies } from './admin/forward-auth-proxies.ts'
 export { managementOpenApi } from './admin/management-app.ts'
 export type { ManagementContext } from './admin/management-context.ts'
 export { ApiError } from './api-error.ts'
@@ -24,4 +27,5 @@ export { openGatewayStore } from './store/gateway-store.ts'
 export { allowedOriginPattern } from './tokens/allowed-origins.ts'
 export { openPeppers } from './tokens/open-peppers.ts'
 export type { Peppers } from './tokens/pepper.ts'
+export { MAX_OVERLAP_SECONDS } from './tokens/token-input.ts'
 export { createToken, importToken, listTokens, revokeToken, rotateToken } from './tokens/token-operations.ts'

@@ -21,6 +21,27 @@ test('an address that is taken is an error with its code', async () => {
   await server.close()
 })
 
+test('tells clients that it keeps idle connections for longer than proxies do', async () => {
+  const server = await listen((_request, response) => response.end('here'), anywhere)
+  const agent = new Agent({ keepAlive: true })
+  const [response] = await once(request(server.url, { agent }).end(), 'response')
+  expect(response.headers['keep-alive']).toBe('timeout=75')
+  await response.toArray()
+  agent.destroy()
+  await server.close()
+})
+
+test('a connection too many is closed at once; when another has gone there is room again', async () => {
+  const server = await listen((_request, response) => response.end('here'), anywhere, 1)
+  const first = connect(server.port, '127.0.0.1')
+  await once(first, 'connect')
+  const second = connect(server.port, '127.0.0.1').resume()
+  await once(second, 'close')
+  first.destroy()
+  await expect.poll(async () => (await fetch(server.url)).status).toBe(200)
+  await server.close()
+})
+
 test('closing waits for the request under way, whose connection then ends, and cuts idle ones at once', async () => {
   const arrived = new Gate()
   const answer = new Gate()

@@ -18,13 +18,25 @@ export interface Listening {
 const HEADERS_TIMEOUT_MS = 10_000
 /** Of a whole request; nothing that is served here is large. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** Longer than proxies keep their idle connections, so that it is they who close them, and never while they send. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000
+const MAX_CONNECTIONS = 1_000
 
-/** @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be had */
+/**
+ * @param maxConnections further ones are closed as soon as they are accepted
+ * @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be had
+ */
 export async function listen(
   handler: RequestListener,
   address: { readonly host: string; readonly port: number },
+  maxConnections = MAX_CONNECTIONS,
 ): Promise<Listening> {
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS })
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  })
+  server.maxConnections = maxConnections
   const connections = new Set<Socket>()
   const underWay = new Map<Socket, ServerResponse>()
   server.on('connection', (socket) => {

@@ -100,6 +100,20 @@ const refused = [
     header: ['accept-encoding', 'gzip, deflate, identity'],
   },
   { why: 'what is not gzip', headers: { 'content-encoding': 'gzip' }, status: 400, code: 3 },
+  {
+    why: 'data hidden behind zeros',
+    headers: { 'content-encoding': 'gzip' },
+    body: Buffer.concat([gzipSync(bodies.traces), Buffer.alloc(8), gzipSync(bodies.traces)]),
+    status: 400,
+    code: 3,
+  },
+  {
+    why: 'data behind the end of a deflate stream',
+    headers: { 'content-encoding': 'deflate' },
+    body: Buffer.concat([deflateSync(bodies.traces), deflateSync(bodies.traces)]),
+    status: 400,
+    code: 3,
+  },
   { why: 'what is not OTLP', body: Buffer.from('{"resourceSpans":7}'), status: 400, code: 3 },
 ]
 

@@ -41,8 +41,15 @@ const signalByPath = new Map<string | undefined, Signal>(
 )
 const encodingByType = new Map(Object.entries(contentTypes).map(([encoding, type]) => [type, encoding as Encoding]))
 
+type Inflater = (body: Uint8Array, options: object) => Promise<unknown>
+/** With `info`, zlib hands out its engine too; the types of Node do not say so. */
+interface Inflated {
+  readonly buffer: Uint8Array
+  readonly engine: { readonly bytesWritten: number }
+}
+
 /** zlib's own failures have codes such as Z_DATA_ERROR. */
-const inflaters = new Map<string, (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>>([
+const inflaters = new Map<string, Inflater>([
   ['gzip', promisify(gunzip)],
   ['deflate', promisify(inflate)],
 ])
@@ -62,6 +69,7 @@ class Refusal extends Error {
 }
 
 const tooLarge = () => new Refusal(413, GrpcCode.RESOURCE_EXHAUSTED, 'the body is too large')
+const notInflatable = () => new Refusal(400, GrpcCode.INVALID_ARGUMENT, 'the body cannot be inflated')
 const unavailable = (text: string) =>
   new Refusal(503, GrpcCode.UNAVAILABLE, text, { 'Retry-After': `${RETRY_AFTER_SECONDS}` })
 
@@ -185,20 +193,26 @@ class Intake {
   /** One after the other: small bodies can be large ones inside, and only one of those is unpacked at a time. */
   async #inflated<Result>(
     wire: Uint8Array,
-    inflater: (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>,
+    inflater: Inflater,
     use: (body: Uint8Array) => Promise<Result>,
   ): Promise<Result> {
     const started = this.#lastInflation.then(async () => {
-      const body = await inflater(wire, { maxOutputLength: this.#maxBodyBytes })
-      return { result: use(body) }
+      const { buffer, engine } = (await inflater(wire, {
+        maxOutputLength: this.#maxBodyBytes,
+        info: true,
+      })) as Inflated
+      // zlib stops without a word at zeros behind a gzip member, or behind a deflate stream: the rest would be lost.
+      if (engine.bytesWritten !== wire.length) throw notInflatable()
+      return { result: use(buffer) }
     })
     this.#lastInflation = started.catch(() => {})
     try {
       return await (await started).result
     } catch (error) {
+      if (error instanceof Refusal) throw error
       const code = (error as NodeJS.ErrnoException).code
       if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
-      if (code?.startsWith('Z_')) throw new Refusal(400, GrpcCode.INVALID_ARGUMENT, 'the body cannot be inflated')
+      if (code?.startsWith('Z_')) throw notInflatable()
       throw error
     }
   }

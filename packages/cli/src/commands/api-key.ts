@@ -3,7 +3,7 @@ import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
-import { addStoreFlags, asOperator } from '../serve/operator.ts'
+import { addStoreFlags, asOperator, requireStore } from '../serve/operator.ts'
 import { type Column, textTable } from '../text-table.ts'
 import { printable } from '../wording.ts'
 
@@ -50,8 +50,7 @@ const actions: Readonly<Record<string, Action>> = {
     await write(stdout, `${textTable(columns, rows).join('\n')}\n`)
   },
   revoke: async (context, id, _flags, { stderr }) => {
-    if (id === undefined) throw new UsageError('which key? Name its id; penstock api-key list shows them')
-    await revokeApiKey(context, { id })
+    await revokeApiKey(context, { id: required(id) })
     await write(stderr, `revoked API key ${id}\n`)
   },
 }
@@ -74,7 +73,14 @@ export const apiKeyCommand: CommandDefinition = {
   },
   run: async (inputs, flags, environment) => {
     const [action = '', id] = inputs
+    if (action === 'revoke') required(id)
+    if (action !== 'create') requireStore(flags, environment)
     await asOperator(flags, environment, (context) => actions[action]!(context, id, flags, environment))
     return exitCodes.ok
   },
+}
+
+function required(id: string | undefined): string {
+  if (id === undefined) throw new UsageError('which key? Name its id; penstock api-key list shows them')
+  return id
 }

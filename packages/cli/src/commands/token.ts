@@ -3,6 +3,7 @@ import {
   createToken,
   importToken,
   listTokens,
+  MAX_OVERLAP_SECONDS,
   type OperationContext,
   revokeToken,
   rotateToken,
@@ -12,7 +13,7 @@ import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { integerFrom } from '../input-flags.ts'
 import { write } from '../output.ts'
-import { addStoreFlags, asOperator } from '../serve/operator.ts'
+import { addStoreFlags, asOperator, requireStore } from '../serve/operator.ts'
 import { type Column, textTable } from '../text-table.ts'
 import { printable } from '../wording.ts'
 
@@ -91,13 +92,15 @@ export const tokenCommand: CommandDefinition = {
         .addOption(new Option('--tenant <tenant>', 'whose telemetry it is'))
         .addOption(
           new Option('--overlap <seconds>', 'how long the old token works beside the new').argParser(
-            integerFrom(0, 31_536_000),
+            integerFrom(0, MAX_OVERLAP_SECONDS),
           ),
         ),
     ).addHelpText('after', examples)
   },
   run: async (inputs, flags, environment) => {
     const [action = '', id] = inputs
+    if (action === 'revoke' || action === 'rotate') required(id)
+    if (action !== 'create' && action !== 'import') requireStore(flags, environment)
     await asOperator(flags, environment, (context) => actions[action]!(context, id, flags, environment))
     return exitCodes.ok
   },

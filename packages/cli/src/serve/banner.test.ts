@@ -14,8 +14,10 @@ test('says where everything is and what to try', () => {
 Its API, metrics and health are on http://127.0.0.1:8081.
 
 Try next:
-  curl -H 'OBS-API-KEY: $OBS_API_KEY' http://127.0.0.1:8081/api/v1/ingest_auth/state
-  curl -H 'OBS-API-KEY: $OBS_API_KEY' -d '{"name":"first"}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/tokens
+  curl -H "OBS-API-KEY: $OBS_API_KEY" http://127.0.0.1:8081/api/v1/ingest_auth/state
+  curl -H "OBS-API-KEY: $OBS_API_KEY" -d '{"name":"first"}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/tokens
+
+No API key at hand? npx penstock api-key create --name me --role Admin
 
 `)
 })
@@ -23,7 +25,8 @@ Try next:
 test('A-7: a key that has just been made is shown, and stands in what to try', () => {
   const text = banner({ ...started, firstKey: 'psak_made', embedded: true, samples: '6 samples went through.' })
   expect(text).toContain('Admin API key, shown only now:  psak_made\n')
-  expect(text.match(/OBS-API-KEY: psak_made/g)).toHaveLength(3)
+  expect(text).toContain('\n  export OBS_API_KEY=psak_made\n')
+  expect(text.match(/OBS-API-KEY: \$OBS_API_KEY/g)).toHaveLength(3)
   expect(text).toContain('6 samples went through.\n')
   expect(text).toContain('embedded store, which is for trying things out')
 })

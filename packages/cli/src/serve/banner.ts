@@ -11,7 +11,6 @@ export interface Started {
 
 /** What a start prints: where everything is, the one secret that is shown once, and what to try. */
 export function banner({ managementUrl, gatewayUrls, embedded, firstKey, samples }: Started): string {
-  const key = firstKey ?? '$OBS_API_KEY'
   const lines = [
     `Penstock takes OTLP on ${gatewayUrls.join(' and ')} (HTTP and gRPC on either).`,
     `Its API, metrics and health are on ${managementUrl}.`,
@@ -22,9 +21,11 @@ export function banner({ managementUrl, gatewayUrls, embedded, firstKey, samples
   lines.push(
     '',
     'Try next:',
-    `  curl -H 'OBS-API-KEY: ${key}' ${managementUrl}/api/v1/ingest_auth/state`,
-    `  curl -H 'OBS-API-KEY: ${key}' -d '{"name":"first"}' -H 'Content-Type: application/json' ${managementUrl}/api/v1/ingest_auth/tokens`,
+    ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]),
+    `  curl -H "OBS-API-KEY: $OBS_API_KEY" ${managementUrl}/api/v1/ingest_auth/state`,
+    `  curl -H "OBS-API-KEY: $OBS_API_KEY" -d '{"name":"first"}' -H 'Content-Type: application/json' ${managementUrl}/api/v1/ingest_auth/tokens`,
   )
-  if (embedded) lines.push(`  curl -H 'OBS-API-KEY: ${key}' ${managementUrl}/api/v1/observe/services`)
+  if (embedded) lines.push(`  curl -H "OBS-API-KEY: $OBS_API_KEY" ${managementUrl}/api/v1/observe/services`)
+  if (firstKey === undefined) lines.push('', 'No API key at hand? npx penstock api-key create --name me --role Admin')
   return `${[...lines, ''].join('\n')}\n`
 }

@@ -78,3 +78,14 @@ test('X-9: the credential of upstream is a value or a file, not both; without an
   expect(() => of(both)).toThrow(/exclude each other$/)
   expect(() => of(both)).not.toThrow(/secret/)
 })
+
+test.each([
+  ['AUTHORIZATION', 'Bearer secret'],
+  ['AUTHORIZATION_FILE', '/c'],
+  ['CA_FILE', '/ca.pem'],
+  ['BODY_LIMIT_BYTES', '2048'],
+])('PENSTOCK_UPSTREAM_%s without an upstream is refused', (name, value) => {
+  const of = () => configuredUpstream(readSettings(undefined, { [`PENSTOCK_UPSTREAM_${name}`]: value }))
+  expect(of).toThrow(UsageError)
+  expect(of).toThrow(/^gateway\.upstream\w+ needs gateway\.upstream, which is not set$/)
+})

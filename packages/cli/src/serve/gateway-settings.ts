@@ -15,7 +15,6 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     ...(tls && { tls }),
   }))
   return {
-    ...defaultGatewayConfig,
     listeners,
     upstream,
     tenantUpstreams: settings['gateway.tenantUpstreams'],
@@ -41,10 +40,26 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
   }
 }
 
-/** `undefined` when none is set. */
+/** Mean nothing to the embedded store, whose credential is its own. */
+const settingsOfUpstream = [
+  'gateway.upstreamAuthorization',
+  'gateway.upstreamAuthorizationFile',
+  'gateway.upstreamCaFile',
+  'gateway.upstreamBodyLimitBytes',
+] as const
+
+/**
+ * `undefined` when none is set.
+ *
+ * @throws {UsageError} for settings that do not go together
+ */
 export function configuredUpstream(settings: Settings): UpstreamConfig | undefined {
   const url = settings['gateway.upstream']
-  if (url === undefined) return undefined
+  if (url === undefined) {
+    const stray = settingsOfUpstream.find((name) => settings[name] !== undefined)
+    if (stray !== undefined) throw new UsageError(`${stray} needs gateway.upstream, which is not set`)
+    return undefined
+  }
   const header = settings['gateway.upstreamAuthorization']
   const file = settings['gateway.upstreamAuthorizationFile']
   if (header !== undefined && file !== undefined) {

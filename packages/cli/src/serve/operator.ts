@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ApiError,
@@ -19,6 +19,8 @@ import { orUsageError } from '../system-error.ts'
 import { readSettings } from './read-settings.ts'
 import type { Settings } from './setting-table.ts'
 import { orUnusable } from './start-error.ts'
+
+export const STORE_FILE = 'gateway.db'
 
 export interface GatewayStore {
   readonly db: GatewayDb
@@ -41,7 +43,7 @@ export async function openStore(
     `cannot use the data directory ${dataDir}`,
     (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
   )
-  const file = join(dataDir, 'gateway.db')
+  const file = join(dataDir, STORE_FILE)
   const db = await orUnusable(file, openGatewayStore(file, survives))
   try {
     const peppers = await openPeppers(db, {
@@ -55,6 +57,17 @@ export async function openStore(
     await db.close()
     throw error instanceof ConfigError ? new UsageError(error.message) : error
   }
+}
+
+/** @throws {UsageError} where nothing has been kept yet: a slip in the name of the directory must not make a store */
+export function requireStore(flags: OptionValues, { env }: Environment): void {
+  const { dataDir } = settingsOf(flags, env)
+  if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
+}
+
+function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
+  const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
+  return readSettings(flags.config as string | undefined, env, given)
 }
 
 /** Flags of every command that works on the store. */
@@ -75,8 +88,7 @@ export async function asOperator<Result>(
   { env, clock, stderr }: Environment,
   work: (context: OperationContext) => Promise<Result>,
 ): Promise<Result> {
-  const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
-  const settings = readSettings(flags.config as string | undefined, env, given)
+  const settings = settingsOf(flags, env)
   const { db, peppers, close } = await openStore(settings)
   try {
     return await work({

@@ -16,7 +16,7 @@ import { banner } from './banner.ts'
 import { openEmbeddedUpstream } from './embedded-upstream.ts'
 import { exportSamples } from './export-samples.ts'
 import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
-import { openStore } from './operator.ts'
+import { openStore, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { startErrorOf } from './start-error.ts'
 import { isWorker, Workers, workUntilReleased } from './workers.ts'
@@ -63,7 +63,7 @@ async function serveUntilInterrupted(
   teardown: Teardown,
 ): Promise<void> {
   const { clock, random, signal, stdout } = environment
-  const isNew = !existsSync(join(settings.dataDir, 'gateway.db'))
+  const isNew = !existsSync(join(settings.dataDir, STORE_FILE))
   const { db, peppers, close } = await openStore(settings)
   teardown.push(close)
   const configured = configuredUpstream(settings)
@@ -73,11 +73,17 @@ async function serveUntilInterrupted(
 
   const workers =
     workerCount > 1
-      ? await Workers.start({ count: workerCount, env: workerVariables(config.upstream, settings), clock, log })
+      ? await Workers.start({
+          count: workerCount,
+          env: workerVariables(config.upstream, settings),
+          drainTimeoutMs: config.drainTimeoutMs,
+          clock,
+          log,
+        })
       : undefined
   if (workers !== undefined) teardown.push(() => workers.drain(0))
   // What a plane writes is statistics: no request shall wait for the disk because of them.
-  const statistics = await openGatewayStore(join(settings.dataDir, 'gateway.db'), 'process-loss')
+  const statistics = await openGatewayStore(join(settings.dataDir, STORE_FILE), 'process-loss')
   teardown.push(() => statistics.close())
   // Beside workers, this process takes no telemetry in; it only judges for other proxies.
   const judge = await openIngestPlane(workers === undefined ? config : { ...config, listeners: [] }, {
@@ -101,6 +107,7 @@ async function serveUntilInterrupted(
     db,
     peppers,
     clock,
+    random,
     randomBytes,
     log,
   })

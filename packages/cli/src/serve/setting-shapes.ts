@@ -1,4 +1,4 @@
-import { allowedOriginPattern, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
+import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
 
 /** How one kind of value is written, and what is said of one that is not. */
 export interface Shape<Value> {
@@ -10,11 +10,9 @@ export interface Shape<Value> {
 
 export const text: Shape<string> = { form: 'a text that is not empty', parse: (value) => value || undefined }
 
-/** What `ensureFirstAdminKey` takes; an ingest token would be shown to every client that exports with it. */
 export const adminKey: Shape<string> = {
   form: '20 to 256 printable characters, and no ingest token',
-  parse: (value) =>
-    /^[\x21-\x7e][\x20-\x7e]{18,254}[\x21-\x7e]$/.test(value) && !value.startsWith('psin_') ? value : undefined,
+  parse: (value) => (canBeApiKey(value) ? value : undefined),
 }
 
 export const address: Shape<ListenAddress> = {

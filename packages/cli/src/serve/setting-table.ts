@@ -1,3 +1,4 @@
+import { defaultGatewayConfig, defaultManagementRules, type ListenAddress, loopbackProxies } from '@penstock/gateway'
 import {
   address,
   addresses,
@@ -37,6 +38,11 @@ function row<Value, Fallback extends string | undefined>(
 
 const minute = 60_000
 const hour = 60 * minute
+/** Defaults are the gateway's own, written as they would be typed. */
+const defaults = defaultGatewayConfig
+const rules = defaultManagementRules
+const [http, grpc] = defaults.listeners
+const addressText = ({ host, port }: ListenAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 const upstreamUrl = url('http', 'https', 'grpc', 'grpcs')
 
 /** Every setting of `penstock serve`: key in the file, variable, form, default. docs/configuration.md is printed from it. */
@@ -84,13 +90,13 @@ export const settingTable = {
   'gateway.http': row(
     'PENSTOCK_OTLP_HTTP_LISTEN',
     addresses,
-    '127.0.0.1:4318',
+    addressText(http!.address),
     'OTLP/HTTP; gRPC is understood as well.',
   ),
   'gateway.grpc': row(
     'PENSTOCK_OTLP_GRPC_LISTEN',
     addresses,
-    '127.0.0.1:4317',
+    addressText(grpc!.address),
     'OTLP/gRPC; HTTP is understood as well.',
   ),
   'gateway.tlsCertFile': row(
@@ -140,101 +146,116 @@ export const settingTable = {
   'gateway.tenantUpstreams': row(
     'PENSTOCK_TENANT_UPSTREAMS',
     upstreamsByTenant('http', 'https', 'grpc', 'grpcs'),
-    '{}',
+    JSON.stringify(defaults.tenantUpstreams),
     'Tenant of a token → upstream, where it differs.',
     { secret: true },
   ),
   'gateway.unknownTenant': row(
     'PENSTOCK_UNKNOWN_TENANT',
     choice('default-upstream', 'forbidden'),
-    'default-upstream',
+    defaults.unknownTenant,
     'What becomes of tenants that the map does not name, when it names any.',
   ),
-  'gateway.tenantHeader': row('PENSTOCK_TENANT_HEADER', flag, 'false', "Send `x-scope-orgid` from the token's tenant."),
+  'gateway.tenantHeader': row(
+    'PENSTOCK_TENANT_HEADER',
+    flag,
+    String(defaults.tenantHeader),
+    "Send `x-scope-orgid` from the token's tenant.",
+  ),
   'gateway.passCredentialThrough': row(
     'PENSTOCK_PASS_CREDENTIAL_THROUGH',
     flag,
-    'false',
+    String(defaults.passCredentialThrough),
     "Send the client's own Authorization upstream.",
   ),
   'gateway.extraPaths': row(
     'PENSTOCK_EXTRA_PATHS',
     mapOf(choice('traces', 'metrics', 'logs', 'profiles')),
-    '{}',
+    JSON.stringify(defaults.extraPaths),
     'Further request paths → signal.',
   ),
   'gateway.credentialSources': row(
     'PENSTOCK_CREDENTIAL_SOURCES',
     choices('x-api-key', 'signoz-ingestion-key', 'x-honeycomb-team', 'bare-authorization', 'query'),
-    '',
+    defaults.credentialSources.join(),
     'Where a token may stand beside `Authorization: Bearer`.',
   ),
   'gateway.allowedOrigins': row(
     'PENSTOCK_ALLOWED_ORIGINS',
     origins,
-    '',
+    defaults.allowedOrigins.join(),
     'Origins of browsers, `https://*.example.com` and `*` included.',
   ),
   'gateway.maxBodyBytes': row(
     'PENSTOCK_MAX_BODY_BYTES',
     integer(1_024, 1024 ** 3),
-    String(64 * 1024 ** 2),
+    String(defaults.maxBodyBytes),
     'Of one request, on the wire and inflated.',
   ),
   'gateway.inFlightBytes': row(
     'PENSTOCK_IN_FLIGHT_BYTES',
     integer(1024 ** 2, 64 * 1024 ** 3),
-    String(256 * 1024 ** 2),
+    String(defaults.inFlightBytes),
     'Of all requests under way in one process.',
   ),
   'gateway.attributeResources': row(
     'PENSTOCK_ATTRIBUTE_RESOURCES',
     flag,
-    'false',
+    String(defaults.attributeResources),
     'Write `ingest.token.id` and `ingest.token.name` into each resource.',
   ),
   'gateway.coalesce': row(
     'PENSTOCK_COALESCE',
     flag,
-    'true',
+    String(defaults.coalesce !== 'off'),
     'Join small authenticated requests on their way upstream.',
   ),
   'gateway.drainDelayMs': row(
     'PENSTOCK_DRAIN_DELAY_MS',
     integer(0, 10 * minute),
-    '5000',
+    String(defaults.drainDelayMs),
     'From "not ready" to closed ports, when the process is asked to end.',
   ),
   'gateway.drainTimeoutMs': row(
     'PENSTOCK_DRAIN_TIMEOUT_MS',
     integer(0, 10 * minute),
-    '20000',
+    String(defaults.drainTimeoutMs),
     'How long requests under way may then take.',
   ),
   'gateway.maxConnectionAgeMs': row(
     'PENSTOCK_MAX_CONNECTION_AGE_MS',
     integer(1_000, 24 * hour),
-    '600000',
+    String(defaults.maxConnectionAgeMs),
     'A connection older than this, ± 10 %, is closed after an answer.',
   ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',
     integer(1_000, 24 * hour),
-    '900000',
+    String(defaults.maxStaleMs),
     'How long the gate works from memory while its store cannot be read.',
   ),
-  'gateway.healthOnOtlpPorts': row('PENSTOCK_HEALTH_ON_OTLP_PORTS', flag, 'false', '`/healthz` on the OTLP ports.'),
+  'gateway.healthOnOtlpPorts': row(
+    'PENSTOCK_HEALTH_ON_OTLP_PORTS',
+    flag,
+    String(defaults.healthOnOtlpPorts),
+    '`/healthz` on the OTLP ports.',
+  ),
   'gateway.ownTelemetryUrl': row(
     'PENSTOCK_OWN_TELEMETRY_URL',
     url('http', 'https'),
     undefined,
     "OTLP/HTTP base URL the gateway's own metrics are pushed to. Unset: not pushed.",
   ),
-  'gateway.logAccepted': row('PENSTOCK_LOG_ACCEPTED', flag, 'false', 'An access log line for accepted requests too.'),
+  'gateway.logAccepted': row(
+    'PENSTOCK_LOG_ACCEPTED',
+    flag,
+    String(defaults.logAccepted),
+    'An access log line for accepted requests too.',
+  ),
   'gateway.warnOfExpiry': row(
     'PENSTOCK_WARN_OF_EXPIRY',
     flag,
-    'false',
+    String(defaults.warnOfExpiry),
     'Tell clients inside their replies that their token ends within 7 days.',
   ),
   'gateway.expiryWebhookUrl': row(
@@ -244,12 +265,22 @@ export const settingTable = {
     'Receives a POST of JSON when a token will end in 14, 7, 3 or 1 days or an hour, and when it has. Unset: nobody does.',
     { secret: true },
   ),
-  'gateway.tokenLimit': row('PENSTOCK_TOKEN_LIMIT', integer(1, 1_000_000), '5000', 'Tokens that are not revoked.'),
-  'gateway.uniqueTokenNames': row('PENSTOCK_UNIQUE_TOKEN_NAMES', flag, 'false', 'Refuse a name already in use.'),
+  'gateway.tokenLimit': row(
+    'PENSTOCK_TOKEN_LIMIT',
+    integer(1, 1_000_000),
+    String(rules.tokenLimit),
+    'Tokens that are not revoked.',
+  ),
+  'gateway.uniqueTokenNames': row(
+    'PENSTOCK_UNIQUE_TOKEN_NAMES',
+    flag,
+    String(rules.uniqueNames),
+    'Refuse a name already in use.',
+  ),
   'gateway.forwardAuthProxies': row(
     'PENSTOCK_FORWARD_AUTH_PROXIES',
     words,
-    '127.0.0.0/8,::1',
+    loopbackProxies.join(),
     'Addresses whose forward-auth requests are believed.',
   ),
 } as const

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { NewerVersionError } from '@penstock/gateway'
 import { expect, test } from 'vitest'
 import { UsageError } from '../environment.ts'
 import { orUnusable, startErrorOf } from './start-error.ts'
@@ -47,7 +48,17 @@ test('a bug is none of these, and shows where it comes from', () => {
 
 test('a database that cannot be opened', async () => {
   expect(await orUnusable('x.db', Promise.resolve('open'))).toBe('open')
-  await expect(orUnusable('x.db', Promise.reject(new Error('file is not a database')))).rejects.toThrow(
+  const damaged = Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' })
+  await expect(orUnusable('x.db', Promise.reject(damaged))).rejects.toThrow(
     new UsageError('cannot use x.db: file is not a database'),
   )
+  await expect(orUnusable('x.db', Promise.reject(new NewerVersionError('a newer version')))).rejects.toThrow(
+    new UsageError('cannot use x.db: a newer version'),
+  )
+  await expect(orUnusable('/nowhere/x.db', readFile('/nowhere/x.db'))).rejects.toBeInstanceOf(UsageError)
+})
+
+test('a bug in what opens a database is passed on as it is', async () => {
+  const bug = new TypeError('x is not a function')
+  await expect(orUnusable('x.db', Promise.reject(bug))).rejects.toBe(bug)
 })

@@ -1,4 +1,4 @@
-import { ConfigError } from '@penstock/gateway'
+import { ConfigError, NewerVersionError } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 import { WorkerFailed } from './workers.ts'
@@ -25,11 +25,21 @@ function systemErrorOf(error: NodeJS.ErrnoException & { address?: string; port?:
   return path === undefined ? undefined : new UsageError(`cannot read ${path}: ${systemReason(error)}`)
 }
 
-/** @throws {UsageError} for a database that cannot be opened: damaged, no database at all, or made by a newer version */
+/**
+ * Anything else that goes wrong is passed on as it is.
+ *
+ * @throws {UsageError} for a database that cannot be opened: damaged, no database at all, or made by a newer version
+ */
 export async function orUnusable<Database>(file: string, opening: Promise<Database>): Promise<Database> {
   try {
     return await opening
   } catch (error) {
-    throw new UsageError(`cannot use ${file}: ${(error as Error).message}`)
+    if (isOfTheFile(error)) throw new UsageError(`cannot use ${file}: ${error.message}`)
+    throw error
   }
+}
+
+function isOfTheFile(error: unknown): error is Error {
+  if (error instanceof NewerVersionError || isSystemError(error)) return true
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
 }

@@ -3,13 +3,18 @@ import { once } from 'node:events'
 import { answerQuestions, type IngestPlane, RemotePlane } from '@penstock/gateway'
 import type { Clock, Log } from '@penstock/runtime'
 
-/** A worker that ends is replaced after this long: one that cannot start must not keep the machine busy. */
+/** A worker that ends is replaced after this long, and after twice as long each time its replacement cannot start. */
 const RESTART_MS = 1_000
+const MAX_RESTART_MS = 30_000
+/** What a worker may need to end beyond its own deadlines; then it hangs. */
+const END_MARGIN_MS = 10_000
 
 interface WorkersOptions {
   readonly count: number
   /** Variables the workers get beside ours. */
   readonly env: Readonly<Record<string, string>>
+  /** How long a worker gives what is under way. */
+  readonly drainTimeoutMs: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -18,7 +23,9 @@ interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions
   readonly #planes = new Map<Worker, RemotePlane>()
-  #isEnding = false
+  readonly #ending = new AbortController()
+  /** Replacements in a row that could not start. */
+  #failures = 0
 
   /** Resolves when every worker listens; fails with the first one's reason when it cannot. */
   static async start(options: WorkersOptions): Promise<Workers> {
@@ -27,7 +34,7 @@ export class Workers {
     try {
       await Promise.all(starting)
     } catch (error) {
-      workers.#isEnding = true
+      workers.#ending.abort()
       for (const worker of workers.#planes.keys()) worker.process.kill('SIGKILL')
       throw error
     }
@@ -43,28 +50,46 @@ export class Workers {
     return [...this.#planes.values()]
   }
 
+  /** Resolves when all have ended; one that hangs is killed once it has had time for everything. */
   async drain(delayMs: number): Promise<void> {
-    this.#isEnding = true
-    const workers = [...this.#planes]
-    await Promise.allSettled(
-      workers.map(async ([worker, plane]) => {
-        const exited = once(worker, 'exit')
-        await plane.drain(delayMs).catch(() => {})
-        worker.disconnect()
-        await exited
-      }),
+    this.#ending.abort()
+    await Promise.all([...this.#planes].map(([worker, plane]) => this.#end(worker, plane, delayMs)))
+  }
+
+  async #end(worker: Worker, plane: RemotePlane, delayMs: number): Promise<void> {
+    const { clock, drainTimeoutMs, log } = this.#options
+    const ended = new AbortController()
+    const exited = once(worker, 'exit').finally(() => ended.abort())
+    const boundMs = delayMs + drainTimeoutMs + END_MARGIN_MS
+    clock.sleep(boundMs, ended.signal).then(
+      () => {
+        log.error(
+          { event: 'worker.killed', pid: worker.process.pid, after_ms: boundMs },
+          'a worker did not end, and is killed',
+        )
+        worker.process.kill('SIGKILL')
+      },
+      () => {},
     )
+    const drained = plane.drain(delayMs).then(
+      () => worker.disconnect(),
+      () => worker.disconnect(),
+    )
+    await Promise.all([exited, drained])
   }
 
   #fork(): Promise<void> {
     const worker = cluster.fork(this.#options.env)
-    this.#planes.set(worker, new RemotePlane(worker))
+    this.#planes.set(worker, new RemotePlane(worker, this.#options.clock))
     worker.once('exit', (code, signal) => this.#ended(worker, code, signal))
     return new Promise((resolve, reject) => {
       worker.on('message', (message: unknown) => {
         const { penstock, reason } = message as { penstock?: string; reason?: string }
         if (penstock === 'listening') resolve()
-        if (penstock === 'failed') reject(new WorkerFailed(reason ?? 'unknown reason'))
+        if (penstock !== 'failed') return
+        reject(new WorkerFailed(reason ?? 'unknown reason'))
+        // It has nothing left to do, but may well stay for the sake of its channel.
+        worker.process.kill('SIGKILL')
       })
       worker.once('exit', (code, signal) => reject(new WorkerFailed(`a worker ended with ${signal ?? code}`)))
     })
@@ -72,16 +97,28 @@ export class Workers {
 
   #ended(worker: Worker, code: number | null, signal: string | null): void {
     this.#planes.delete(worker)
-    if (this.#isEnding) return
-    const { clock, log } = this.#options
+    if (this.#ending.signal.aborted) return
+    const { log } = this.#options
     log.error(
       { event: 'worker.ended', pid: worker.process.pid, code, signal },
       'a worker has ended; another takes its place',
     )
-    clock.sleep(RESTART_MS).then(
-      () => (this.#isEnding ? undefined : this.#fork().catch(() => {})),
-      () => {},
-    )
+    void this.#replace()
+  }
+
+  /** One that cannot start ends, and is replaced like any other. */
+  async #replace(): Promise<void> {
+    const { clock, log } = this.#options
+    const pauseMs = Math.min(RESTART_MS * 2 ** this.#failures, MAX_RESTART_MS)
+    await clock.sleep(pauseMs, this.#ending.signal).catch(() => {})
+    if (this.#ending.signal.aborted) return
+    try {
+      await this.#fork()
+      this.#failures = 0
+    } catch (error) {
+      this.#failures += 1
+      log.error({ event: 'worker.unstartable', reason: (error as Error).message }, 'a worker could not start')
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ConfigError } from '../config-error.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
 import { createToken } from '../tokens/token-operations.ts'
@@ -21,12 +23,12 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-const who = (value: string) => authenticateApiKey(gateway.db, gateway.peppers, value, gateway.clock.nowMs())
+const who = (value: string) => authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
 const ensure = (given?: string) =>
   ensureFirstAdminKey(gateway.db, gateway.peppers, { given, nowMs: gateway.clock.nowMs(), randomBytes })
 
 describe('API keys', () => {
-  test('ruling 16: the value once, then name and role', async () => {
+  test('the value once, then name and role', async () => {
     const created = await createApiKey(admin, { name: 'dashboards', role: 'Viewer' })
     expect(created).toEqual({
       id: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
@@ -53,6 +55,19 @@ describe('API keys', () => {
     expect(await who(expiring.key)).toBeDefined()
     await gateway.clock.advance(3_600_000)
     expect(await who(expiring.key)).toBeUndefined()
+  })
+
+  test('a key opens although the store takes no writing; the log says so', async () => {
+    const { key } = await createApiKey(admin, { name: 'a', role: 'Viewer' })
+    const lines: string[] = []
+    const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
+    const db = { ...gateway.db, write: () => Promise.reject(new Error('database or disk is full')) }
+    const actor = await authenticateApiKey({ db, peppers: gateway.peppers, log }, key, START_MS)
+    expect(actor).toMatchObject({ name: 'a', role: 'Viewer' })
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'api_key.untouched', error: 'database or disk is full' },
+    ])
+    expect(await listApiKeys(admin)).toMatchObject([{ last_used_at: null }])
   })
 
   test('T-18: an ingest token is no API key', async () => {
@@ -128,7 +143,7 @@ describe('A-7: the first Admin key', () => {
     expect(await ensure()).toBeUndefined()
   })
 
-  test('ruling 2: a given one is taken as it is, and the one given before ends', async () => {
+  test('a given one is taken as it is, and the one given before ends', async () => {
     const first = 'correct horse battery staple'
     const second = 'x'.repeat(20)
     expect(await ensure(first)).toBeUndefined()
@@ -149,9 +164,10 @@ describe('A-7: the first Admin key', () => {
   test.each(['x'.repeat(19), 'x'.repeat(257), 'correct horse\nbattery', `psin_${'x'.repeat(30)}`])(
     'one that cannot serve is refused: %j',
     async (given) => {
-      const failure = await ensure(given).catch((error: unknown) => String(error))
-      expect(failure).toMatch(/20 to 256 printable/)
-      expect(failure).not.toContain(given)
+      const failure = await ensure(given).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(ConfigError)
+      expect(String(failure)).toMatch(/20 to 256 printable/)
+      expect(String(failure)).not.toContain(given)
     },
   )
 })

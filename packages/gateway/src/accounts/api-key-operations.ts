@@ -14,10 +14,10 @@ import {
   insertApiKey,
 } from './api-key-store.ts'
 import { insertAuditEvent } from './audit-store.ts'
-import { inputError, instant, lineOf, parseInput, requireFuture } from './operation-input.ts'
+import { instant, lineOf, parseInput, requireFuture } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
-export { authenticateApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
+export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
 
 export interface ApiKeyJson {
   readonly id: string
@@ -44,7 +44,7 @@ export const createApiKeyInput = z.strictObject({
 /** Each is the account of a person or a program; more than so many is a mistake. */
 const MAX_API_KEYS = 1_000
 
-/** @see design.md ruling 16 */
+/** `body`: the parsed JSON of the request. Throws `api_key_limit_reached`. */
 export async function createApiKey(context: OperationContext, body: unknown): Promise<CreatedApiKeyJson> {
   requireRole(context.actor, 'createApiKey')
   const nowMs = context.nowMs()
@@ -54,7 +54,9 @@ export async function createApiKey(context: OperationContext, body: unknown): Pr
   const hash = new KeyedHash(context.peppers)
   const row = await context.db.write(async (tx) => {
     if ((await countApiKeys(tx)) >= MAX_API_KEYS) {
-      throw inputError([{ field: '', problem: 'too_many_api_keys', max: MAX_API_KEYS }])
+      throw new ApiError('api_key_limit_reached', `There may be at most ${MAX_API_KEYS} API keys; revoke some.`, {
+        limit: MAX_API_KEYS,
+      })
     }
     const row = await insertApiKey(tx, {
       id,

@@ -1,14 +1,27 @@
+import type { Log } from '@penstock/runtime'
+import { ConfigError } from '../config-error.ts'
 import type { Actor, GatewayDb } from '../operation-context.ts'
 import { KeyedHash } from '../tokens/keyed-hash.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
 import { countApiKeys, deleteApiKeysMadeBy, findApiKeyByMac, insertApiKey, touchApiKey } from './api-key-store.ts'
 
-/** Also the form of a key that is configured: 20–256 printable characters (design.md ruling 2). */
 const keyForm = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
 const TOUCH_MS = 60_000
+/**
+ * Whether a key may be so, the one that is configured as well: 20 to 256 printable characters, taken as given. An
+ * ingest token may not: every client that exports with it knows it (T-18).
+ */
+export const canBeApiKey = (text: string): boolean => keyForm.test(text) && !text.startsWith(secretPrefixes.ingest)
+
 /** Who made the key that the configuration gives. */
 const CONFIGURATION = 'configuration'
+
+interface KeyStore {
+  readonly db: GatewayDb
+  readonly peppers: Peppers
+  readonly log: Log
+}
 
 /**
  * Whose key the value of `OBS-API-KEY` is; `undefined` is 401. An ingest token is nobody's (T-18).
@@ -16,16 +29,21 @@ const CONFIGURATION = 'configuration'
  * Looked up by its keyed hash: whoever can time the search learns about hashes under a key he does not have.
  */
 export async function authenticateApiKey(
-  db: GatewayDb,
-  peppers: Peppers,
+  { db, peppers, log }: KeyStore,
   value: string,
   nowMs: number,
 ): Promise<Actor | undefined> {
-  if (!keyForm.test(value) || value.startsWith(secretPrefixes.ingest)) return undefined
+  if (!canBeApiKey(value)) return undefined
   const row = await findApiKeyByMac(db.read, new KeyedHash(peppers).allMacs(value))
   if (row === undefined || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) return undefined
   if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= TOUCH_MS) {
-    await db.write((tx) => touchApiKey(tx, row.id, nowMs))
+    try {
+      await db.write((tx) => touchApiKey(tx, row.id, nowMs))
+    } catch (error) {
+      // Whoever only reads need not learn that the store takes nothing.
+      const { message } = error as Error
+      log.warn({ event: 'api_key.untouched', error: message }, 'The last use of an API key could not be recorded')
+    }
   }
   return { id: row.id, name: row.name, role: row.role }
 }
@@ -40,16 +58,15 @@ export interface FirstAdminKey {
 /**
  * Sees to it that there is an API key: the one given, else, in a store without any, a new Admin key.
  *
- * Returns the value of a new one, to be printed once (A-7). Throws when the one given is not 20 to 256 printable characters,
- * or has the prefix of ingest tokens.
+ * Returns the value of a new one, to be printed once (A-7). Throws a `ConfigError` when the one given cannot be a key.
  */
 export async function ensureFirstAdminKey(
   db: GatewayDb,
   peppers: Peppers,
   { given, nowMs, randomBytes }: FirstAdminKey,
 ): Promise<string | undefined> {
-  if (given !== undefined && (!keyForm.test(given) || given.startsWith(secretPrefixes.ingest))) {
-    throw new Error('An API key must be 20 to 256 printable ASCII characters and no ingest token')
+  if (given !== undefined && !canBeApiKey(given)) {
+    throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and no ingest token')
   }
   const hash = new KeyedHash(peppers)
   const adminKey = (id: string, text: string, name: string, createdById: string | null) => ({

@@ -25,7 +25,7 @@ const rows = {
 } as const satisfies Record<string, readonly Role[]>
 export type OperationName = keyof typeof rows
 
-/** Who may do what (spec/otlp-gateway.md 3, 3.1; design.md ruling 16). */
+/** Who may do what (spec/otlp-gateway.md 3, 3.1). API keys and the audit log are for Admins. */
 export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
 
 /**

@@ -36,7 +36,7 @@ const alreadyCreatedApiKey = z
   .required({ id: true, code: true })
   .meta({ id: 'AlreadyCreatedApiKey' })
 
-/** @see design.md, ruling 16 */
+/** For Admins. A user of the gateway is a key: a name and a role. */
 export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'POST',
@@ -57,6 +57,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
           'invalid_field',
           'unknown_field',
           'forbidden',
+          'api_key_limit_reached',
           'body_too_large',
           'unsupported_media_type',
         ),

@@ -1,4 +1,4 @@
-import type { Reply, Route, RouteRequest } from '@penstock/http'
+import type { Reply, Route } from '@penstock/http'
 import { z } from 'zod'
 import { auditEventNames, listAudit, listAuditInput } from '../accounts/audit-store.ts'
 import { inputError, parseInput } from '../accounts/operation-input.ts'
@@ -31,7 +31,7 @@ const state = z
     propagation: z
       .strictObject({ instances: count, applied: count })
       .meta({ description: 'Of the processes that take telemetry, how many run this state' }),
-    warnings: z.array(z.literal('no_valid_token')),
+    warnings: z.array(z.enum(['no_valid_token', 'nothing_observed'])),
   })
   .meta({ id: 'State' }) satisfies z.ZodType<StateJson>
 
@@ -49,20 +49,21 @@ const auditEvent = z
   })
   .meta({ id: 'AuditEvent' })
 
+const reportWindow = z
+  .string()
+  .regex(/^[1-9]\d{0,4}[mh]$/)
+  .optional()
+  .meta({ description: 'How far back, in minutes or hours, at most 24h (the default): 90m, 6h' })
+
 const stateQuery = z.strictObject({
   require_ready: z
     .enum(['true', 'false'])
     .optional()
     .meta({ description: 'Refuse to enable while the readiness report says no' }),
+  window: reportWindow,
 })
 
-const readinessQuery = z.strictObject({
-  window: z
-    .string()
-    .regex(/^[1-9]\d{0,4}[mh]$/)
-    .optional()
-    .meta({ description: 'How far back, in minutes or hours, at most 24h (the default)' }),
-})
+const readinessQuery = z.strictObject({ window: reportWindow })
 
 /** @see spec/otlp-gateway.md 3.1 */
 export const enforcementRoutes: readonly Route<ManagementContext, OperationName>[] = [
@@ -107,8 +108,9 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       },
     },
     async handle({ query, body, raw }, context) {
-      const isReadinessAsked = parseInput(stateQuery, query).require_ready === 'true'
-      const readiness = isReadinessAsked ? () => context.readiness(DAY_MS) : undefined
+      const { require_ready: isReadinessAsked, window } = parseInput(stateQuery, query)
+      const windowMs = millisecondsOf(window)
+      const readiness = isReadinessAsked === 'true' ? () => context.readiness(windowMs) : undefined
       return stateReply(await setState(context, { body, ifMatch: raw.headers['if-match'], readiness }))
     },
   },
@@ -127,7 +129,8 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       },
     },
     async handle(request, context) {
-      const report = await context.readiness(windowMs(request))
+      const { window } = parseInput(readinessQuery, request.query)
+      const report = await context.readiness(millisecondsOf(window))
       return { status: 200, json: shownReport(report, context.actor.role) }
     },
   },
@@ -159,8 +162,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
 
 const stateReply = (state: StateJson): Reply => ({ status: 200, headers: { ETag: stateETag(state) }, json: state })
 
-function windowMs({ query }: RouteRequest): number {
-  const { window = '24h' } = parseInput(readinessQuery, query)
+function millisecondsOf(window = '24h'): number {
   const ms = Number.parseInt(window, 10) * (window.endsWith('h') ? 3_600_000 : 60_000)
   if (ms > DAY_MS) throw inputError([{ field: 'window', problem: 'too_big', max: '24h' }])
   return ms

@@ -1,3 +1,4 @@
+import { isUnavailable } from '@penstock/db'
 import { type Incoming, type Reply, RequestProblem, type ResponseRow, type Wrong } from '@penstock/http'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
@@ -21,7 +22,7 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     const details = wrong.kind === 'body_too_large' ? { limit_bytes: wrong.limitBytes } : undefined
     return errorReply(new ApiError(wrong.kind, messages[wrong.kind], details), requestId, headers)
   }
-  if (isStoreFailure(error)) {
+  if (isUnavailable(error)) {
     const unavailable = new ApiError(
       'store_unavailable',
       'The store cannot be used at the moment; nothing has changed.',
@@ -50,12 +51,6 @@ function headersOf({ code, details }: ApiError): Record<string, string> {
     return { 'Retry-After': String((details as { retry_after_seconds: number }).retry_after_seconds) }
   }
   return {}
-}
-
-/** By the codes of drivers and sockets, never by their English: SQLite, SQLSTATE, errno. */
-function isStoreFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' && /^(SQLITE_\w+|[0-9A-Z]{5}|E[A-Z]+)$/.test(code)
 }
 
 /** Any call can end so. */

@@ -64,6 +64,7 @@ function asked(
     extraPaths: {},
     tenantHeader: false,
     nowMs: () => 0,
+    random: () => 0,
     log: silentLog,
     ...rest,
   })

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { contentTypes, type Encoding, encodeRpcStatus } from '@penstock/otlp'
-import type { Log } from '@penstock/runtime'
+import type { Log, Random } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
 import type { CredentialSource } from '../gateway-config.ts'
 import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
@@ -11,6 +11,7 @@ import { type Refusal, refusalTable } from '../ingest/refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
 import { LineThrottle } from '../metrics/line-throttle.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import { TrustedProxies } from './forward-auth-proxies.ts'
 import { checkTarget, lastForwardedFor, only, type ProxyKind } from './forward-auth-target.ts'
 
@@ -26,6 +27,7 @@ export interface ForwardAuthParts {
   /** Of every check that ends in 200 with a token: for its use and its metrics. Bytes as declared, 0 when not. */
   readonly onAdmitted?: (admitted: Admitted, signal: IngestSignal, bytes: number) => void
   readonly nowMs: () => number
+  readonly random: Random
   readonly log: Log
 }
 
@@ -44,9 +46,6 @@ export interface CheckAnswer {
 }
 
 export type ForwardAuth = (check: Check) => CheckAnswer
-
-/** Where the refusal does not say, which it always should. */
-const RETRY_AFTER_SECONDS = 2
 
 const common = { 'cache-control': 'no-store', 'x-ingest-capabilities': 'auth' }
 const notFound: CheckAnswer = { status: 404, headers: common, body: undefined }
@@ -72,6 +71,7 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const credentials = ['authorization', ...credentialHeaders(parts.credentialSources)]
   const reserved = [...reservedHeaders(parts)]
   const throttle = new LineThrottle()
+  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) => refusedAs(refusal, proxy, form, parts.random)
 
   return ({ url, rawHeaders, source }) => {
     if (!proxies.has(source)) {
@@ -163,13 +163,10 @@ const unverified = { 'x-ingest-auth': 'unverified' }
 /** `text`: Envoy makes a `grpc-message` of the body. */
 type BodyForm = Encoding | 'text'
 
-function refused(
-  { kind, message, challenge, retryAfterSeconds }: Refusal,
-  proxy: ProxyKind,
-  form: BodyForm,
-): CheckAnswer {
+function refusedAs(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: Random): CheckAnswer {
+  const { kind, message, challenge } = refusal
   const { http, grpc, retry } = refusalTable[kind]
-  const retryAfter = retry ? (retryAfterSeconds ?? RETRY_AFTER_SECONDS) : undefined
+  const retryAfter = retry ? (refusal.retryAfterSeconds ?? retryAfterSeconds(random)) : undefined
   const headers: Record<string, string> = {
     ...common,
     'content-type': form === 'text' ? 'text/plain; charset=utf-8' : contentTypes[form],

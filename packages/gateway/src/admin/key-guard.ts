@@ -42,7 +42,7 @@ export function keyGuard(deps: ManagementDeps) {
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
     const key = onlyKey(incoming.raw.rawHeaders)
-    const actor = key === undefined ? undefined : await authenticateApiKey(deps.db, deps.peppers, key, deps.nowMs())
+    const actor = key === undefined ? undefined : await authenticateApiKey(deps, key, deps.nowMs())
     if (actor === undefined) {
       const waitMs = wrongKeyBudget.take(networkOf(incoming.source), deps.nowMs())
       if (waitMs > 0) throw tooManyWrongKeys(waitMs)

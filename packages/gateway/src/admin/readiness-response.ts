@@ -33,6 +33,7 @@ export const readinessResponse = z
   .strictObject({
     ready: z.boolean().meta({ description: 'Nobody would be refused, and a valid token lives another 7 days' }),
     window_seconds: count,
+    observed_since: instantText.meta({ description: 'Of what was before nothing is known; a start forgets' }),
     requests: count,
     would_reject: count,
     clients: z.array(client).meta({ description: 'Who would be refused, most requests first' }),

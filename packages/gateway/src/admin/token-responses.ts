@@ -37,7 +37,7 @@ const tokenFields = {
   expires_at: instantText.nullable(),
   last_used_at: instantText.nullable(),
   supersedes: z.string().nullable().meta({ description: 'Id of the token that this one was rotated from' }),
-  warnings: z.array(z.literal('name_in_use')),
+  warnings: z.array(z.enum(['name_in_use', 'last_valid_token_ends'])),
 }
 
 const secret = z.string().meta({ description: 'The token itself, in this answer only' })

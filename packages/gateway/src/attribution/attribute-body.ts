@@ -1,6 +1,5 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { Encoding, Signal } from '@penstock/otlp'
+import { gunzipWhole } from '../ingest/gzip-whole.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
@@ -65,8 +64,6 @@ function splice(
 const messageOf = ({ kind, message }: BodyRefused): string =>
   kind === 'bad_body' ? `The body is not an OTLP export: ${message}.` : message
 
-const inflate = promisify(gunzip)
-
 async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: number): Promise<Uint8Array> {
   if (contentEncoding === '' || contentEncoding === 'identity') return bytes
   if (contentEncoding !== 'gzip') {
@@ -75,16 +72,8 @@ async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: num
       'The body is compressed in a way the gateway cannot look into. Use gzip or none.',
     )
   }
-  // With `info`, which the types do not know, the result says how much of the input was used.
-  const { buffer, engine } = (await inflate(bytes, { maxOutputLength: maxBytes, info: true } as object).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_BUFFER_TOO_LARGE')
-        throw new BodyRefused('body_too_large', 'The inflated body is too large.')
-      if (error.code?.startsWith('Z_')) malformed('not valid gzip')
-      throw error
-    },
-  )) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
-  // Zeros after a member end the reading, and whatever follows them would be lost without a word.
-  if (engine.bytesWritten !== bytes.length) malformed('something follows the gzip data')
-  return buffer
+  const inflated = await gunzipWhole(bytes, maxBytes)
+  if (inflated === 'too_large') throw new BodyRefused('body_too_large', 'The inflated body is too large.')
+  if (inflated === 'invalid') malformed('not valid gzip')
+  return inflated
 }

@@ -1,5 +1,6 @@
 import type { PartialSuccess } from '@penstock/otlp'
 import type { Accepted, Answer, Refused, RefusedCause } from '../ingest/answer.ts'
+import { allAccepted } from '../ingest/own-answer.ts'
 
 /** What is to be done with the bodies of a batch of two or more. */
 export type BatchAction =
@@ -35,10 +36,8 @@ export function batchAction(answer: Answer, nowMs: number): BatchAction {
   return { do: 'answer', answer: acceptedBy(partialSuccess?.message ?? '') }
 }
 
-const accepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
-
 function acceptedBy(message: string): Accepted {
-  return message === '' ? accepted : { ...accepted, partialSuccess: { rejected: 0n, message } }
+  return message === '' ? allAccepted : { ...allAccepted, partialSuccess: { rejected: 0n, message } }
 }
 
 function holdMs({ retryAfter }: Refused, nowMs: number): number {

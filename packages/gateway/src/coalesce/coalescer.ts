@@ -4,9 +4,9 @@ import type { PartialSuccess, Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused } from '../ingest/answer.ts'
 import type { ExportCall } from '../ingest/export-call.ts'
+import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
 import { upstreamDeadlineMs } from '../ingest/upstream-deadline.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import { clientGone, ownRefusal } from '../upstream/http-refusals.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 import { Alarm } from './alarm.ts'
 import { Batch, Member } from './batch.ts'
@@ -84,7 +84,8 @@ export class Coalescer implements Coalescing {
 
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
     if (this.#bodies >= MAX_BODIES) {
-      return Promise.resolve(ownRefusal('overloaded', 'throttled', 'too many requests are under way', this.#random))
+      const refusal = { kind: 'overloaded', message: 'too many requests are under way' } as const
+      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#random))
     }
     this.#bodies += 1
     return new Promise((resolve) => {
@@ -304,12 +305,13 @@ export class Coalescer implements Coalescing {
   }
 
   #closed(lane: Lane, nowMs: number): Refused {
-    const refusal = ownRefusal('overloaded', 'throttled', 'the upstream has asked for a pause', this.#random)
-    return { ...refusal, retryAfter: Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000)) }
+    const retryAfterSeconds = Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000))
+    const message = 'the upstream has asked for a pause'
+    return ownRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
   }
 
   #bug(): Refused {
-    return ownRefusal('internal', 'unknown', 'internal error of the gateway', this.#random)
+    return ownRefusal({ kind: 'internal', message: 'internal error of the gateway' }, 'unknown', this.#random)
   }
 }
 

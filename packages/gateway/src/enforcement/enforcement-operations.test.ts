@@ -115,7 +115,7 @@ describe('If-Match', () => {
 })
 
 describe('require_ready', () => {
-  const report = { ready: false, blockers: ['no_valid_token'] }
+  const report = { ready: false, requests: 1, blockers: ['no_valid_token'] }
   const readiness = async () => report
 
   test('409 with the report, and nothing changes', async () => {

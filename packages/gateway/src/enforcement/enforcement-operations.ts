@@ -24,7 +24,7 @@ export interface StateJson {
   readonly valid_tokens: number
   readonly next_expiry: string | null
   readonly propagation: Propagation
-  readonly warnings: readonly 'no_valid_token'[]
+  readonly warnings: readonly ('no_valid_token' | 'nothing_observed')[]
 }
 
 export const setStateInput = z.strictObject({
@@ -42,7 +42,7 @@ export interface SetStateRequest {
   /** The header as it came. */
   readonly ifMatch?: string | undefined
   /** Of `?require_ready=true`: asked before enforcement goes on; what it says becomes the details of `not_ready`. */
-  readonly readiness?: (() => Promise<{ readonly ready: boolean }>) | undefined
+  readonly readiness?: (() => Promise<Readiness>) | undefined
 }
 
 /** Value of `ETag`. */
@@ -68,7 +68,8 @@ export async function setState(context: OperationContext, request: SetStateReque
   if (input.mode !== undefined && (input.mode === 'enforce') !== input.enabled) {
     throw inputError([{ field: 'mode', problem: 'contradicts_enabled' }])
   }
-  if (input.enabled && request.readiness !== undefined) await requireReady(context, request.readiness)
+  const report =
+    input.enabled && request.readiness !== undefined ? await requireReady(context, request.readiness) : undefined
   const changed = await context.db.write(async (tx) => {
     const before = await getEnforcement(tx)
     requireMatch(request.ifMatch, stateETag(before))
@@ -84,17 +85,25 @@ export async function setState(context: OperationContext, request: SetStateReque
     await insertAuditEvent(tx, context, event, nowMs)
     return true
   })
-  return changed ? await stateJson(context, await context.propagate(), nowMs) : await getState(context)
+  const state = changed ? await stateJson(context, await context.propagate(), nowMs) : await getState(context)
+  return report?.requests === 0 ? { ...state, warnings: [...state.warnings, 'nothing_observed'] } : state
+}
+
+interface Readiness {
+  readonly ready: boolean
+  /** 0: the report is of nobody. */
+  readonly requests: number
 }
 
 /** Asked outside the transaction: the report comes from the processes that take telemetry in. */
 async function requireReady(
   context: OperationContext,
-  readiness: () => Promise<{ readonly ready: boolean }>,
-): Promise<void> {
-  if ((await getEnforcement(context.db.read)).mode === 'enforce') return
+  readiness: () => Promise<Readiness>,
+): Promise<Readiness | undefined> {
+  if ((await getEnforcement(context.db.read)).mode === 'enforce') return undefined
   const report = await readiness()
   if (!report.ready) throw new ApiError('not_ready', 'Not everybody who sends telemetry has a valid token.', report)
+  return report
 }
 
 function nextState(before: EnforcementRow, input: SetState, nowMs: number) {

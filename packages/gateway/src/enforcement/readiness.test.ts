@@ -39,6 +39,7 @@ test('section 4: ready when nothing would have been refused and a valid token li
   expect(readinessReport(quiet, [token()], DAY_MS, NOW_MS)).toEqual({
     ready: true,
     window_seconds: 86_400,
+    observed_since: '2026-11-20T12:00:00Z',
     requests: 10,
     would_reject: 0,
     clients: [],
@@ -60,6 +61,7 @@ test('section 4: names whom it would hit, and counts the window only', () => {
   expect(readinessReport(sightings, [token()], 3_600_000, NOW_MS)).toMatchObject({
     ready: false,
     window_seconds: 3_600,
+    observed_since: '2026-11-21T11:00:00Z',
     requests: 10,
     would_reject: 3,
     clients: [
@@ -132,4 +134,9 @@ test('reports of several processes add up', () => {
       client({ signal: 'logs', count: 1 }),
     ],
   })
+})
+
+test('a report of which the gateway has seen only the end says so', () => {
+  const report = readinessReport(quiet, [token()], DAY_MS, NOW_MS, NOW_MS - 30 * MINUTE_MS)
+  expect(report.observed_since).toBe('2026-11-21T11:30:00Z')
 })

@@ -16,6 +16,8 @@ export interface ReadinessReport {
   readonly ready: boolean
   /** The window that was asked for, at most 24 hours. */
   readonly window_seconds: number
+  /** Nothing is known of before: the window's beginning, or the start of the gateway, which forgets. */
+  readonly observed_since: string
   readonly requests: number
   readonly would_reject: number
   /** At most 100, those with most requests first. */
@@ -60,6 +62,8 @@ const MAX_CLIENTS = 100
 /**
  * What enforcement would have done in the last `windowMs`, and whether it can be switched on without harm.
  *
+ * `startedMs`: since when all that take telemetry in have been at it.
+ *
  * @see spec/otlp-gateway.md 4
  */
 export function readinessReport(
@@ -67,6 +71,7 @@ export function readinessReport(
   tokens: readonly TokenStanding[],
   windowMs: number,
   nowMs: number,
+  startedMs = 0,
 ): ReadinessReport {
   const windowStartMs = nowMs - Math.min(windowMs, DAY_MS)
   const minutes = sightings.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
@@ -80,6 +85,7 @@ export function readinessReport(
   return {
     ready: blockers.length === 0,
     window_seconds: Math.round((nowMs - windowStartMs) / 1_000),
+    observed_since: rfc3339(Math.max(windowStartMs, startedMs)),
     requests,
     would_reject: wouldReject,
     clients: sightings.clients

@@ -1,5 +1,4 @@
 import { type Readable, Transform } from 'node:stream'
-import { type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { attributeBody } from '../attribution/attribute-body.ts'
 import type { Coalescing } from '../coalesce/coalescing.ts'
@@ -12,10 +11,11 @@ import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Admitter } from './admitter.ts'
-import type { Answer, Refused } from './answer.ts'
+import type { Answer } from './answer.ts'
 import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
 import type { Ingest } from './ingest.ts'
-import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
+import { ownRefusal } from './own-answer.ts'
+import type { Refusal } from './refusals.ts'
 import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
 export interface GateParts {
@@ -95,7 +95,7 @@ export class Gate implements Ingest {
       if (call.admitted.sample !== undefined) this.#look(call, call.admitted.sample, body)
       return answer
     } catch (error) {
-      return this.#failed(call, error)
+      return this.#failed(error)
     } finally {
       this.#end(call)
     }
@@ -121,7 +121,7 @@ export class Gate implements Ingest {
       this.#settle(call, measured.bytes())
       return answer
     } catch (error) {
-      return this.#failed(call, error)
+      return this.#failed(error)
     } finally {
       this.#end(call)
     }
@@ -157,7 +157,7 @@ export class Gate implements Ingest {
     let bytes = body
     if (attributesResources && token !== undefined) {
       const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
-      if (attributed.kind === 'refused') return answerOf(attributed.refusal, call.encoding)
+      if (attributed.kind === 'refused') return ownRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
       bytes = attributed.bytes
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
@@ -216,26 +216,9 @@ export class Gate implements Ingest {
     })
   }
 
-  #failed({ encoding }: ExportCall, error: unknown): Answer {
+  #failed(error: unknown): Answer {
     this.#parts.log.error({ event: 'export.failed', err: error }, 'an export failed inside the gateway')
     const message = 'The gateway has failed to forward this request.'
-    return answerOf({ kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(this.#parts.random) }, encoding)
-  }
-}
-
-/** A row of the refusal table as the end of a call that had already been let in. */
-function answerOf(refusal: Refusal, encoding: Encoding): Refused {
-  const { kind, message, retryAfterSeconds: retryAfter } = refusal
-  const { http, grpc, retry } = refusalTable[kind]
-  const fieldViolations = violationsOf(refusal)
-  const status = { code: grpc, message, retryDelayMs: undefined }
-  return {
-    kind: 'refused',
-    cause: retry ? 'throttled' : 'rejected',
-    httpStatus: http,
-    grpcCode: grpc,
-    message,
-    retryAfter,
-    status: fieldViolations && { encoding, bytes: encodeRpcStatus({ ...status, fieldViolations }, encoding) },
+    return ownRefusal({ kind: 'internal', message }, 'throttled', this.#parts.random)
   }
 }

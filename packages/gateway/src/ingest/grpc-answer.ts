@@ -7,6 +7,8 @@ import {
   OtlpDecodeError,
   type RpcStatus,
 } from '@penstock/otlp'
+import type { Random } from '@penstock/runtime'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Admitted } from './admission.ts'
 import type { Accepted, Answer, Refused } from './answer.ts'
 import { encodeGrpcMessage, frame } from './grpc-wire.ts'
@@ -85,10 +87,11 @@ function responseFrame(
   return frame(encodeExportResponse(signal === 'profiles' ? 'traces' : signal, remark, 'protobuf'), false)
 }
 
-export function errorOfRefusal(refusal: Refusal): GrpcError {
-  const { kind, message, retryAfterSeconds } = refusal
+export function errorOfRefusal(refusal: Refusal, random: Random): GrpcError {
+  const { kind, message } = refusal
   const { grpc, retry } = refusalTable[kind]
-  const error = { code: grpc, message, retryDelayMs: retry ? (retryAfterSeconds ?? 1) * 1_000 : undefined }
+  const seconds = retry ? (refusal.retryAfterSeconds ?? retryAfterSeconds(random)) : undefined
+  const error = { code: grpc, message, retryDelayMs: seconds === undefined ? undefined : seconds * 1_000 }
   const fieldViolations = violationsOf(refusal)
   return fieldViolations === undefined ? error : { ...error, fieldViolations }
 }

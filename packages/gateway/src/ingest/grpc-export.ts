@@ -1,5 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
+import type { Random } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
 import type { Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
@@ -18,7 +19,7 @@ export interface GrpcExportContext {
   readonly ingest: Ingest
   readonly observer: ExportObserver
   readonly nowMs: () => number
-  readonly retryAfterSeconds: () => number
+  readonly random: Random
   readonly maxBodyBytes: number
   /** What went wrong inside; the client learns only that something did. */
   readonly failed: (error: unknown) => void
@@ -257,11 +258,11 @@ export class GrpcExport implements BodySource {
   }
 
   #refuseAs(kind: RefusalKind, message: string): false {
-    return this.#refuse({ kind, message, retryAfterSeconds: this.#context.retryAfterSeconds() })
+    return this.#refuse({ kind, message })
   }
 
   #refuse(refusal: Refusal): false {
-    return this.#fail(errorOfRefusal(refusal), refusal.kind)
+    return this.#fail(errorOfRefusal(refusal, this.#context.random), refusal.kind)
   }
 
   #fail(error: GrpcError, kind?: RefusalKind): false {

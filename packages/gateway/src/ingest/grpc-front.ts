@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Admitted, Presented } from './admission.ts'
 import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
@@ -74,7 +73,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       ingest,
       observer,
       nowMs: () => clock.nowMs(),
-      retryAfterSeconds: () => retryAfterSeconds(random),
+      random,
       maxBodyBytes: settings.maxBodyBytes,
       failed: (problem) => log.error({ event: 'export.failed', err: problem }, 'an export failed inside the gateway'),
       over: (call) => this.#leave(call),
@@ -98,8 +97,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     } catch (problem) {
       this.#context.failed(problem)
       const message = 'The gateway has failed to take this request.'
-      const retryAfterSeconds = this.#context.retryAfterSeconds()
-      sendError(stream, errorOfRefusal({ kind: 'internal', message, retryAfterSeconds }))
+      sendError(stream, errorOfRefusal({ kind: 'internal', message }, this.#context.random))
     }
   }
 
@@ -134,7 +132,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
   }
 
   #refuse(stream: ServerHttp2Stream, presented: Presented, admitted: Admitted | undefined, refusal: Refusal): void {
-    const error = errorOfRefusal(refusal)
+    const error = errorOfRefusal(refusal, this.#context.random)
     const { code: status } = error
     this.#parts.observer.ended({
       outcome: 'refused',

@@ -13,6 +13,7 @@ import type { Framing, HeadJudge } from './http-judge.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
+import { allAccepted } from './own-answer.ts'
 import type { Refusal, RefusalKind } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
@@ -28,7 +29,6 @@ export interface ExchangeContext extends BodyRules {
 }
 
 const noHeaders: FlatHeaders = []
-const allAccepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
 /**
  * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. What comes of a body

@@ -3,6 +3,7 @@ import { decodeExportResponse, decodeRpcStatus, type Encoding } from '@penstock/
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
 import { afterEach, describe, expect, test } from 'vitest'
+import { FrameType, RawClient as Http2Client } from './grpc-raw-client.case.ts'
 import {
   head,
   post,
@@ -452,28 +453,34 @@ describe('X-5: the client has gone', () => {
   })
 })
 
-describe('X-5, P-8: a stream of HTTP/2 reset in the middle of its body', () => {
+describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its body', () => {
+  const headers = {
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':authority': 'gateway',
+    ':path': '/v1/traces',
+    'content-type': 'application/json',
+    authorization: 'Bearer good',
+  }
+  const reset = (code: number) => (client: Http2Client) =>
+    client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, code))
+
   test.each([
-    ['NO_ERROR', 0],
-    ['CANCEL', 8],
-  ])('%s: what was streamed is cut off, what was held goes nowhere', async (_, code) => {
+    ['NO_ERROR', reset(0)],
+    ['CANCEL', reset(8)],
+    ['the connection closes', (client: Http2Client) => client.close()],
+  ])('%s: what is streamed is cut off, what is held goes nowhere', async (_, breakOff) => {
     await start()
-    const session = connectHttp2(front.url)
-    const send = (declared: Record<string, string>) => {
-      const headers = { 'content-type': 'application/json', authorization: 'Bearer good', ...declared }
-      const stream = session.request({ ':method': 'POST', ':path': '/v1/traces', ...headers })
-      stream.on('error', () => {})
-      return stream
-    }
     const arrived = new Gate()
     front.ingest.readStream = async (body) => {
-      body.once('data', () => arrived.open())
+      arrived.open()
       return readAll(body)
     }
-    const streamed = send({})
-    streamed.write('abc')
+    const streaming = await Http2Client.connect(front.port)
+    streaming.headers(1, headers)
+    streaming.data(1, Buffer.from('abc'))
     await arrived.opened
-    streamed.close(code)
+    breakOff(streaming)
     await front.ingest.untilSent(1)
     expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
 
@@ -481,16 +488,18 @@ describe('X-5, P-8: a stream of HTTP/2 reset in the middle of its body', () => {
     const { abandon } = front.ingest
     front.ingest.abandon = (call) => {
       abandon.call(front.ingest, call)
-      abandoned.open()
+      if (call.declaredBytes === 500) abandoned.open()
     }
-    const held = send({ 'content-length': '500' })
-    held.write('abc')
-    while (front.ingest.heldBytes === 0) await new Promise((resolve) => setImmediate(resolve))
-    held.close(code)
+    const holding = await Http2Client.connect(front.port)
+    holding.headers(1, { ...headers, 'content-length': '500' })
+    holding.data(1, Buffer.from('abc'))
+    while (front.ingest.heldBytes < 500) await new Promise((resolve) => setImmediate(resolve))
+    breakOff(holding)
     await abandoned.opened
     expect([front.ingest.sent.length, front.ingest.heldBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
     expect(front.endings).toEqual([])
-    session.close()
+    streaming.close()
+    holding.close()
   })
 })
 

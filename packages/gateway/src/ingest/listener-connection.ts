@@ -152,7 +152,8 @@ export class Connection implements Peer {
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
-    if (this.#saidFarewell) session.close()
+    if (session.destroyed) this.cut()
+    else if (this.#saidFarewell) session.close()
     else if (this.isLeaving || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sayFarewell(session)
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { tmpdir } from 'node:os'
@@ -247,6 +248,17 @@ describe('X-6: who is slow is cut off', () => {
     answered.open()
     expect(await client.reply()).toMatchObject({ status: 200 })
   })
+})
+
+test('X-5: a client of HTTP/2 that closes its half is gone, and so is its connection', async () => {
+  await start()
+  const client = await open()
+  client.send(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)]))
+  await once(client.socket, 'data')
+  expect(connections('grpc')).toBe(1)
+  client.socket.end()
+  await client.closed
+  while (connections('grpc') > 0) await new Promise((resolve) => setImmediate(resolve))
 })
 
 test('connections beyond the limit are closed at once', async () => {

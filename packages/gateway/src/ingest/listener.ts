@@ -175,7 +175,7 @@ class OpenListener implements Listener {
   }
 
   async #tlsServer(tls: TlsFiles): Promise<TlsServer> {
-    const { options, digest } = await readTlsFiles(tls)
+    const { options, digest } = (await readTlsFiles(tls, undefined))!
     this.#tlsDigest = digest
     const demandsCertificate = tls.clientCaFile !== undefined
     const server = createTlsServer({
@@ -223,6 +223,9 @@ class OpenListener implements Listener {
       this.#http1.emit('connection', socket)
       return
     }
+    // Over HTTP/1 a client may close its half and wait for the reply. Here its streams say when they end, and of a socket
+    // left half open the session would never learn that the client has gone.
+    socket.allowHalfOpen = false
     // Few but gRPC clients speak HTTP/2, and which of them it is shows only with the first stream.
     this.#adopted = undefined
     this.#http2.emit('connection', socket)
@@ -245,11 +248,11 @@ class OpenListener implements Listener {
   async #refreshTls(tls: TlsFiles): Promise<void> {
     const { log } = this.#deps
     try {
-      const { options, digest } = await readTlsFiles(tls)
+      const changed = await readTlsFiles(tls, this.#tlsDigest)
       this.#isTlsFailing = false
-      if (digest === this.#tlsDigest) return
-      this.#tlsDigest = digest
-      ;(this.#server as TlsServer).setSecureContext(options)
+      if (changed === undefined) return
+      this.#tlsDigest = changed.digest
+      ;(this.#server as TlsServer).setSecureContext(changed.options)
       log.info({ event: 'tls.reloaded' }, 'certificate and key have been read again')
     } catch (error) {
       if (!this.#isTlsFailing) log.error({ event: 'tls.unreadable', err: error }, 'the former certificate is kept')

@@ -1,5 +1,6 @@
 import { contentTypes, type Encoding, encodeExportResponse, encodeRpcStatus, type PartialSuccess } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Accepted, Refused } from './answer.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
@@ -19,9 +20,6 @@ const plainSuccess: Readonly<Record<Encoding, Reply>> = {
 
 /** Texts that name a token differ by token; so many of them are kept ready. */
 const MAX_READY_STATUSES = 512
-
-/** Seconds until a client may try again, when nothing better is known (P-13). */
-const RETRY_SECONDS = { least: 2, most: 4 } as const
 
 /** `warning`: told inside a full success, and in no other reply (E-5). */
 export function acceptedReply(
@@ -48,7 +46,7 @@ export class RefusalWriter {
   }
 
   refusalReply(refusal: Refusal, encoding: Encoding): Reply {
-    const { kind, message, challenge, retryAfterSeconds } = refusal
+    const { kind, message, challenge } = refusal
     const { http, grpc, retry } = refusalTable[kind]
     const fieldViolations = violationsOf(refusal)
     const body =
@@ -58,14 +56,15 @@ export class RefusalWriter {
     const headers = headersOf(encoding, body.length)
     if (http === 401) headers.push('www-authenticate', challenge ?? 'Bearer realm="otlp"')
     else if (challenge !== undefined) headers.push('www-authenticate', challenge)
-    if (retry) headers.push('retry-after', String(retryAfterSeconds ?? this.#retrySeconds()))
+    if (retry) headers.push('retry-after', String(refusal.retryAfterSeconds ?? retryAfterSeconds(this.#random)))
     return { status: http, headers, body }
   }
 
   refusedReply({ httpStatus, grpcCode, message, retryAfter, status }: Refused, encoding: Encoding): Reply {
     const body = status?.encoding === encoding ? status.bytes : this.#statusBody(grpcCode, message, encoding)
     const headers = headersOf(encoding, body.length)
-    const seconds = retryAfter ?? (httpStatus === 429 || httpStatus === 503 ? this.#retrySeconds() : undefined)
+    const seconds =
+      retryAfter ?? (httpStatus === 429 || httpStatus === 503 ? retryAfterSeconds(this.#random) : undefined)
     if (seconds !== undefined) headers.push('retry-after', String(seconds))
     return { status: httpStatus, headers, body }
   }
@@ -78,10 +77,6 @@ export class RefusalWriter {
     const body = encodeRpcStatus({ code, message, retryDelayMs: undefined }, encoding)
     if (ready.size < MAX_READY_STATUSES) ready.set(key, body)
     return body
-  }
-
-  #retrySeconds(): number {
-    return RETRY_SECONDS.least + Math.floor(this.#random() * (RETRY_SECONDS.most - RETRY_SECONDS.least + 1))
   }
 }
 

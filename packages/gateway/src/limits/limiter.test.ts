@@ -129,10 +129,13 @@ describe('X-16: daily quotas', () => {
 
   test('a token that sends nothing for a day is forgotten', () => {
     const limiter = new Limiter()
-    limiter.take(tokenWith({ all: { day: { bytes: 1_000 } } }, 'idle'), 'logs', 1, NOON_MS)
+    const idle = tokenWith({ all: { second: { bytes: 1 } } }, 'idle')
+    const fourDays = 4 * 86_400
+    expect(limiter.take(idle, 'logs', fourDays, NOON_MS)).toBeUndefined()
+    expect(limiter.take(idle, 'logs', 1, NOON_MS)).toEqual({ limit: 'all.second.bytes', waitMs: fourDays * 1_000 })
     const busy = tokenWith({ all: { day: { bytes: 1_000 } } }, 'busy')
     for (let day = 0; day < 3; day += 1) limiter.take(busy, 'logs', 1, NOON_MS + day * 86_400_000)
-    expect(limiter.trackedTokens).toBe(1)
+    expect(limiter.take(idle, 'logs', 1, NOON_MS + 2 * 86_400_000)).toBeUndefined()
   })
 })
 

@@ -35,11 +35,6 @@ export class Limiter implements Limiting {
   #originMs: number | undefined
   #steadyMs = 0
 
-  /** Tokens it keeps state of. */
-  get trackedTokens(): number {
-    return this.#byToken.size
-  }
-
   take(token: TokenRecord, signal: IngestSignal, declaredBytes: number, nowMs: number): OverLimit | undefined {
     const { limits } = token
     if (limits === undefined) return undefined

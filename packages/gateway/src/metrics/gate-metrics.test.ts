@@ -102,7 +102,7 @@ test('O-3: a renamed token goes on under its new name only', () => {
     'otelcol_ingestauth_token_requests{signal="logs",token_id="a",token_name="new"} 1',
     'otelcol_ingestauth_token_requests{signal="traces",token_id="a",token_name="new"} 1',
   ])
-  expect(metrics.takeUse().reduce((sum, { requests }) => sum + requests, 0)).toBe(3)
+  expect(metrics.tokens.take().reduce((sum, { requests }) => sum + requests, 0)).toBe(3)
 })
 
 test('O-3: series of tokens that are gone go too, and what they still had is not lost', () => {
@@ -114,7 +114,7 @@ test('O-3: series of tokens that are gone go too, and what they still had is not
   expect(samples(metrics, 'otelcol_ingestauth_token_requests')).toEqual([
     'otelcol_ingestauth_token_requests{signal="traces",token_id="b",token_name="b"} 1',
   ])
-  expect(metrics.takeUse()).toEqual([
+  expect(metrics.tokens.take()).toEqual([
     { tokenId: 'a', signal: 'traces', requests: 1, bytes: 10, rejected: 0, lastUsedAtMs: 5 },
     { tokenId: 'b', signal: 'traces', requests: 1, bytes: 20, rejected: 0, lastUsedAtMs: 6 },
   ])
@@ -127,7 +127,7 @@ test('O-4: what is over a limit counts by limit, and as rejected for its token',
   expect(samples(metrics, 'otelcol_ingestauth_token_throttled')).toEqual([
     'otelcol_ingestauth_token_throttled{limit="all.day.bytes",signal="traces",token_id="a"} 1',
   ])
-  expect(metrics.takeUse()).toEqual([
+  expect(metrics.tokens.take()).toEqual([
     { tokenId: 'a', signal: 'traces', requests: 0, bytes: 0, rejected: 1, lastUsedAtMs: 3 },
   ])
 })
@@ -148,10 +148,10 @@ test('T-17: each use is taken once', () => {
   metrics.tokenUsed(token('a'), 'metrics', 10, 1_000)
   metrics.tokenUsed(token('a'), 'metrics', 10, 2_000)
 
-  expect(metrics.takeUse()).toEqual([
+  expect(metrics.tokens.take()).toEqual([
     { tokenId: 'a', signal: 'metrics', requests: 2, bytes: 20, rejected: 0, lastUsedAtMs: 2_000 },
   ])
-  expect(metrics.takeUse()).toEqual([])
+  expect(metrics.tokens.take()).toEqual([])
 })
 
 test('T-17: use before and after the full hour does not end in one row', () => {
@@ -159,18 +159,40 @@ test('T-17: use before and after the full hour does not end in one row', () => {
   metrics.tokenUsed(token('a'), 'traces', 1, HOUR_MS - 1)
   metrics.tokenUsed(token('a'), 'traces', 2, HOUR_MS)
 
-  expect(metrics.takeUse()).toEqual([
+  expect(metrics.tokens.take()).toEqual([
     { tokenId: 'a', signal: 'traces', requests: 1, bytes: 1, rejected: 0, lastUsedAtMs: HOUR_MS - 1 },
     { tokenId: 'a', signal: 'traces', requests: 1, bytes: 2, rejected: 0, lastUsedAtMs: HOUR_MS },
   ])
 })
 
+test('T-17: 50,000 tokens that cross the full hour lose nothing', () => {
+  const metrics = new GateMetrics()
+  const tokens = Array.from({ length: 50_000 }, (_, index) => token(String(index)))
+  for (const one of tokens) metrics.tokenUsed(one, 'traces', 1, HOUR_MS - 1)
+  for (const one of tokens) metrics.tokenUsed(one, 'traces', 2, HOUR_MS)
+
+  const rows = metrics.tokens.take()
+  expect(rows.map(({ tokenId }) => tokenId)).toEqual([...tokens, ...tokens].map(({ id }) => id))
+  expect(rows.slice(0, 50_000).every(({ bytes, lastUsedAtMs }) => bytes === 1 && lastUsedAtMs < HOUR_MS)).toBe(true)
+  expect(rows.slice(50_000).every(({ bytes, lastUsedAtMs }) => bytes === 2 && lastUsedAtMs === HOUR_MS)).toBe(true)
+})
+
+test('T-17: of more rows than may wait, a tenth goes, the oldest', () => {
+  const metrics = new GateMetrics()
+  const used = (hours: number) => {
+    for (let hour = 0; hour <= hours; hour += 1) metrics.tokenUsed(token('a'), 'traces', 1, hour * HOUR_MS)
+    return metrics.tokens.take().map(({ lastUsedAtMs }) => lastUsedAtMs / HOUR_MS)
+  }
+  expect(used(100_000)).toEqual(Array.from({ length: 100_001 }, (_, hour) => hour))
+  expect(used(100_001)).toEqual(Array.from({ length: 90_002 }, (_, index) => 10_000 + index))
+})
+
 test('T-17: rows that could not be stored come again', () => {
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a'), 'traces', 1, 5)
-  const rows = metrics.takeUse()
+  const rows = metrics.tokens.take()
   metrics.tokens.putBack(rows)
-  expect(metrics.takeUse()).toEqual(rows)
+  expect(metrics.tokens.take()).toEqual(rows)
 })
 
 test('gauges are set when someone asks', () => {
@@ -189,7 +211,6 @@ test('labels are those of the table', () => {
   metrics.tokenUsed(token('a'), 'traces', 1, 0)
   metrics.throttled(token('a'), 'traces', 'all.second.requests', 0)
   metrics.clientAborted('http')
-  metrics.activeConnections('http').value += 1
   metrics.inFlightBytes('grpc').value += 10
   for (const { name, labels } of metrics.report().cells) {
     expect(Object.keys(labels), name).toEqual([...instruments[name].labels])

@@ -3,7 +3,6 @@ import type { Transport } from '../ingest/export-call.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import type { TokenUse } from '../tokens/usage-store.ts'
 import { instruments } from './instruments.ts'
 import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
 import { TokenMeter } from './token-meter.ts'
@@ -120,11 +119,6 @@ export class GateMetrics {
     observe(this.#verifyDuration, verifyBounds, seconds)
   }
 
-  /** For whoever opens and closes connections. */
-  activeConnections(transport: Transport): Cell {
-    return this.registry.cell('otelcol_receiver_active_connections', { transport })
-  }
-
   inFlightBytes(transport: Transport): Cell {
     return this.registry.cell('otelcol_receiver_in_flight_bytes', { transport })
   }
@@ -137,11 +131,6 @@ export class GateMetrics {
   report(): MetricsReport {
     for (const callback of this.#beforeReport) callback()
     return this.registry.report()
-  }
-
-  /** For `recordUse`, once a minute (T-17). Rows that could not be stored go back with `tokens.putBack`. */
-  takeUse(): TokenUse[] {
-    return this.tokens.take()
   }
 }
 

@@ -122,7 +122,8 @@ const rows = {
     kind: 'counter',
     unit: '{requests}',
     labels: ['upstream', 'error_type'],
-    about: 'Requests an upstream did not accept, by error_type.',
+    about:
+      'Requests an upstream did not accept, by error_type: rejected, too_large, throttled, credential, unknown (broke or slow), unreachable.',
   },
   otelcol_exporter_in_flight_requests: {
     kind: 'gauge',

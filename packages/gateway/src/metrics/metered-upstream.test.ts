@@ -1,6 +1,7 @@
 import { Gate } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import type { Answer } from '../ingest/answer.ts'
+import { clientGone } from '../ingest/own-answer.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 import { meteredUpstream } from './metered-upstream.ts'
 import { prometheusText } from './prometheus-text.ts'
@@ -75,14 +76,11 @@ test('O-11: a request under way is in flight, until its end, also a bad one', as
 test('X-5: a request that was given up is not a failure of upstream', async () => {
   const registry = new MetricRegistry()
   const metered = meteredUpstream(
-    upstream(async ({ onAbortable }) => {
-      onAbortable?.(() => {})
-      return throttled
-    }),
+    upstream(async () => clientGone),
     registry,
     () => 0,
   )
-  await metered.send({ ...request, onAbortable: (abort) => abort() })
+  expect(await metered.send(request)).toBe(clientGone)
 
   expect(samples(registry)).toEqual([
     'otelcol_exporter_sent_requests{upstream="http://store:4318"} 0',

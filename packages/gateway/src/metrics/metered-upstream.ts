@@ -1,13 +1,16 @@
-import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
+import type { Answer, RefusedCause } from '../ingest/answer.ts'
+import { clientGone } from '../ingest/own-answer.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { instruments } from './instruments.ts'
-import { type MetricRegistry, observe } from './registry.ts'
+import { type Cell, type MetricRegistry, observe } from './registry.ts'
 
 const durationBounds = instruments.otelcol_exporter_request_duration.bounds ?? []
 
 /**
  * The same upstream, counted and timed.
  *
- * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5) are neither sent nor failed.
+ * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5), which end in `clientGone`, are
+ * neither sent nor failed, nor do they say how long upstream takes.
  *
  * @see spec/otlp-gateway.md 8 (O-11)
  */
@@ -16,6 +19,7 @@ export function meteredUpstream(upstream: Upstream, registry: MetricRegistry, st
   const sent = registry.cell('otelcol_exporter_sent_requests', labels)
   const inFlight = registry.cell('otelcol_exporter_in_flight_requests', labels)
   const duration = registry.histogram('otelcol_exporter_request_duration', labels)
+  const failed = new Map<RefusedCause, Cell>()
 
   return {
     name: upstream.name,
@@ -23,35 +27,29 @@ export function meteredUpstream(upstream: Upstream, registry: MetricRegistry, st
     close: () => upstream.close(),
     async send(request) {
       const startedMs = steadyMs()
-      let gaveUp = false
       inFlight.value += 1
       try {
-        const answer = await upstream.send(
-          noticingAbort(request, () => {
-            gaveUp = true
-          }),
-        )
-        if (gaveUp) return answer
-        observe(duration, durationBounds, (steadyMs() - startedMs) / 1000)
-        if (answer.kind === 'accepted') sent.value += 1
-        else registry.cell('otelcol_exporter_send_failed_requests', { ...labels, error_type: answer.cause }).value += 1
+        const answer = await upstream.send(request)
+        if (answer !== clientGone) note(answer, steadyMs() - startedMs)
         return answer
       } finally {
         inFlight.value -= 1
       }
     },
   }
-}
 
-function noticingAbort(request: UpstreamRequest, onAbort: () => void): UpstreamRequest {
-  const { onAbortable } = request
-  if (onAbortable === undefined) return request
-  return {
-    ...request,
-    onAbortable: (abort) =>
-      onAbortable(() => {
-        onAbort()
-        abort()
-      }),
+  function note(answer: Answer, tookMs: number): void {
+    observe(duration, durationBounds, tookMs / 1000)
+    if (answer.kind === 'accepted') sent.value += 1
+    else failedAs(answer.cause).value += 1
+  }
+
+  function failedAs(cause: RefusedCause): Cell {
+    let cell = failed.get(cause)
+    if (cell === undefined) {
+      cell = registry.cell('otelcol_exporter_send_failed_requests', { ...labels, error_type: cause })
+      failed.set(cause, cell)
+    }
+    return cell
   }
 }

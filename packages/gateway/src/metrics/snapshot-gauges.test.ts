@@ -29,7 +29,7 @@ function snapshot(tokens: readonly TokenRecord[], imported: readonly TokenRecord
     epoch: 42,
     mode: 'warn',
     graceUntilMs: undefined,
-    byId: new Map(tokens.map((each) => [each.id, each])),
+    byId: new Map([...tokens, ...imported].map((each) => [each.id, each])),
     byMac: new Map(imported.map((each) => [each.id.repeat(8), each])),
     confirmedAtMs: 10_000,
   }
@@ -50,7 +50,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
       token('disabled', { disabled: true }),
       token('revoked', { revokedAtMs: 1 }),
     ],
-    [token('imported')],
+    [token('imported', { expiresAtMs: 20_000 })],
   )
   reportSnapshot(
     metrics,
@@ -64,6 +64,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
     'otelcol_ingestauth_enforcement_mode 2',
     'otelcol_ingestauth_valid_tokens 3',
     'otelcol_ingestauth_token_expiry_seconds{token_id="expiring"} 60',
+    'otelcol_ingestauth_token_expiry_seconds{token_id="imported"} 5',
   ])
 })
 

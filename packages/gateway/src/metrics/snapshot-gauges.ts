@@ -1,5 +1,5 @@
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import { statusAt } from '../tokens/token-status.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 import type { Labels } from './registry.ts'
 
@@ -23,8 +23,8 @@ export function reportSnapshot(metrics: GateMetrics, snapshot: () => Snapshot | 
 
     let valid = 0
     const expiries: [Labels, number][] = []
-    for (const token of tokensOf(current)) {
-      if (!isValid(token, atMs)) continue
+    for (const token of current.byId.values()) {
+      if (statusAt(token, atMs) !== 'valid') continue
       valid += 1
       if (token.expiresAtMs !== undefined) {
         expiries.push([{ token_id: token.id }, (token.expiresAtMs - atMs) / 1000])
@@ -33,21 +33,7 @@ export function reportSnapshot(metrics: GateMetrics, snapshot: () => Snapshot | 
     registry.cell('otelcol_ingestauth_valid_tokens').value = valid
     registry.replace('otelcol_ingestauth_token_expiry_seconds', expiries)
 
-    if (pruned !== current.byId) metrics.tokens.keepOnly(new Set(idsOf(current)))
+    if (pruned !== current.byId) metrics.tokens.keepOnly(current.byId)
     pruned = current.byId
   })
-}
-
-/** Imported tokens have no visible id, but an id all the same; whether a map by id has them is not for us to know. */
-function* tokensOf({ byId, byMac }: Snapshot): Generator<TokenRecord> {
-  yield* byId.values()
-  for (const token of byMac.values()) if (!byId.has(token.id)) yield token
-}
-
-function* idsOf(snapshot: Snapshot): Generator<string> {
-  for (const token of tokensOf(snapshot)) yield token.id
-}
-
-function isValid({ revokedAtMs, disabled, expiresAtMs }: TokenRecord, nowMs: number): boolean {
-  return revokedAtMs === undefined && !disabled && (expiresAtMs === undefined || nowMs < expiresAtMs)
 }

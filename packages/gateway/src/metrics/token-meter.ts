@@ -12,6 +12,8 @@ const MAX_TOKENS = 100_000
 
 /** Rows waiting for a store that takes none. Beyond it the oldest go: usage is a statistic, not a bill. */
 const MAX_BACKLOG_ROWS = 100_000
+/** How many of them go at once: what moves the others up must not be paid for each row. */
+const ROWS_DROPPED_AT_ONCE = MAX_BACKLOG_ROWS / 10
 
 const signalIndex = Object.fromEntries(ingestSignalNames.map((signal, index) => [signal, index])) as Record<
   IngestSignal,
@@ -89,12 +91,19 @@ export class TokenMeter {
     const meter = metered.meters[signalIndex[signal]] ?? this.#beginMeter(metered, token, signal)
     const sinceHourStartMs = nowMs - meter.hourStartMs
     if (sinceHourStartMs >= HOUR_MS || sinceHourStartMs < 0) {
-      if (this.#touched.delete(meter)) this.putBack([drained(meter)])
+      this.#close(meter)
       meter.hourStartMs = nowMs - (nowMs % HOUR_MS)
     }
     meter.lastUsedAtMs = nowMs
     this.#touched.add(meter)
     return meter
+  }
+
+  /** What it has counted becomes a row. On the data path, for each token at the full hour: must not copy the others. */
+  #close(meter: Meter): void {
+    if (!this.#touched.delete(meter)) return
+    if (this.#backlog.length >= MAX_BACKLOG_ROWS) this.#backlog.splice(0, ROWS_DROPPED_AT_ONCE)
+    this.#backlog.push(drained(meter))
   }
 
   /** A renamed token has new series, and the old ones go, or both would be summed as its use. */
@@ -130,7 +139,7 @@ export class TokenMeter {
     this.#tokens.delete(tokenId)
     for (const meter of meters) {
       if (meter === undefined) continue
-      if (this.#touched.delete(meter)) this.putBack([drained(meter)])
+      this.#close(meter)
       const labels = { token_id: tokenId, token_name: name, signal: meter.signal }
       this.#registry.remove('otelcol_ingestauth_token_requests', labels)
       this.#registry.remove('otelcol_ingestauth_token_bytes', labels)

@@ -14,6 +14,8 @@ export interface IngestPlane {
 export interface PlaneReport {
   readonly metrics: MetricsReport
   readonly sightings: SightingsReport
+  /** Since when it has taken telemetry in. */
+  readonly startedMs: number
   /** `blind`: the store could not be read for so long that nobody is judged any more (T-14). */
   readonly state: 'starting' | 'ready' | 'blind' | 'draining'
   /** The store cannot be used at present; while `ready`, the gate works from memory. */

@@ -14,7 +14,7 @@ import { GrpcFront } from '../ingest/grpc-front.ts'
 import { GrpcHealth } from '../ingest/grpc-health.ts'
 import { httpFront } from '../ingest/http-front.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
-import { type Listener, openListener } from '../ingest/listener.ts'
+import { defaultListenerSettings, type Listener, openListener } from '../ingest/listener.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
@@ -60,8 +60,6 @@ const GATE = 'gate-'
 const USAGE_MS = 10_000
 const SHARE_MS = 5_000
 const DAY_MS = 86_400_000
-/** Longest silence within a body. */
-const IDLE_BODY_MS = 15_000
 
 /**
  * Opens the ports and lets telemetry through. Nothing listens before the tokens have been read (E-10).
@@ -95,6 +93,7 @@ class Plane implements OpenPlane {
   readonly #closers: (() => Promise<void>)[] = []
   #gate: Gate | undefined
   #state: PlaneReport['state'] = 'starting'
+  #startedMs = 0
 
   constructor(config: GatewayConfig, deps: PlaneDeps) {
     const { db, peppers, clock, random, log } = deps
@@ -170,7 +169,7 @@ class Plane implements OpenPlane {
       http: httpFront(
         config,
         { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#stateNow() === 'ready' },
-        IDLE_BODY_MS,
+        defaultListenerSettings.idleBodyTimeoutMs,
       ),
       grpc: new GrpcFront(
         {
@@ -182,15 +181,15 @@ class Plane implements OpenPlane {
           observer: observer('grpc'),
           headReader: new HeadReader(config),
         },
-        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: IDLE_BODY_MS },
+        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs },
       ),
     }
+    const listenerSettings = { ...defaultListenerSettings, maxConnectionAgeMs: config.maxConnectionAgeMs }
     for (const listener of config.listeners) {
-      this.#listeners.push(
-        await openListener(listener, fronts, listenerSettings(config), { clock, random, log, metrics }),
-      )
+      this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }
     this.#state = 'ready'
+    this.#startedMs = clock.nowMs()
   }
 
   refresh(): Promise<void> {
@@ -201,6 +200,7 @@ class Plane implements OpenPlane {
     return {
       metrics: this.#metrics.report(),
       sightings: this.#sightings.report(),
+      startedMs: this.#startedMs,
       state: this.#stateNow(),
       isStoreFailing: this.#watch.isFailing,
     }
@@ -246,7 +246,7 @@ class Plane implements OpenPlane {
   }
 
   async #recordUse(): Promise<void> {
-    const rows = this.#metrics.takeUse()
+    const rows = this.#metrics.tokens.take()
     if (rows.length === 0) return
     try {
       await recordUse(this.#deps.db, rows)
@@ -254,16 +254,5 @@ class Plane implements OpenPlane {
       this.#metrics.tokens.putBack(rows)
       throw error
     }
-  }
-}
-
-function listenerSettings({ maxConnectionAgeMs }: GatewayConfig) {
-  return {
-    headerTimeoutMs: 10_000,
-    idleBodyTimeoutMs: IDLE_BODY_MS,
-    idleConnectionTimeoutMs: 75_000,
-    maxConnectionAgeMs,
-    maxConnections: 10_000,
-    maxStreamsPerConnection: 100,
   }
 }

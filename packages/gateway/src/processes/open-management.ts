@@ -1,5 +1,5 @@
 import { type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
-import type { Clock, Log } from '@penstock/runtime'
+import type { Clock, Log, Random } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-store.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
@@ -21,6 +21,7 @@ import { tokenStandings } from '../tokens/token-standings.ts'
 import { purgeUsage } from '../tokens/usage-store.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import type { OpenPlane } from './open-ingest-plane.ts'
+import { PlaneReports } from './plane-reports.ts'
 import { propagate } from './propagate.ts'
 import { Repeating } from './repeating.ts'
 
@@ -41,6 +42,7 @@ export interface ManagementOptions {
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly clock: Clock
+  readonly random: Random
   readonly randomBytes: (bytes: number) => Uint8Array
   readonly log: Log
 }
@@ -52,11 +54,8 @@ const PURGE_MS = 3_600_000
 export async function openManagement(options: ManagementOptions): Promise<Listening> {
   const { config, clock, db, log, planes, judge, version } = options
   const metrics = new MetricRegistry()
-  const reports = () => planeReports(planes(), log)
-  const metricsReports = async (): Promise<MetricsReport[]> => [
-    metrics.report(),
-    ...(await reports()).map((report) => report.metrics),
-  ]
+  const reports = new PlaneReports(planes, log)
+  const metricsReports = async (): Promise<MetricsReport[]> => [metrics.report(), ...(await reports.metrics())]
   const deps: ManagementDeps = {
     db,
     peppers: options.peppers,
@@ -67,8 +66,10 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     log,
     version,
     readiness: async (windowMs) => {
-      const sightings = mergeSightings((await reports()).map((report) => report.sightings))
-      return readinessReport(sightings, await tokenStandings(db), windowMs, clock.nowMs())
+      const planeReports = await reports.all()
+      const sightings = mergeSightings(planeReports.map((report) => report.sightings))
+      const startedMs = Math.max(...planeReports.map((report) => report.startedMs))
+      return readinessReport(sightings, await tokenStandings(db), windowMs, clock.nowMs(), startedMs)
     },
   }
   const extraRoutes: ServedRoute[] = [
@@ -81,11 +82,12 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
           proxies: options.forwardAuthProxies,
           onAdmitted: (admitted, signal, bytes) => judge.forwardAuthUsed(admitted, signal, bytes),
           nowMs: () => clock.nowMs(),
+          random: options.random,
           log,
         }),
       ),
       plain('/livez', async () => ({ status: 200, content: 'ok\n' })),
-      plain('/readyz', async () => readiness(await reports(), planes().length)),
+      plain('/readyz', async () => readiness(await reports.all(), planes().length)),
       plain(
         '/metrics',
         async () => ({ status: 200, content: prometheusText(await metricsReports()) }),
@@ -153,14 +155,4 @@ function readiness(reports: readonly PlaneReport[], expected: number): { status:
   const isStoreFailing = reports.some((report) => report.isStoreFailing)
   const content = isStoreFailing ? 'ready, from memory: the token store cannot be used\n' : 'ready\n'
   return { status: 200, content }
-}
-
-/** Of all processes that answer. */
-async function planeReports(planes: readonly IngestPlane[], log: Log): Promise<PlaneReport[]> {
-  const reports = await Promise.allSettled(planes.map((plane) => plane.report()))
-  return reports.flatMap((report) => {
-    if (report.status === 'fulfilled') return [report.value]
-    log.warn({ event: 'report.missing', err: report.reason }, 'a process does not report')
-    return []
-  })
 }

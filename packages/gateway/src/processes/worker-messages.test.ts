@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ManualClock } from '@penstock/testkit'
+import { expect, test, vi } from 'vitest'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { answerQuestions, type Channel, RemotePlane } from './worker-messages.ts'
 
@@ -20,15 +21,15 @@ const report: PlaneReport = {
   metrics: { series: [] } as unknown as PlaneReport['metrics'],
   sightings: { clients: [] } as unknown as PlaneReport['sightings'],
   state: 'ready',
+  startedMs: 0,
   isStoreFailing: false,
 }
+
+const clock = new ManualClock()
 
 function planeOf(more: Partial<IngestPlane> = {}): IngestPlane {
   return { refresh: async () => {}, report: async () => report, drain: async () => {}, ...more }
 }
-
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 test('asks the plane at the other end, and passes its answers, failures included', async () => {
   const { primary, worker } = pipe()
@@ -42,7 +43,7 @@ test('asks the plane at the other end, and passes its answers, failures included
       drain: async (delayMs) => void delays.push(delayMs),
     }),
   )
-  const remote = new RemotePlane(primary)
+  const remote = new RemotePlane(primary, clock)
   expect(await remote.report()).toEqual(report)
   await remote.drain(250)
   expect(delays).toEqual([250])
@@ -53,7 +54,7 @@ test('answers find their questions, whatever order they come in', async () => {
   const { primary, worker } = pipe()
   const finish: ((value: PlaneReport) => void)[] = []
   answerQuestions(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
-  const remote = new RemotePlane(primary)
+  const remote = new RemotePlane(primary, clock)
   const [first, second] = [remote.report(), remote.report()]
   await vi.waitFor(() => expect(finish).toHaveLength(2))
   finish[1]!({ ...report, state: 'draining' })
@@ -64,15 +65,15 @@ test('answers find their questions, whatever order they come in', async () => {
 
 test('a worker that hangs is not waited for longer than 5 s, but draining takes as long as it takes', async () => {
   const { primary } = pipe()
-  const remote = new RemotePlane(primary)
+  const remote = new RemotePlane(primary, clock)
   const refreshed = remote.refresh().catch((error: Error) => error.message)
   let drained = 'not yet'
   const draining = remote.drain(0).catch((error: Error) => {
     drained = error.message
   })
-  await vi.advanceTimersByTimeAsync(5_000)
+  await clock.advance(5_000)
   expect(await refreshed).toBe('no refresh in time')
-  await vi.advanceTimersByTimeAsync(60_000)
+  await clock.advance(60_000)
   expect(drained).toBe('not yet')
   primary.emit('disconnect')
   await draining
@@ -81,7 +82,7 @@ test('a worker that hangs is not waited for longer than 5 s, but draining takes 
 
 test('a worker that has ended fails whatever is asked of it, at once', async () => {
   const { primary } = pipe()
-  const remote = new RemotePlane(primary)
+  const remote = new RemotePlane(primary, clock)
   const waiting = remote.report()
   primary.emit('disconnect')
   await expect(waiting).rejects.toThrow('the worker has ended')
@@ -94,6 +95,6 @@ test('what else comes over the channel is nobody’s question', async () => {
   primary.on('message', (message) => said.push(message))
   answerQuestions(worker, planeOf())
   for (const stray of [null, 'report', 7, {}, { penstock: 'listening' }]) worker.emit('message', stray)
-  await vi.advanceTimersByTimeAsync(1)
+  await new Promise<void>((resolve) => setImmediate(resolve))
   expect(said).toEqual([])
 })

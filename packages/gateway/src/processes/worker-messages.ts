@@ -1,3 +1,4 @@
+import type { Clock } from '@penstock/runtime'
 import type { IngestPlane } from './ingest-plane.ts'
 
 /** The end of a channel between two processes; `process` and a cluster worker both are one. */
@@ -30,12 +31,14 @@ const REPLY_TIMEOUT_MS = 5_000
 /** A plane in another process. Questions to a process that has ended, or that does not answer in 5 s, fail. */
 export class RemotePlane implements IngestPlane {
   readonly #channel: Channel
+  readonly #clock: Clock
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   #lastId = 0
   #isOpen = true
 
-  constructor(channel: Channel) {
+  constructor(channel: Channel, clock: Clock) {
     this.#channel = channel
+    this.#clock = clock
     channel.on('message', (message) => {
       if (isReply(message)) this.#settle(message)
     })
@@ -54,7 +57,7 @@ export class RemotePlane implements IngestPlane {
     return this.#ask('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
   }
 
-  /** Takes as long as draining takes; the worker has its own deadline. */
+  /** Takes as long as draining takes. The worker has its own deadline; whoever cannot rely on that must have another. */
   async drain(delayMs: number): Promise<void> {
     await this.#ask('drain', undefined, delayMs)
   }
@@ -63,15 +66,20 @@ export class RemotePlane implements IngestPlane {
     if (!this.#isOpen) throw new Error('the worker has ended')
     this.#lastId += 1
     const id = this.#lastId
-    let timer: NodeJS.Timeout | undefined
+    const answered = new AbortController()
     try {
       return await new Promise((resolve, reject) => {
         this.#waiting.set(id, { resolve, reject })
-        if (timeoutMs !== undefined) timer = setTimeout(() => reject(new Error(`no ${asked} in time`)), timeoutMs)
+        if (timeoutMs !== undefined) {
+          this.#clock.sleep(timeoutMs, answered.signal).then(
+            () => reject(new Error(`no ${asked} in time`)),
+            () => {},
+          )
+        }
         this.#channel.send?.({ penstock: 'question', id, asked, delayMs } satisfies Question)
       })
     } finally {
-      clearTimeout(timer)
+      answered.abort()
       this.#waiting.delete(id)
     }
   }

@@ -130,8 +130,8 @@ test('T-8: of a wrong secret nothing is told about the token', () => {
 })
 
 test.each([
-  ['expired', { expiresAtMs: 1, revokedAtMs: 1, disabled: true, signals: new Set<never>() }],
-  ['revoked', { revokedAtMs: 1, disabled: true, signals: new Set<never>() }],
+  ['revoked', { revokedAtMs: 1, expiresAtMs: 1, disabled: true, signals: new Set<never>() }],
+  ['expired', { expiresAtMs: 1, disabled: true, signals: new Set<never>() }],
   ['disabled', { disabled: true, signals: new Set<never>() }],
   ['signal', { signals: new Set(['logs'] as const), allowedOrigins: ['https://a.example'] }],
   ['origin', { allowedOrigins: ['https://a.example'] }],

@@ -7,6 +7,7 @@ import type { Peppers } from './pepper.ts'
 import type { Snapshot } from './snapshot.ts'
 import { hasSecretPrefix, parseSecretText } from './token-format.ts'
 import type { TokenRecord } from './token-record.ts'
+import { statusAt } from './token-status.ts'
 
 /** Imported tokens are of this length, in characters (T-15). */
 export const importedLength = { min: 32, max: 256 } as const
@@ -85,10 +86,8 @@ export class Authenticator {
   }
 }
 
-/** The reason is told only of a right secret, which this one is (T-8). Expiry has no leeway (E-8). */
+/** The reason is told only of a right secret, which this one is (T-8). */
 function inForce(token: TokenRecord, nowMs: number): Verdict {
-  if (token.expiresAtMs !== undefined && nowMs >= token.expiresAtMs) return { allowed: false, reason: 'expired', token }
-  if (token.revokedAtMs !== undefined) return { allowed: false, reason: 'revoked', token }
-  if (token.disabled) return { allowed: false, reason: 'disabled', token }
-  return { allowed: true, token }
+  const status = statusAt(token, nowMs)
+  return status === 'valid' ? { allowed: true, token } : { allowed: false, reason: status, token }
 }

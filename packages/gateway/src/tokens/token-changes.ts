@@ -57,6 +57,8 @@ export async function updateToken(
       if (refusal !== undefined) return refusal
     }
     if (Object.keys(change).length === 0) return { row, warnings, seen: false }
+    const ends = change.expires_at_ms !== undefined && change.expires_at_ms !== null
+    if (ends && (await isLastUnderEnforcement(tx, row, nowMs))) warnings.push('last_valid_token_ends')
     const changed = await updateTokenRow(tx, id, {
       ...change,
       ...('expires_at_ms' in change && { expiry_warned_ms: null }),
@@ -161,11 +163,7 @@ async function refusalOfLoss(
   context: OperationContext,
   nowMs: number,
 ): Promise<ApiError | undefined> {
-  if (statusOf(row, nowMs) !== 'valid') return undefined
-  const { mode } = await getEnforcement(tx)
-  if (mode !== 'enforce') return undefined
-  const { count } = await summarizeValidTokens(tx, nowMs)
-  if (count > 1) return undefined
+  if (!(await isLastUnderEnforcement(tx, row, nowMs))) return undefined
   await insertAuditEvent(
     tx,
     context,
@@ -177,11 +175,16 @@ async function refusalOfLoss(
     'While enforcement is on, the last valid token must stay: create another one or turn enforcement off first.',
     {
       token_id: row.id,
-      valid_tokens: count,
+      valid_tokens: 1,
       enforcement: 'enabled',
       remedies: ['create_token', 'disable_enforcement'],
     },
   )
+}
+
+async function isLastUnderEnforcement(tx: Tx, row: TokenRow, nowMs: number): Promise<boolean> {
+  if (statusOf(row, nowMs) !== 'valid' || (await getEnforcement(tx)).mode !== 'enforce') return false
+  return (await summarizeValidTokens(tx, nowMs)).count === 1
 }
 
 /** As long again as it was to live. */

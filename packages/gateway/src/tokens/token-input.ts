@@ -10,7 +10,7 @@ import type { TokenLimits } from './token-record.ts'
 const MAX_TAGS = 20
 const MAX_ORIGINS = 20
 const MAX_CERTIFICATE_NAMES = 10
-const MAX_OVERLAP_SECONDS = 30 * 86_400
+export const MAX_OVERLAP_SECONDS = 30 * 86_400
 const DEFAULT_OVERLAP_SECONDS = 86_400
 
 const signals = z
@@ -98,11 +98,10 @@ export const verifyTokenInput = z.strictObject({
   origin: z.string().max(300).optional(),
 })
 
-/** Query of the list; every value is text. Without `limit` the list is whole (design.md ruling 14). */
+/** Query of the list; every value is text. Without `limit` the list is whole. */
 export const listTokensInput = z.strictObject({
   limit: digits(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
   name: z.string().max(80).optional(),
 })
-export type ListTokensInput = z.output<typeof listTokensInput>

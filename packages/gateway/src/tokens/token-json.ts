@@ -3,10 +3,9 @@ import type { IngestSignal } from '../ingest/signals.ts'
 import type { Actor } from '../operation-context.ts'
 import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
 import type { TokenLimits } from './token-record.ts'
+import type { TokenStatus } from './token-status.ts'
 import { statusOf, type TokenRow } from './token-store.ts'
 import type { TokenUsage } from './usage-store.ts'
-
-export type TokenStatus = 'valid' | 'disabled' | 'expired' | 'revoked'
 
 /** An ingest token as the management API shows it (spec/otlp-gateway.md 3.2). Times are RFC 3339 in UTC. */
 export interface TokenJson {
@@ -32,7 +31,7 @@ export interface TokenJson {
   readonly warnings: readonly TokenWarning[]
 }
 
-export type TokenWarning = 'name_in_use'
+export type TokenWarning = 'name_in_use' | 'last_valid_token_ends'
 
 /** The one answer that holds the token itself. */
 export interface CreatedTokenJson extends TokenJson {

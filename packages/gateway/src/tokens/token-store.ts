@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
 import { ApiError } from '../api-error.ts'
 import type { GatewayTables, IngestTokenTable } from '../store/tables.ts'
-import type { TokenStatus } from './token-json.ts'
+import { statusAt, type TokenStatus } from './token-status.ts'
 
 export type TokenRow = Selectable<IngestTokenTable>
 export type TokenChange = Updateable<Omit<IngestTokenTable, 'id' | 'position' | 'mac' | 'pepper_id'>>
@@ -10,17 +10,14 @@ type Tx = Transaction<GatewayTables>
 type Read = Kysely<GatewayTables>
 type TokenExpressions = ExpressionBuilder<GatewayTables, 'ingest_tokens'>
 
-/** In the order in which the states hide one another. */
-export function statusOf(row: TokenRow, nowMs: number): TokenStatus {
-  if (row.revoked_at_ms !== null) return 'revoked'
-  if (row.expires_at_ms !== null && row.expires_at_ms <= nowMs) return 'expired'
-  return row.disabled === 1 ? 'disabled' : 'valid'
+export function statusOf({ revoked_at_ms, expires_at_ms, disabled }: TokenRow, nowMs: number): TokenStatus {
+  return statusAt({ revokedAtMs: revoked_at_ms, expiresAtMs: expires_at_ms, disabled: disabled === 1 }, nowMs)
 }
 
 const unexpired = (eb: TokenExpressions, nowMs: number) =>
   eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', nowMs)])
 
-/** The same as {@link statusOf}, in SQL. */
+/** The same as {@link statusAt}, in SQL. */
 const conditions: Readonly<
   Record<TokenStatus | 'all', (eb: TokenExpressions, nowMs: number) => ReturnType<TokenExpressions['and']>>
 > = {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import { decodeRequest, GrpcCode, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
+import { decodeRequest, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
 import type { Refused } from '../ingest/answer.ts'
+import { gunzipWhole } from '../ingest/gzip-whole.ts'
+import { ownRefusal } from '../ingest/own-answer.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 /** A request's body as one gRPC message in protobuf. */
@@ -18,8 +18,6 @@ export interface BodyLimits {
   readonly heldBytes: number
 }
 
-const gunzipped = promisify(gunzip)
-
 /**
  * Protobuf goes as it is, its length only must be known beforehand. JSON is decoded and encoded anew, which no model of
  * ours can do for profiles.
@@ -33,7 +31,7 @@ export async function heldMessage(
 ): Promise<MessageBody | Refused | undefined> {
   const { signal, encoding, contentEncoding, body } = request
   if (encoding === 'json' && signal === 'profiles') {
-    return refusal(415, GrpcCode.UNIMPLEMENTED, 'profiles in JSON cannot be sent on over gRPC; send protobuf')
+    return unsupported('profiles in JSON cannot be sent on over gRPC; send protobuf')
   }
   const whole = body instanceof Uint8Array ? body : await collected(body, limits.heldBytes)
   if (whole === undefined || 'kind' in whole) return whole
@@ -49,25 +47,18 @@ function encodedAnew(signal: Signal, json: Uint8Array, encoder: RequestEncoder):
     return { body: message, bytes: message.length, contentEncoding: '' }
   } catch (error) {
     if (!(error instanceof OtlpDecodeError)) throw error
-    return refusal(400, GrpcCode.INVALID_ARGUMENT, `the body is not OTLP in JSON: ${error.message}`)
+    return badBody(`the body is not OTLP in JSON: ${error.message}`)
   }
 }
 
 async function inflated(bytes: Uint8Array, coding: string, limitBytes: number): Promise<Uint8Array | Refused> {
   if (coding === '' || coding === 'identity') return bytes
   if (coding !== 'gzip') {
-    return refusal(
-      415,
-      GrpcCode.INVALID_ARGUMENT,
-      'JSON can be sent on over gRPC only with content-encoding gzip or none',
-    )
+    return unsupported('JSON can be sent on over gRPC only with content-encoding gzip or none')
   }
-  try {
-    return await gunzipped(bytes, { maxOutputLength: limitBytes })
-  } catch (error) {
-    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    return isTooLarge ? tooLarge(limitBytes) : refusal(400, GrpcCode.INVALID_ARGUMENT, 'the body is not gzip')
-  }
+  const json = await gunzipWhole(bytes, limitBytes)
+  if (json === 'too_large') return tooLarge(limitBytes)
+  return json === 'invalid' ? badBody('the body is not valid gzip') : json
 }
 
 async function collected(body: Readable, limitBytes: number): Promise<Uint8Array | Refused | undefined> {
@@ -85,18 +76,10 @@ async function collected(body: Readable, limitBytes: number): Promise<Uint8Array
   return Buffer.concat(parts, bytes)
 }
 
-function tooLarge(limitBytes: number): Refused {
-  return {
-    kind: 'refused',
-    cause: 'too_large',
-    httpStatus: 413,
-    grpcCode: GrpcCode.RESOURCE_EXHAUSTED,
-    message: `the body is longer than ${limitBytes} bytes`,
-    retryAfter: undefined,
-    status: undefined,
-  }
-}
+const tooLarge = (limitBytes: number): Refused =>
+  ownRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
 
-function refusal(httpStatus: number, grpcCode: number, message: string): Refused {
-  return { kind: 'refused', cause: 'rejected', httpStatus, grpcCode, message, retryAfter: undefined, status: undefined }
-}
+/** Only JSON is looked at here. */
+const badBody = (message: string): Refused => ownRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
+
+const unsupported = (message: string): Refused => ownRefusal({ kind: 'unsupported_media_type', message }, 'rejected')

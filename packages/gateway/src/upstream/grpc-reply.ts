@@ -11,6 +11,7 @@ import {
 } from '@penstock/otlp'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
 import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
+import { allAccepted } from '../ingest/own-answer.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
 import {
@@ -22,9 +23,6 @@ import {
 } from './status-codes.ts'
 
 const gunzipped = promisify(gunzip)
-
-/** All of it, without remark: an empty response message (P-6). */
-const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
 export interface ReplyContext {
   readonly signal: IngestSignal
@@ -46,7 +44,7 @@ function codeOf(status: string | string[]): number {
 }
 
 function accepted({ framed, encoding }: GrpcReply, signal: IngestSignal): Answer | Promise<Answer> {
-  // Too long to be kept: what it wanted to remark is lost, that it accepted is not (design.md 7.17).
+  // Too long to be kept: what it wanted to remark is lost, that it accepted is not.
   if (framed === undefined || framed.length <= PREFIX_BYTES) return allAccepted
   const message = framed.subarray(PREFIX_BYTES)
   if (framed[0] === 0) return acceptedWith(message, signal)

@@ -1,6 +1,6 @@
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { silentLog, systemClock } from '@penstock/runtime'
+import { systemClock } from '@penstock/runtime'
 import { expect, test } from 'vitest'
 import { frame } from '../ingest/grpc-wire.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
@@ -47,7 +47,7 @@ async function send(host: string, ca: string | undefined): Promise<[object, stri
   const url = new URL(`grpcs://${host}:${(server.address() as AddressInfo).port}`)
   const upstream = new GrpcUpstream(
     { target: { url, ca: () => ca }, credential: () => undefined, resolve: () => Promise.resolve(['127.0.0.1']) },
-    { clock: systemClock, random: () => 0, log: silentLog },
+    { clock: systemClock, random: () => 0, onAlarm: () => {} },
   )
   try {
     return [await upstream.send({ ...request, deadlineMs: Date.now() + 10_000 }), names]

@@ -2,12 +2,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { decodeRequest, encodeRequest, encodeRpcStatus, type OtlpRequest } from '@penstock/otlp'
-import { silentLog, systemClock } from '@penstock/runtime'
+import { systemClock } from '@penstock/runtime'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
+import { clientGone } from '../ingest/own-answer.ts'
 import { type GrpcPlay, GrpcScript, ok, reply, trailersOnly } from './grpc-script.case.ts'
 import { GrpcUpstream, type GrpcUpstreamSettings } from './grpc-upstream.ts'
-import type { UpstreamRequest } from './upstream.ts'
+import type { UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -24,10 +25,11 @@ function upstreamOf(
   url: URL,
   settings: Partial<GrpcUpstreamSettings> = {},
   clock: typeof systemClock | ManualClock = systemClock,
+  onAlarm: (alarm: UpstreamAlarm) => void = () => {},
 ): GrpcUpstream {
   const upstream = new GrpcUpstream(
     { target: { url }, credential: () => 'Bearer ours', ...settings },
-    { clock, random: () => 0.5, log: silentLog },
+    { clock, random: () => 0.5, onAlarm },
   )
   open.push(upstream)
   return upstream
@@ -49,6 +51,9 @@ function requestOf(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
 
 const traces: OtlpRequest<'traces'> = { resources: [] }
 const json = Buffer.from('{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[],"schemaUrl":"here"}]}')
+
+/** Zlib stops at the zeros, and says nothing of the member behind them. */
+const hidden = Buffer.concat([gzipSync(json), Buffer.alloc(8), gzipSync(json)])
 
 describe('what upstream gets', () => {
   test('the body in one frame, the method, our credential, and what is left of the time', async () => {
@@ -115,9 +120,10 @@ describe('what upstream gets', () => {
 describe('what cannot be sent on', () => {
   test.each([
     ['bad JSON', { encoding: 'json', body: Buffer.from('{"resourceSpans":') }, 400, 3],
-    ['profiles in JSON', { encoding: 'json', signal: 'profiles', body: json }, 415, 12],
+    ['profiles in JSON', { encoding: 'json', signal: 'profiles', body: json }, 415, 3],
     ['JSON in zstd', { encoding: 'json', contentEncoding: 'zstd', body: json }, 415, 3],
     ['JSON that is not gzip', { encoding: 'json', contentEncoding: 'gzip', body: json }, 400, 3],
+    ['JSON hidden behind zeros', { encoding: 'json', contentEncoding: 'gzip', body: hidden }, 400, 3],
   ] as const)('%s', async (_, changes, httpStatus, grpcCode) => {
     const server = await script(ok)
     const answer = await upstreamOf(server.url).send(requestOf(changes))
@@ -190,6 +196,22 @@ describe('P-24, P-25: what the answer means', () => {
       grpcCode: code,
       message: 'who?',
     })
+  })
+
+  test.each([
+    ['7', 'gateway', ['credential']],
+    ['16', 'gateway', ['credential']],
+    ['16', 'client', []],
+    ['12', 'client', ['misplaced']],
+    ['14', 'gateway', []],
+  ] as const)('code %s with a credential of the %s alarms the operator: %j', async (code, credentialOwner, kinds) => {
+    const server = await script(trailersOnly({ 'grpc-status': code }))
+    const alarms: UpstreamAlarm[] = []
+    const upstream = upstreamOf(server.url, { credentialOwner }, systemClock, (alarm) => alarms.push(alarm))
+    await upstream.send(requestOf())
+    await upstream.send(requestOf())
+    const detail = `gRPC code ${code}`
+    expect(alarms).toEqual([...kinds, ...kinds].map((kind) => ({ kind, upstream: upstream.name, detail })))
   })
 
   test.each([
@@ -424,7 +446,7 @@ describe('X-6, X-7: time and connections', () => {
     abort()
     await reset
     expect(server.requests[0]!.stream.rstCode).toBe(8)
-    expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
+    expect(await answer).toBe(clientGone)
   })
 
   test.each(['fails', 'is too long', 'ends too early'])(
@@ -438,7 +460,7 @@ describe('X-6, X-7: time and connections', () => {
       const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
       if (how === 'fails') source.destroy(new Error('the client broke off'))
       else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
-      expect(await answer).toMatchObject({ kind: 'refused', cause: 'unknown' })
+      expect(await answer).toBe(clientGone)
       await reset
       expect(server.requests).toHaveLength(0)
     },

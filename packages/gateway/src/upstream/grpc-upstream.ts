@@ -1,14 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { RequestEncoder } from '@penstock/otlp'
-import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Answer, Refused } from '../ingest/answer.ts'
+import { GrpcCode, RequestEncoder } from '@penstock/otlp'
+import type { Clock, Random } from '@penstock/runtime'
+import type { Answer, Refused, RefusedCause } from '../ingest/answer.ts'
 import type { FlatHeaders } from '../ingest/export-call.ts'
 import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
-import { refusalTable } from '../ingest/refusals.ts'
+import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import type { RefusalKind } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
 import { heldMessage, type MessageBody } from './grpc-body.ts'
-import { Exchange, type ExchangeEnd, type GrpcMessage } from './grpc-exchange.ts'
+import { Exchange, type ExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
 import {
   defaultGrpcSessionLimits,
@@ -17,8 +18,8 @@ import {
   GrpcSessions,
   type GrpcTarget,
 } from './grpc-sessions.ts'
-import { type CredentialOwner, retryAfterSeconds } from './status-codes.ts'
-import type { Upstream, UpstreamRequest } from './upstream.ts'
+import type { CredentialOwner } from './status-codes.ts'
+import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 export interface GrpcUpstreamSettings {
   /** `grpc://` or `grpcs://`, host and port. */
@@ -38,7 +39,7 @@ export interface GrpcUpstreamSettings {
 export interface GrpcUpstreamDeps {
   readonly clock: Clock
   readonly random: Random
-  readonly log: Log
+  readonly onAlarm: (alarm: UpstreamAlarm) => void
 }
 
 /** Larger bodies are not sent a second time (X-4). */
@@ -46,7 +47,6 @@ const REPLAYABLE_BYTES = 1024 * 1024
 /** Requests that wait for this upstream together; further ones are refused before anything is sent. */
 const MAX_UNDER_WAY = 10_000
 const SWEEP_MS = 50
-const ALARM_EVERY_MS = 60_000
 
 /** Headers of HTTP/1.1 that HTTP/2 forbids, and those that we set ourselves. `grpc-*` are the protocol's own. */
 const notForwarded = new Set([
@@ -89,7 +89,6 @@ export class GrpcUpstream implements Upstream {
   readonly #underWay: Exchange[] = []
   #isSweeping = false
   #waiting = 0
-  #alarmAtMs = Number.NEGATIVE_INFINITY
 
   constructor(settings: GrpcUpstreamSettings, deps: GrpcUpstreamDeps) {
     const { url } = settings.target
@@ -120,7 +119,7 @@ export class GrpcUpstream implements Upstream {
     if (!(request.body instanceof Uint8Array)) request.body.on('error', () => {})
     try {
       const message = await this.#messageOf(request)
-      if (message === undefined) return this.#refused('upstream_broke', 'unknown', 'the client broke off')
+      if (message === undefined) return clientGone
       return 'kind' in message ? message : await this.#sendMessage(request, message)
     } finally {
       this.#waiting -= 1
@@ -156,6 +155,8 @@ export class GrpcUpstream implements Upstream {
     if (isSafe && body instanceof Uint8Array && bytes <= REPLAYABLE_BYTES && !giveUp.isWanted) {
       end = await this.#attempt(message, request.deadlineMs, giveUp)
     }
+    // Whatever kept it from being sent, nobody waits for it any more.
+    if (giveUp.isWanted && end.kind !== 'reply') return clientGone
     return this.#answer(end, request)
   }
 
@@ -232,9 +233,7 @@ export class GrpcUpstream implements Upstream {
     switch (end.kind) {
       case 'reply': {
         const answer = await answerOf(end, { signal: request.signal, owner: this.#owner, random: this.#deps.random })
-        if (answer.kind === 'refused' && (answer.cause === 'credential' || end.trailers['grpc-status'] === '12')) {
-          this.#alarm(answer)
-        }
+        if (answer.kind === 'refused') this.#raiseAlarm(answer, end)
         return answer
       }
       case 'untouched':
@@ -245,26 +244,25 @@ export class GrpcUpstream implements Upstream {
         return this.#refused('bad_request', 'rejected', 'a header of the request cannot be sent over HTTP/2')
       case 'late':
         return this.#refused('upstream_slow', 'unknown', 'upstream has not answered in time')
-      case 'broke':
       case 'abandoned':
+        return clientGone
+      case 'broke':
         return this.#refused('upstream_broke', 'unknown', 'upstream broke off before its answer')
     }
   }
 
-  #refused(kind: keyof typeof refusalTable, cause: Refused['cause'], message: string): Refused {
-    const { http, grpc, retry } = refusalTable[kind]
-    const retryAfter = retry ? retryAfterSeconds(this.#deps.random) : undefined
-    return { kind: 'refused', cause, httpStatus: http, grpcCode: grpc, message, retryAfter, status: undefined }
+  #refused(kind: RefusalKind, cause: RefusedCause, message: string): Refused {
+    return ownRefusal({ kind, message }, cause, this.#deps.random)
   }
 
-  /** Something that only the operator can mend. */
-  #alarm({ cause, message }: Refused): void {
-    const { clock, log } = this.#deps
-    if (this.#owner === 'client' && cause === 'credential') return
-    if (clock.nowMs() < this.#alarmAtMs) return
-    this.#alarmAtMs = clock.nowMs() + ALARM_EVERY_MS
-    const event = cause === 'credential' ? 'upstream.credential' : 'upstream.misplaced'
-    log.error({ event, upstream: this.name }, message)
+  #raiseAlarm({ cause }: Refused, { httpStatus, trailers }: GrpcReply): void {
+    const code = trailers['grpc-status']
+    const detail = code === undefined ? `HTTP ${httpStatus}` : `gRPC code ${code}`
+    if (cause === 'credential') {
+      if (this.#owner === 'gateway') this.#deps.onAlarm({ kind: 'credential', upstream: this.name, detail })
+    } else if (code === String(GrpcCode.UNIMPLEMENTED)) {
+      this.#deps.onAlarm({ kind: 'misplaced', upstream: this.name, detail })
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
+import { allAccepted } from '../ingest/own-answer.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import {
   type CredentialOwner,
@@ -38,12 +39,10 @@ export interface AnswerContext {
   readonly random: Random
 }
 
-export const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
-
 /**
  * What an upstream's reply means for the client. A broken 2xx reply is none of ours to judge: the caller says why.
  *
- * @see spec/otlp-gateway.md 1.1 P-6, P-13 to P-15; design.md 7.17
+ * @see spec/otlp-gateway.md 1.1 P-6, P-13 to P-15
  */
 export function answerOf(reply: HttpReply, context: AnswerContext): Answer {
   const isSuccess = reply.status >= 200 && reply.status < 300

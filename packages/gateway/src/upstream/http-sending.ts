@@ -1,14 +1,13 @@
 import { contentTypes } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
+import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { UpstreamCredential } from './credential.ts'
 import type { WatchedFile } from './credential-file.ts'
 import { answerOf } from './http-answer.ts'
 import { Exchange, type ExchangeEnd } from './http-exchange.ts'
-import type { UpstreamMetrics } from './http-metrics.ts'
-import { clientGone, ownRefusal } from './http-refusals.ts'
 import type { HttpTargets, Target } from './http-targets.ts'
 import type { CredentialOwner } from './status-codes.ts'
 import type { UpstreamRequest } from './upstream.ts'
@@ -26,9 +25,7 @@ export interface Route {
   readonly credential: UpstreamCredential | undefined
   readonly ca: WatchedFile<string> | undefined
   readonly owner: CredentialOwner
-  readonly metrics: UpstreamMetrics
   readonly nowMs: () => number
-  readonly steadyMs: () => number
   readonly random: Random
   readonly onAlarm: (kind: 'credential' | 'misplaced', detail: string) => void
   readonly onOver: () => void
@@ -42,7 +39,6 @@ export class Sending {
   readonly #route: Route
   readonly #request: UpstreamRequest
   readonly #settle: { resolve(answer: Answer): void; reject(error: unknown): void }
-  readonly #startedMs: number
   #timer: NodeJS.Timeout | undefined
   #exchange: Exchange | undefined
   #target: Target | undefined
@@ -57,7 +53,6 @@ export class Sending {
     this.#route = route
     this.#request = request
     this.#settle = settle
-    this.#startedMs = route.steadyMs()
   }
 
   begin(): void {
@@ -118,16 +113,11 @@ export class Sending {
       return
     }
     const { reply } = end
-    const { owner, metrics, nowMs, random } = this.#route
+    const { owner, nowMs, random } = this.#route
     if (this.#target !== undefined) this.#target.failures = 0
     const { signal, encoding } = this.#request
     const answer = answerOf(reply, { signal, encoding, owner, nowMs: nowMs(), random })
-    if (answer.kind === 'accepted') {
-      metrics.accepted()
-    } else {
-      metrics.failed(`${reply.status}`)
-      this.#raiseAlarm(reply.status)
-    }
+    if (answer.kind === 'refused') this.#raiseAlarm(reply.status)
     this.#finish(answer)
   }
 
@@ -142,9 +132,9 @@ export class Sending {
     if (error === GIVEN_UP || this.#clientBroke()) {
       this.#finish(clientGone)
     } else if (error === TOO_SLOW) {
-      this.#refuse('upstream_slow', sent ? 'unknown' : 'unreachable', 'the upstream did not answer in time', 'slow')
+      this.#refuse('upstream_slow', sent ? 'unknown' : 'unreachable', 'the upstream did not answer in time')
     } else if (sent) {
-      this.#refuse('upstream_broke', 'unknown', 'the connection to the upstream broke', 'broke')
+      this.#refuse('upstream_broke', 'unknown', 'the connection to the upstream broke')
     } else if ((error as NodeJS.ErrnoException).code === 'UND_ERR_INVALID_ARG') {
       this.#end()
       this.#settle.reject(error)
@@ -162,12 +152,11 @@ export class Sending {
         return
       }
     }
-    this.#refuse('upstream_unreachable', 'unreachable', 'the upstream cannot be reached', 'unreachable')
+    this.#refuse('upstream_unreachable', 'unreachable', 'the upstream cannot be reached')
   }
 
-  #refuse(kind: RefusalKind, cause: RefusedCause, message: string, errorType: string): void {
-    this.#route.metrics.failed(errorType)
-    this.#finish(ownRefusal(kind, cause, message, this.#route.random))
+  #refuse(kind: RefusalKind, cause: RefusedCause, message: string): void {
+    this.#finish(ownRefusal({ kind, message }, cause, this.#route.random))
   }
 
   #clientBroke(): boolean {
@@ -186,9 +175,7 @@ export class Sending {
     const { body } = this.#request
     // Nobody will read the rest, and whoever fills it must not wait for that.
     if (!(body instanceof Uint8Array) && !body.readableEnded) body.destroy()
-    const { metrics, steadyMs, onOver } = this.#route
-    metrics.over(steadyMs() - this.#startedMs)
-    onOver()
+    this.#route.onOver()
   }
 }
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { MetricRegistry } from '../metrics/registry.ts'
 import { openHttpUpstream } from './http-upstream.ts'
 
 /** Self-signed for upstream.test; until 2126; guards nothing. */
@@ -64,9 +63,7 @@ async function setUp(host: string, authority: string | undefined) {
     },
     passCredentialThrough: false,
     clock,
-    steadyMs: () => 0,
     random: () => 0,
-    metrics: new MetricRegistry(),
     onAlarm: () => {},
     resolve: async () => ['127.0.0.1'],
   })
@@ -113,9 +110,7 @@ test('a file that does not exist is told at once', async () => {
     config,
     passCredentialThrough: false,
     clock: new ManualClock(),
-    steadyMs: () => 0,
     random: () => 0,
-    metrics: new MetricRegistry(),
     onAlarm: () => {},
   })
   await expect(opening).rejects.toMatchObject({ code: 'ENOENT' })

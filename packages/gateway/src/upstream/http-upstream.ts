@@ -1,16 +1,14 @@
 import type { Clock, Random } from '@penstock/runtime'
 import type { UpstreamConfig } from '../gateway-config.ts'
 import type { Answer } from '../ingest/answer.ts'
+import { ownRefusal } from '../ingest/own-answer.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
-import type { MetricRegistry } from '../metrics/registry.ts'
 import { type Resolve, systemResolve } from './addresses.ts'
 import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
 import { WatchedFile } from './credential-file.ts'
-import { UpstreamMetrics } from './http-metrics.ts'
-import { ownRefusal } from './http-refusals.ts'
 import { type Route, Sending } from './http-sending.ts'
 import { HttpTargets } from './http-targets.ts'
-import type { Upstream, UpstreamRequest } from './upstream.ts'
+import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024
 
@@ -23,24 +21,13 @@ export interface HttpUpstreamLimits {
 
 export const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, underWay: 16_384 }
 
-/** Something only an operator can mend. Told for every such answer; whoever writes it down limits how often. */
-export interface UpstreamAlarm {
-  /** Upstream refuses our own credential, or does not know OTLP's paths, or a watched file cannot be used. */
-  readonly kind: 'credential' | 'misplaced' | 'file'
-  readonly upstream: string
-  readonly detail: string
-}
-
 export interface HttpUpstreamOptions {
   /** With an `http:` or `https:` URL. */
   readonly config: UpstreamConfig
   /** The client's `Authorization` goes upstream (X-9). */
   readonly passCredentialThrough: boolean
   readonly clock: Clock
-  /** For durations; milliseconds that never go back. */
-  readonly steadyMs: () => number
   readonly random: Random
-  readonly metrics: MetricRegistry
   readonly onAlarm: (alarm: UpstreamAlarm) => void
   readonly limits?: Partial<HttpUpstreamLimits>
   readonly resolve?: Resolve
@@ -78,7 +65,7 @@ class HttpUpstream implements Upstream {
   #underWay = 0
 
   constructor(options: HttpUpstreamOptions, { url, name, credential, ca }: Opened) {
-    const { clock, config, random, steadyMs, onAlarm } = options
+    const { clock, config, random, onAlarm } = options
     const limits = { ...defaultHttpUpstreamLimits, ...options.limits }
     const nowMs = () => clock.nowMs()
     this.name = name
@@ -96,9 +83,7 @@ class HttpUpstream implements Upstream {
       credential,
       ca,
       owner: options.passCredentialThrough ? 'client' : 'gateway',
-      metrics: new UpstreamMetrics(options.metrics, name),
       nowMs,
-      steadyMs,
       random,
       onAlarm: (kind, detail) => onAlarm({ kind, upstream: name, detail }),
       onOver: () => {
@@ -108,14 +93,11 @@ class HttpUpstream implements Upstream {
   }
 
   send(request: UpstreamRequest): Promise<Answer> {
-    const { metrics, random } = this.#route
     if (this.#underWay >= this.#maxUnderWay) {
-      metrics.failed('overloaded')
-      const refusal = ownRefusal('overloaded', 'throttled', 'too many requests wait for the upstream', random)
-      return Promise.resolve(refusal)
+      const refusal = { kind: 'overloaded', message: 'too many requests wait for the upstream' } as const
+      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#route.random))
     }
     this.#underWay += 1
-    metrics.began()
     return new Promise((resolve, reject) => new Sending(this.#route, request, { resolve, reject }).begin())
   }
 

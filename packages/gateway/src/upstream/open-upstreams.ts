@@ -6,8 +6,8 @@ import type { MetricRegistry } from '../metrics/registry.ts'
 import { openUpstreamCredential } from './credential.ts'
 import { WatchedFile } from './credential-file.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
-import { openHttpUpstream, type UpstreamAlarm } from './http-upstream.ts'
-import type { Upstream } from './upstream.ts'
+import { openHttpUpstream } from './http-upstream.ts'
+import type { Upstream, UpstreamAlarm } from './upstream.ts'
 
 export interface UpstreamDeps {
   readonly clock: Clock
@@ -28,7 +28,8 @@ const ALARM_EVERY_MS = 60_000
 /** The default upstream and those of tenants. Rejects when a file that one of them needs cannot be read. */
 export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
   const onAlarm = alarmLog(deps)
-  const open = (upstream: UpstreamConfig) => openUpstream(upstream, config, deps, onAlarm)
+  const open = async (upstream: UpstreamConfig) =>
+    meteredUpstream(await openUpstream(upstream, config, deps, onAlarm), deps.metrics, () => performance.now())
   const fallback = await open(config.upstream)
   const ofTenants = new Map<string, Upstream>()
   for (const [tenant, upstream] of Object.entries(config.tenantUpstreams)) ofTenants.set(tenant, await open(upstream))
@@ -43,12 +44,11 @@ export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): 
 async function openUpstream(
   config: UpstreamConfig,
   { passCredentialThrough, maxBodyBytes }: GatewayConfig,
-  { clock, random, log, metrics }: UpstreamDeps,
+  { clock, random }: UpstreamDeps,
   onAlarm: (alarm: UpstreamAlarm) => void,
 ): Promise<Upstream> {
-  const steadyMs = () => performance.now()
   if (!config.url.startsWith('grpc')) {
-    return openHttpUpstream({ config, passCredentialThrough, clock, steadyMs, random, metrics, onAlarm })
+    return openHttpUpstream({ config, passCredentialThrough, clock, random, onAlarm })
   }
   const url = new URL(config.url)
   const watch = {
@@ -58,7 +58,7 @@ async function openUpstream(
   }
   const credential = await openUpstreamCredential(config.credential, watch)
   const ca = config.caFile === undefined ? undefined : await WatchedFile.open(config.caFile, (pem) => pem, watch)
-  const upstream = new GrpcUpstream(
+  return new GrpcUpstream(
     {
       target: { url, ca: ca && current(ca) },
       credential: credential === undefined ? () => undefined : current(credential),
@@ -66,9 +66,8 @@ async function openUpstream(
       ...(config.bodyLimitBytes !== undefined && { bodyLimitBytes: config.bodyLimitBytes }),
       heldBytes: maxBodyBytes,
     },
-    { clock, random, log },
+    { clock, random, onAlarm },
   )
-  return meteredUpstream(upstream, metrics, steadyMs)
 }
 
 /** The value now; one that is being read anew counts from the next request on. */

@@ -9,7 +9,7 @@ export type CredentialOwner = 'gateway' | 'client'
 
 const throttled: StatusMeaning = { cause: 'throttled', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
 const broke: StatusMeaning = { cause: 'unknown', httpStatus: 502, grpcCode: GrpcCode.UNAVAILABLE }
-/** The paths and methods are ours, so the client's request cannot be to blame (design.md 7.17). */
+/** The paths and methods are ours, so the client's request cannot be to blame: retryable, and an alarm. */
 const misplaced: StatusMeaning = throttled
 const ourCredential: StatusMeaning = { cause: 'credential', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
 const unauthenticated: StatusMeaning = { cause: 'credential', httpStatus: 401, grpcCode: GrpcCode.UNAUTHENTICATED }

@@ -21,6 +21,14 @@ export interface UpstreamRequest {
   readonly onAbortable?: (abort: () => void) => void
 }
 
+/** Something only an operator can mend. Told for every such answer; whoever writes it down limits how often. */
+export interface UpstreamAlarm {
+  /** Upstream refuses our own credential, or does not know OTLP's paths, or a watched file cannot be used. */
+  readonly kind: 'credential' | 'misplaced' | 'file'
+  readonly upstream: string
+  readonly detail: string
+}
+
 /** Where telemetry goes. What goes wrong on the way is an answer; what is thrown is a bug. */
 export interface Upstream {
   /** For labels and the log: origin and path, without userinfo. */

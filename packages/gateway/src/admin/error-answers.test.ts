@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from '@penstock/db'
+import type { Incoming } from '@penstock/http'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { renderError } from './error-answers.ts'
+
+const answerTo = (error: unknown) => {
+  const { status, headers, json } = renderError(error, { requestId: 'r' } as Incoming) as {
+    status: number
+    headers: Record<string, string>
+    json: { error: { code: string } }
+  }
+  return [status, json.error.code, headers['Retry-After']]
+}
+
+function scratchFile(content: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'penstock-errors-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'some.db')
+  writeFileSync(file, content)
+  return file
+}
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
+
+test('a store that cannot be read is 503', () => {
+  const file = scratchFile('x'.repeat(4_096))
+  expect(answerTo(thrownBy(() => openSqlite(file)))).toEqual([503, 'store_unavailable', '2'])
+})
+
+test('a query that cannot be served is our own fault', async () => {
+  const db = openSqlite(scratchFile(''))
+  onTestFinished(() => db.close())
+  const error = await sql`select from`.execute(db.read).catch((failure: unknown) => failure)
+  expect(answerTo(error)).toEqual([500, 'internal', undefined])
+})
+
+test.each(['ENOENT', 'ERR_STREAM_DESTROYED', 'EPIPE', 'ABCDE'])('so is %s', (code) => {
+  expect(answerTo(Object.assign(new Error('x'), { code }))).toEqual([500, 'internal', undefined])
+})

@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { certificates } from './tls-certificates.case.ts'
+import { readTlsFiles } from './tls-context.ts'
+
+const { built } = vi.hoisted(() => ({ built: [] as unknown[] }))
+vi.mock('node:tls', async (original) => {
+  const tls = await original<typeof import('node:tls')>()
+  return {
+    ...tls,
+    createSecureContext: (options: import('node:tls').SecureContextOptions) => {
+      built.push(options)
+      return tls.createSecureContext(options)
+    },
+  }
+})
+
+let folder: string
+const files = () => ({ certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') })
+
+beforeEach(async () => {
+  built.length = 0
+  folder = await mkdtemp(join(tmpdir(), 'penstock-tls-context-'))
+  await writeFile(files().certFile, certificates.one.cert)
+  await writeFile(files().keyFile, certificates.one.key)
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+test('X-13: files that have not changed are compared, and no context is built of them', async () => {
+  const first = await readTlsFiles(files(), undefined)
+  expect(first?.options).toEqual({
+    cert: Buffer.from(certificates.one.cert),
+    key: Buffer.from(certificates.one.key),
+  })
+  expect(built).toHaveLength(1)
+  expect(await readTlsFiles(files(), first?.digest)).toBeUndefined()
+  expect(built).toHaveLength(1)
+})
+
+test('X-13: what has changed is built, and refused when the two do not belong together', async () => {
+  const first = await readTlsFiles(files(), undefined)
+  await writeFile(files().certFile, certificates.two.cert)
+  await expect(readTlsFiles(files(), first?.digest)).rejects.toThrow('key values mismatch')
+  await writeFile(files().keyFile, certificates.two.key)
+  const second = await readTlsFiles(files(), first?.digest)
+  expect(second?.digest).not.toBe(first?.digest)
+  expect(built).toHaveLength(3)
+})
