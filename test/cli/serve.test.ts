@@ -93,8 +93,9 @@ test('what it tells to try next, works', async () => {
   const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
   const curls = stdout.text.split('\n').filter((line) => line.startsWith('  curl '))
   expect(curls).toHaveLength(3)
+  const [, key] = /^ {2}export OBS_API_KEY=(\S+)$/m.exec(stdout.text)!
   for (const line of curls) {
-    const [, key] = /OBS-API-KEY: (\S+)'/.exec(line)!
+    expect(line).toContain('"OBS-API-KEY: $OBS_API_KEY"')
     const [, url] = /(http:\S+)$/.exec(line)!
     const body = / -d '([^']+)'/.exec(line)?.[1]
     const response = await fetch(url!, {

@@ -1,3 +1,4 @@
+import { jsonLog, silentLog } from '@penstock/runtime'
 import { Gate } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import type { Answer } from '../ingest/answer.ts'
@@ -45,6 +46,7 @@ test('O-11: what upstream accepted and what it did not, and how long it took', a
     upstream(async () => answers.shift()!),
     registry,
     () => times.shift()!,
+    silentLog,
   )
   await metered.send(request)
   await metered.send(request)
@@ -65,7 +67,7 @@ test('O-11: a request under way is in flight, until its end, also a bad one', as
     await gate.opened
     throw new Error('a bug')
   }
-  const sending = meteredUpstream(upstream(broken), registry, () => 0).send(request)
+  const sending = meteredUpstream(upstream(broken), registry, () => 0, silentLog).send(request)
   const inFlight = registry.cell('otelcol_exporter_in_flight_requests', { upstream: 'http://store:4318' })
   expect(inFlight.value).toBe(1)
   gate.open()
@@ -79,6 +81,7 @@ test('X-5: a request that was given up is not a failure of upstream', async () =
     upstream(async () => clientGone),
     registry,
     () => 0,
+    silentLog,
   )
   expect(await metered.send(request)).toBe(clientGone)
 
@@ -87,5 +90,25 @@ test('X-5: a request that was given up is not a failure of upstream', async () =
     'otelcol_exporter_in_flight_requests{upstream="http://store:4318"} 0',
     'otelcol_exporter_request_duration_sum{upstream="http://store:4318"} 0',
     'otelcol_exporter_request_duration_count{upstream="http://store:4318"} 0',
+  ])
+})
+
+test('an upstream that cannot be reached is logged once, and once more when it can again', async () => {
+  const lines: string[] = []
+  const log = jsonLog({ write: (line) => void lines.push(line) }, () => 0)
+  const lost: Answer = { ...throttled, cause: 'unreachable' }
+  const answers = [accepted, lost, lost, throttled, lost, accepted]
+  const metered = meteredUpstream(
+    upstream(async () => answers.shift()!),
+    new MetricRegistry(),
+    () => 0,
+    log,
+  )
+  while (answers.length > 0) await metered.send(request)
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual([
+    'upstream.unreachable',
+    'upstream.reached',
+    'upstream.unreachable',
+    'upstream.reached',
   ])
 })

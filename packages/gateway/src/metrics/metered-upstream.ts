@@ -1,3 +1,4 @@
+import type { Log } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
 import { clientGone } from '../ingest/own-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -7,19 +8,25 @@ import { type Cell, type MetricRegistry, observe } from './registry.ts'
 const durationBounds = instruments.otelcol_exporter_request_duration.bounds ?? []
 
 /**
- * The same upstream, counted and timed.
+ * The same upstream, counted and timed; when it cannot be reached any more, and when it can again, the log says so.
  *
  * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5), which end in `clientGone`, are
  * neither sent nor failed, nor do they say how long upstream takes.
  *
  * @see spec/otlp-gateway.md 8 (O-11)
  */
-export function meteredUpstream(upstream: Upstream, registry: MetricRegistry, steadyMs: () => number): Upstream {
+export function meteredUpstream(
+  upstream: Upstream,
+  registry: MetricRegistry,
+  steadyMs: () => number,
+  log: Log,
+): Upstream {
   const labels = { upstream: upstream.name }
   const sent = registry.cell('otelcol_exporter_sent_requests', labels)
   const inFlight = registry.cell('otelcol_exporter_in_flight_requests', labels)
   const duration = registry.histogram('otelcol_exporter_request_duration', labels)
   const failed = new Map<RefusedCause, Cell>()
+  let isLost = false
 
   return {
     name: upstream.name,
@@ -40,6 +47,12 @@ export function meteredUpstream(upstream: Upstream, registry: MetricRegistry, st
 
   function note(answer: Answer, tookMs: number): void {
     observe(duration, durationBounds, tookMs / 1000)
+    const isUnreachable = answer.kind === 'refused' && answer.cause === 'unreachable'
+    if (isUnreachable !== isLost) {
+      isLost = isUnreachable
+      if (isLost) log.warn({ event: 'upstream.unreachable', upstream: upstream.name }, 'an upstream cannot be reached')
+      else log.info({ event: 'upstream.reached', upstream: upstream.name }, 'an upstream can be reached again')
+    }
     if (answer.kind === 'accepted') sent.value += 1
     else failedAs(answer.cause).value += 1
   }

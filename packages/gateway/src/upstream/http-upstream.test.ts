@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { encodeRpcStatus } from '@penstock/otlp'
-import { systemClock } from '@penstock/runtime'
+import { silentLog, systemClock } from '@penstock/runtime'
 import { Gate, ManualClock, refusedUrl, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
@@ -32,7 +32,7 @@ async function upstreamAt(url: string, changes: Partial<HttpUpstreamOptions> = {
     onAlarm: (alarm) => alarms.push(alarm),
     ...changes,
   })
-  const upstream = meteredUpstream(plain, metrics, () => performance.now())
+  const upstream = meteredUpstream(plain, metrics, () => performance.now(), silentLog)
   cleanups.push(() => upstream.close())
   const failures = () =>
     metrics

@@ -29,7 +29,12 @@ const ALARM_EVERY_MS = 60_000
 export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
   const onAlarm = alarmLog(deps)
   const open = async (upstream: UpstreamConfig) =>
-    meteredUpstream(await openUpstream(upstream, config, deps, onAlarm), deps.metrics, () => performance.now())
+    meteredUpstream(
+      await openUpstream(upstream, config, deps, onAlarm),
+      deps.metrics,
+      () => performance.now(),
+      deps.log,
+    )
   const fallback = await open(config.upstream)
   const ofTenants = new Map<string, Upstream>()
   for (const [tenant, upstream] of Object.entries(config.tenantUpstreams)) ofTenants.set(tenant, await open(upstream))
