@@ -9,6 +9,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
+/**
+ * From 24.19 on the headers of Node 24 give native objects a clean-up hook that ends the process when one of them is
+ * collected: seen with 24.20 and 24.21. Modules compiled against those of 24.18 have none, and run on all of Node 24.
+ */
+const headersWithoutCleanupHook = { 24: '24.18.0' }
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < minimum[0] || (major === minimum[0] && minor < minimum[1])) {
@@ -26,7 +31,7 @@ function installDependencies() {
   if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return
   console.log('Installing dependencies …')
   if (!npm(['ci', '--no-audit', '--no-fund'], headersOfRunningNode())) {
-    const headers = downloadedHeaders()
+    const headers = downloadedHeaders(process.versions.node)
     if (headers === undefined || !npm(['ci', '--no-audit', '--no-fund'], headers)) {
       fail('npm could not install the dependencies; its own message stands above.')
     }
@@ -37,18 +42,30 @@ function installDependencies() {
 
 /** A module compiled for another Node does not load; one that never compiled does not either. */
 function ensureNativeModules() {
-  if (loads('better-sqlite3')) return
+  if (works('better-sqlite3')) return
   console.log('Building better-sqlite3 for this Node …')
-  npm(['rebuild', 'better-sqlite3'], headersOfRunningNode() ?? downloadedHeaders())
-  if (!loads('better-sqlite3')) {
+  const older = headersWithoutCleanupHook[major]
+  const headers =
+    older === undefined
+      ? (headersOfRunningNode() ?? downloadedHeaders(process.versions.node))
+      : downloadedHeaders(older)
+  npm(['rebuild', 'better-sqlite3'], headers)
+  if (!works('better-sqlite3')) {
     fail(
-      'better-sqlite3 does not load: a C++ compiler, make and Python 3 are needed where no prebuilt binary can be had.',
+      'better-sqlite3 does not work: a C++ compiler, make and Python 3 are needed where no prebuilt binary can be had.',
     )
   }
 }
 
-function loads(name) {
-  const probe = `new (require(${JSON.stringify(name)}))(':memory:').close()`
+/** Loads, and outlives the collection of its statements, which has to come by itself to be a test. */
+function works(name) {
+  const probe = `
+    const database = new (require(${JSON.stringify(name)}))(':memory:')
+    database.exec('create table kept (id text, bytes blob)')
+    for (let count = 0; count < 20000; count += 1) {
+      database.prepare('insert into kept values (?, ?)').run(String(count), Buffer.alloc(32, 1))
+    }
+    database.close()`
   return spawnSync(process.execPath, ['-e', probe], { cwd: root, stdio: 'ignore' }).status === 0
 }
 
@@ -59,8 +76,8 @@ function headersOfRunningNode() {
 }
 
 /** The npm package that carries Node for this platform has the headers too. */
-function downloadedHeaders() {
-  const name = `node-${process.platform}-${process.arch}@${process.versions.node}`
+function downloadedHeaders(version) {
+  const name = `node-${process.platform}-${process.arch}@${version}`
   const directory = join(root, 'node_modules/.cache/node-headers')
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory, { recursive: true })
