@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
 /**
- * From 24.19 on the headers of Node 24 give native objects a clean-up hook that ends the process when one of them is
- * collected: seen with 24.20 and 24.21. Modules compiled against those of 24.18 have none, and run on all of Node 24.
+ * From 24.19 on the headers of Node 24 give native objects a clean-up hook. With those of 24.21 it was seen to end the
+ * process when such an object is collected. Those of 24.18 have none, and what is compiled against them runs on 24.21.
  */
 const headersWithoutCleanupHook = { 24: '24.18.0' }
 

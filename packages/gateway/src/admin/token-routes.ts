@@ -2,6 +2,7 @@ import type { Reply, Route, RouteRequest } from '@penstock/http'
 import { z } from 'zod'
 import type { OperationName } from '../accounts/roles.ts'
 import { ApiError } from '../api-error.ts'
+import type { OperationContext } from '../operation-context.ts'
 import {
   createTokenInput,
   importTokenInput,
@@ -56,9 +57,8 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
         ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
-    async handle(request, context) {
-      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => createToken(inside, request.body))
-      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+    handle(request, context) {
+      return createdOnce(request, context, (inside) => createToken(inside, request.body))
     },
   },
   {
@@ -92,9 +92,8 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
         ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
-    async handle(request, context) {
-      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => importToken(inside, request.body))
-      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+    handle(request, context) {
+      return createdOnce(request, context, (inside) => importToken(inside, request.body))
     },
   },
   {
@@ -209,10 +208,9 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
         ...refusals(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
       },
     },
-    async handle(request, context) {
+    handle(request, context) {
       const input = { id: idOf(request), body: request.body ?? {} }
-      const outcome = await createOnce(context, request, 'ingest_tokens', (inside) => rotateToken(inside, input))
-      return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+      return createdOnce(request, context, (inside) => rotateToken(inside, input))
     },
   },
 ]
@@ -224,6 +222,16 @@ const versioned = (status: number, token: TokenJson): Reply => ({
   headers: { ETag: tokenETag(token) },
   json: token,
 })
+
+/** A new token, or what became of the one that the same `Idempotency-Key` has made before (A-8). */
+async function createdOnce(
+  request: RouteRequest,
+  context: ManagementContext,
+  create: (inside: OperationContext) => Promise<TokenJson>,
+): Promise<Reply> {
+  const outcome = await createOnce(context, request, 'ingest_tokens', create)
+  return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+}
 
 function created(token: TokenJson): Reply {
   return { status: 201, headers: { Location: `${PATH}/${token.id}`, ETag: tokenETag(token) }, json: token }
