@@ -85,7 +85,7 @@ try {
 /** Valid requests for as long as so many wrong ones take. */
 async function phase(wrongCount: number): Promise<Phase> {
   const seconds = (wrongCount || WRONG_PER_PAIR) / WRONG_PER_SECOND
-  const common = { port: gateway.httpPort, bodyBytes: BODY_BYTES }
+  const common = { port: gateway.httpPort, warmUpPort: sink.httpPort, bodyBytes: BODY_BYTES }
   const before = gateway.cpuSeconds()
   const waitedBefore = processorWaitSeconds(gateway.pid)
   const [validResult, wrong] = await Promise.all([

@@ -5,6 +5,7 @@ import { Exchange, type ExchangeContext } from './http-exchange.ts'
 import type { Framing } from './http-judge.ts'
 import type { IngestRequest } from './http-request.ts'
 import { type Connection, connectionOf, type Receiving } from './listener-connection.ts'
+import { refusalTable } from './refusals.ts'
 
 const http11: Framing = { requiresHost: true, tellsLength: true }
 const http10: Framing = { requiresHost: false, tellsLength: true }
@@ -49,6 +50,7 @@ export class Http1Exchange extends Exchange implements Receiving {
   ): void {
     const response = this.#response
     if (response.destroyed) return
+    if (status === refusalTable.unauthenticated.http) this.#connection.credentialRefused()
     const isLeaving = isClosing || (this.isBodyOver && this.#connection.isLeaving)
     response.writeHead(status, (isLeaving ? headers.concat('connection', 'close') : headers) as string[])
     if (this.isBodyOver) {

@@ -2,6 +2,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
+import type { Line, RefusedLast } from './refused-last.ts'
 
 /** Who is waiting for the rest of a request on a connection of HTTP/1.1. */
 export interface Receiving {
@@ -38,19 +39,22 @@ const nobody: Peer = { source: '', certificateNames: [] }
 const key = Symbol('connection')
 
 /** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
-export class Connection implements Peer {
+export class Connection implements Peer, Line {
   readonly source: string
   readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
   isLeaving = false
+  refusals = 0
   receiving: Receiving | undefined
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #retireAtMs: number
+  readonly #refusedLast: RefusedLast
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
   #hasSpoken = false
   #isDraining = false
+  #isHeld = false
   #requests = 0
   #underWay = 0
   #requestsSeen = 0
@@ -61,11 +65,18 @@ export class Connection implements Peer {
   #cutAtMs: number | undefined
   #saidFarewell = false
 
-  constructor(socket: Socket, clock: Clock, maxAgeMs: number, certificateNames: readonly string[] | undefined) {
+  constructor(
+    socket: Socket,
+    clock: Clock,
+    maxAgeMs: number,
+    certificateNames: readonly string[] | undefined,
+    refusedLast: RefusedLast,
+  ) {
     this.source = socket.remoteAddress ?? ''
     this.certificateNames = certificateNames
     this.#socket = socket
     this.#clock = clock
+    this.#refusedLast = refusedLast
     this.#progressAtMs = clock.nowMs()
     this.#headSinceMs = this.#progressAtMs
     this.#retireAtMs = this.#progressAtMs + maxAgeMs
@@ -82,6 +93,23 @@ export class Connection implements Peer {
   closed(): void {
     if (this.#cell !== undefined) this.#cell.value -= 1
     this.#cell = undefined
+  }
+
+  /** A request on it has been refused for its credential. Over HTTP/1.1 only. */
+  credentialRefused(): void {
+    this.#refusedLast.refused(this)
+  }
+
+  hold(): void {
+    this.#isHeld = true
+    this.#socket.pause()
+  }
+
+  release(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    // Whoever paused for reasons of its own goes on reading by itself.
+    if (this.receiving?.isPaused !== true) this.#socket.resume()
   }
 
   requestBegan(): void {

@@ -17,23 +17,26 @@ export function versionOf(beginning: Uint8Array): HttpVersion | undefined {
  * is not reported.
  */
 export function readVersion(socket: Socket, handOver: (version: HttpVersion) => void): void {
-  let beginning: Buffer | undefined
-  let isKnown = false
+  /** Whoever sends much at once sends on until its turn comes. */
+  const pieces: Buffer[] = []
+  let version: HttpVersion | undefined
   const leave = () => {
     socket.destroy()
   }
   const onData = (piece: Buffer) => {
-    beginning = beginning === undefined ? piece : Buffer.concat([beginning, piece])
-    if (isKnown || versionOf(beginning) === undefined) return
-    isKnown = true
+    pieces.push(piece)
+    if (version !== undefined) return
+    version = versionOf(Buffer.concat(pieces))
+    if (version === undefined) return
     // A stream that has just given data is about to ask for more, and would undo a pause that its new owner asks for.
     setImmediate(give)
   }
   const give = () => {
-    if (socket.destroyed || beginning === undefined) return
+    if (socket.destroyed) return
     socket.off('data', onData)
     socket.off('end', leave)
-    if (versionOf(beginning) === 1) {
+    const beginning = Buffer.concat(pieces)
+    if (version === 1) {
       handOver(1)
       socket.emit('data', beginning)
     } else {

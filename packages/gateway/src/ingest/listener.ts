@@ -15,6 +15,7 @@ import type { IngestRequest } from './http-request.ts'
 import { Connection, type ConnectionTimes } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
+import { RefusedLast } from './refused-last.ts'
 import { readTlsFiles } from './tls-context.ts'
 
 export type { IngestRequest } from './http-request.ts'
@@ -99,6 +100,7 @@ class OpenListener implements Listener {
   readonly #http2: ReturnType<typeof createHttp2Server>
   /** Sockets that have not become TLS connections yet, by address and port of their other end. */
   readonly #handshakes = new Map<string, Socket>()
+  readonly #refusedLast = new RefusedLast()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
@@ -204,7 +206,7 @@ class OpenListener implements Listener {
   #accept(socket: Socket, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs, names)
+    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast)
     this.#connections.set(socket, connection)
     socket.on('error', () => {})
     socket.on('close', () => {
