@@ -7,7 +7,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atMost, reportBounds } from './bounds.ts'
-import { collectable, collectedMiB } from './gateway/collected-memory.ts'
+import { collectable, collectedMemory } from './gateway/collected-memory.ts'
 import { type LoadOrder, startLoad } from './gateway/load-process.ts'
 import { type Penstock, startPenstockGateway } from './gateway/penstock.ts'
 import { processMemory } from './gateway/process-memory.ts'
@@ -32,8 +32,8 @@ try {
   await load(few.gateway, few.tokens.slice(0, 1))
   await load(many.gateway, many.tokens.slice(0, 1))
   const memoryMiB = {
-    few: await collectedMiB(few.gateway.pid, few.log),
-    many: await collectedMiB(many.gateway.pid, many.log),
+    few: (await collectedMemory(few.gateway.pid, few.log)).residentMiB,
+    many: (await collectedMemory(many.gateway.pid, many.log)).residentMiB,
   }
 
   const cpu: Record<'few' | 'oneOfMany' | 'anyOfMany', number[]> = { few: [], oneOfMany: [], anyOfMany: [] }
