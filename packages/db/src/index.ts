@@ -1,2 +1,3 @@
 export * from './migrate.ts'
 export * from './sqlite.ts'
+export * from './table-with-id.ts'

@@ -1,0 +1,19 @@
+/** Roles of a member, by their codes. Higher may do what lower may, except where the permission table says otherwise. */
+export const accessLevels = {
+  noAccess: 0,
+  minimal: 5,
+  guest: 10,
+  planner: 15,
+  reporter: 20,
+  securityManager: 25,
+  developer: 30,
+  maintainer: 40,
+  owner: 50,
+} as const
+export type AccessLevel = (typeof accessLevels)[keyof typeof accessLevels]
+
+/** Those that can be given to a member. */
+export const memberLevels = Object.values(accessLevels).filter((level) => level > 0) as readonly AccessLevel[]
+
+export const visibilities = ['private', 'internal', 'public'] as const
+export type Visibility = (typeof visibilities)[number]

@@ -1,0 +1,51 @@
+import { type AccessLevel, accessLevels } from './access-level.ts'
+
+const { minimal, guest, planner, reporter, developer, maintainer, owner } = accessLevels
+
+export interface PermissionRow {
+  /** The least role; administrators always may. */
+  readonly least: AccessLevel
+  /**
+   * Who is no member may too, where the visibility of the group or project lets them see it: `anyone`, or whoever is signed
+   * in.
+   */
+  readonly visitors?: 'anyone' | 'signed_in'
+}
+
+/** What can be allowed, on a group or a project. */
+export const permissionTable = {
+  read_group: { least: minimal, visitors: 'anyone' },
+  admin_group: { least: owner },
+  create_subgroup: { least: owner },
+  create_project: { least: developer },
+
+  read_project: { least: guest, visitors: 'anyone' },
+  admin_project: { least: maintainer },
+  remove_project: { least: owner },
+
+  read_members: { least: guest, visitors: 'anyone' },
+  admin_project_members: { least: maintainer },
+  admin_group_members: { least: owner },
+  admin_access_tokens: { least: maintainer },
+  admin_group_access_tokens: { least: owner },
+  admin_variables: { least: maintainer },
+  admin_group_variables: { least: owner },
+
+  read_repository: { least: reporter, visitors: 'anyone' },
+  push_code: { least: developer },
+
+  read_label: { least: guest, visitors: 'anyone' },
+  admin_label: { least: planner },
+  read_issue: { least: guest, visitors: 'anyone' },
+  read_confidential_issue: { least: planner },
+  create_issue: { least: guest, visitors: 'signed_in' },
+  update_issue: { least: planner },
+  read_merge_request: { least: reporter, visitors: 'anyone' },
+  create_merge_request: { least: developer },
+  update_merge_request: { least: developer },
+
+  read_milestone: { least: guest, visitors: 'signed_in' },
+  admin_milestone: { least: planner },
+  remove_milestone: { least: developer },
+} as const satisfies Record<string, PermissionRow>
+export type Permission = keyof typeof permissionTable

@@ -1,0 +1,49 @@
+import type { Db } from '@penstock/db'
+import type { Clock } from '@penstock/runtime'
+import type { Kysely, Transaction } from 'kysely'
+import type { ActingUser } from '../users/user.ts'
+import type { DomainEvent } from './event.ts'
+import type { CoreTables } from './tables.ts'
+
+/** What the domain needs of the world. One for the life of the process. */
+export interface Core {
+  readonly db: Db<CoreTables>
+  readonly clock: Clock
+  /** From the system's CSPRNG. */
+  readonly randomBytes: (bytes: number) => Uint8Array
+  readonly settings: CoreSettings
+}
+
+export interface CoreSettings {
+  /** `svc`, in names of users, in identifiers. */
+  readonly serviceName: string
+  /** Every generated URL starts with it; without a slash at the end. */
+  readonly externalUrl: string
+  /** Where repositories lie. */
+  readonly repositoriesDir: string
+  readonly impersonationEnabled: boolean
+  /** Before the random part of a personal, project or group access token. */
+  readonly personalAccessTokenPrefix: string
+  readonly oauthTokenLifetimeSeconds: number
+}
+
+/** Who asks; `undefined`: nobody has signed in. */
+export type Actor = ActingUser | undefined
+
+/** Enough to read. The instant is the same for all of one operation. */
+export interface Reading {
+  readonly db: Kysely<CoreTables>
+  readonly nowMs: number
+}
+
+/** Enough to write: inside a transaction, which nobody else's write can come between. Nothing slow may be awaited in it. */
+export interface Tx extends Reading {
+  readonly db: Transaction<CoreTables>
+  /** What happened, told to whoever wants to know, if the transaction commits. */
+  recordEvent(event: DomainEvent): Promise<void>
+}
+
+export interface OperationContext {
+  readonly actor: Actor
+  readonly core: Core
+}

@@ -1,0 +1,61 @@
+/** What is wrong with one parameter of an operation's input. Names are those of the input; an adapter puts them into its own. */
+export interface ParameterProblem {
+  /** `['files', 0, 'content']` */
+  readonly path: readonly (string | number)[]
+  readonly problem:
+    | 'missing'
+    /** Present, but blank or without elements where something is wanted. */
+    | 'empty'
+    /** Of another type, or not readable as what it should be. */
+    | 'invalid'
+    /** Not one of the values there are. */
+    | 'not_a_value'
+    /** One of the values that are ruled out. */
+    | 'value_not_allowed'
+    | 'mutually_exclusive'
+    | 'exactly_one'
+    | 'at_least_one'
+    | 'all_or_none'
+  /** Of the last four: the parameters it is about; their `path` is empty. */
+  readonly names?: readonly string[]
+}
+
+/**
+ * The failures a caller can act on. Each adapter has one table of what it says on which.
+ *
+ * @see spec/rest-part2-details.md 1.5
+ */
+export type Failure =
+  | { readonly code: 'parameters'; readonly problems: readonly ParameterProblem[] }
+  /** A rule of the model: what is wrong with which of its attributes; `base` is the whole. */
+  | { readonly code: 'invalid'; readonly fields: Readonly<Record<string, readonly string[]>> }
+  /** As `invalid`, in one sentence of the area's own. */
+  | { readonly code: 'refused'; readonly message: string }
+  | { readonly code: 'unauthenticated' }
+  | { readonly code: 'forbidden'; readonly reason?: string }
+  /** `what`: `Group`; without it, a record below something that was found. */
+  | { readonly code: 'not_found'; readonly what?: string }
+  | { readonly code: 'not_allowed'; readonly message?: string }
+  | { readonly code: 'conflict'; readonly reason: string }
+  /** The record has changed since the time the caller named. */
+  | { readonly code: 'precondition_failed' }
+  | { readonly code: 'unprocessable'; readonly message?: string }
+  | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
+
+/** Thrown by operations. `failure` reaches clients; `cause` reaches only the log. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly failure: Failure
+
+  constructor(failure: Failure, options?: { cause?: unknown }) {
+    super(failure.code, options)
+    this.failure = failure
+  }
+}
+
+export const notFound = (what?: string): DomainError =>
+  new DomainError({ code: 'not_found', ...(what !== undefined && { what }) })
+export const forbidden = (reason?: string): DomainError =>
+  new DomainError({ code: 'forbidden', ...(reason !== undefined && { reason }) })
+export const invalid = (fields: Readonly<Record<string, readonly string[]>>): DomainError =>
+  new DomainError({ code: 'invalid', fields })

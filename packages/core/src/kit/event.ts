@@ -1,0 +1,45 @@
+import type { Tx } from './context.ts'
+
+declare module './tables.ts' {
+  interface CoreTables {
+    events: EventsTable
+  }
+}
+
+interface EventsTable {
+  id: import('kysely').Generated<number>
+  type: string
+  /** Of the thing it happened to; its kind follows from the type. */
+  object_id: number
+  project_id: number | null
+  group_id: number | null
+  actor_id: number | null
+  /** JSON of what cannot be looked up later. */
+  details: string
+  at_ms: number
+}
+
+/** Something that happened, in the past tense: `milestone.created`. Written with it, in one transaction. */
+export interface DomainEvent {
+  readonly type: `${string}.${string}`
+  readonly objectId: number
+  readonly projectId?: number
+  readonly groupId?: number
+  readonly actorId?: number | undefined
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event: DomainEvent): Promise<void> {
+  await db
+    .insertInto('events')
+    .values({
+      type: event.type,
+      object_id: event.objectId,
+      project_id: event.projectId ?? null,
+      group_id: event.groupId ?? null,
+      actor_id: event.actorId ?? null,
+      details: JSON.stringify(event.details ?? {}),
+      at_ms: nowMs,
+    })
+    .execute()
+}

@@ -1,0 +1,36 @@
+import { type Generated, sql } from 'kysely'
+import type { Tx } from './context.ts'
+
+declare module './tables.ts' {
+  interface CoreTables {
+    internal_ids: InternalIdsTable
+  }
+}
+
+interface InternalIdsTable {
+  /** `group:16`, `project:5` */
+  parent: string
+  /** `milestones` */
+  kind: string
+  last: Generated<number>
+}
+
+/** The next number of its kind within its parent; from 1, never given again. Two transactions never get the same. */
+export async function nextIid(
+  { db }: Pick<Tx, 'db'>,
+  parent: { readonly groupId: number } | { readonly projectId: number },
+  kind: string,
+): Promise<number> {
+  const name = 'groupId' in parent ? `group:${parent.groupId}` : `project:${parent.projectId}`
+  const { last } = await db
+    .insertInto('internal_ids')
+    .values({ parent: name, kind, last: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['parent', 'kind'])
+        .doUpdateSet(({ ref }) => ({ last: sql<number>`${ref('internal_ids.last')} + 1` })),
+    )
+    .returning('last')
+    .executeTakeFirstOrThrow()
+  return last
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod'
+import type { Permission } from '../access/permission-table.ts'
+import type { Subject } from '../access/subject.ts'
+import { requirePermission } from '../access/subject.ts'
+import type { OperationContext, Reading, Tx } from './context.ts'
+
+/** Asked before anything of the input is looked at. */
+export type Caller = 'anyone' | 'signed_in' | 'administrator'
+
+export type InputSchema = z.ZodType<object>
+
+/**
+ * One thing that can be done, whoever asks: the REST adapter, the GraphQL adapter, the command line. Run only by `perform`.
+ *
+ * `query` reads, `command` runs in one transaction, `steps` does slow things (files, password hashes) and opens its own
+ * transactions with `context.write`.
+ */
+export interface Operation<Input extends InputSchema = InputSchema, Result = unknown> {
+  readonly name: string
+  readonly caller: Caller
+  /** The only validator for this input. Its keys are the parameters' names, in camelCase, in the order of complaints. */
+  readonly input: Input
+  readonly work: Work<z.output<Input>, Result>
+}
+
+export type Work<Input, Result> =
+  | { readonly kind: 'query'; run(context: OperationContext & Reading, input: Input): Promise<Result> }
+  | { readonly kind: 'command'; run(context: OperationContext & Tx, input: Input): Promise<Result> }
+  | { readonly kind: 'steps'; run(context: StepsContext, input: Input): Promise<Result> }
+
+export interface StepsContext extends OperationContext, Reading {
+  /** A transaction of its own, with the instant at which it began. */
+  write<Result>(work: (tx: OperationContext & Tx) => Promise<Result>): Promise<Result>
+}
+
+interface Head<Input extends InputSchema> {
+  readonly name: string
+  /** Default: `signed_in`. */
+  readonly caller?: Caller
+  readonly input: Input
+}
+
+/**
+ * What the operation is about and what the actor must be allowed to do with it. One who may not see it is told that there
+ * is no such thing, one who may see it that it is forbidden.
+ */
+interface About<Input extends InputSchema, On extends Subject> {
+  /** Finds it, or throws `not_found`; whether the actor may see it is not its business. */
+  readonly subject: (reading: Reading, input: z.output<Input>) => Promise<On>
+  readonly permission: Permission
+}
+
+type On<Context, S> = Context & { readonly subject: S }
+
+export function query<Input extends InputSchema, S extends Subject, Result>(
+  head: Head<Input> & About<Input, S>,
+  run: (context: On<OperationContext & Reading, S>, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return {
+    ...headOf(head),
+    work: {
+      kind: 'query',
+      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+    },
+  }
+}
+
+export function command<Input extends InputSchema, S extends Subject, Result>(
+  head: Head<Input> & About<Input, S>,
+  run: (context: On<OperationContext & Tx, S>, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return {
+    ...headOf(head),
+    work: {
+      kind: 'command',
+      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+    },
+  }
+}
+
+export function steps<Input extends InputSchema, S extends Subject, Result>(
+  head: Head<Input> & About<Input, S>,
+  run: (context: On<StepsContext, S>, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return {
+    ...headOf(head),
+    work: {
+      kind: 'steps',
+      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+    },
+  }
+}
+
+/** For what is about no group or project: `run` itself asks who may. */
+export function freeQuery<Input extends InputSchema, Result>(
+  head: Head<Input>,
+  run: (context: OperationContext & Reading, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return { ...headOf(head), work: { kind: 'query', run } }
+}
+
+export function freeCommand<Input extends InputSchema, Result>(
+  head: Head<Input>,
+  run: (context: OperationContext & Tx, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return { ...headOf(head), work: { kind: 'command', run } }
+}
+
+export function freeSteps<Input extends InputSchema, Result>(
+  head: Head<Input>,
+  run: (context: StepsContext, input: z.output<Input>) => Promise<Result>,
+): Operation<Input, Result> {
+  return { ...headOf(head), work: { kind: 'steps', run } }
+}
+
+const headOf = <Input extends InputSchema>({ name, caller = 'signed_in', input }: Head<Input>) => ({
+  name,
+  caller,
+  input,
+})
+
+async function admitted<Input extends InputSchema, S extends Subject>(
+  { subject: find, permission }: About<Input, S>,
+  context: OperationContext & Reading,
+  input: z.output<Input>,
+): Promise<S> {
+  const subject = await find(context, input)
+  await requirePermission(context, subject, permission)
+  return subject
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+
+/** How a group or project is named: its id, or its full path. @see spec/rest-part2-details.md 1.2 */
+export const namespaceRef = z.union([z.int(), z.string()])
+
+/** Milliseconds since 1970 of an ISO 8601 date-time; a date alone is its beginning, a time without a zone is UTC. */
+export const instant = z.string().transform((text, context) => {
+  const ms = instantMs(text.trim())
+  if (ms !== undefined) return ms
+  context.addIssue({ code: 'custom' })
+  return z.NEVER
+})
+
+/** `YYYY-MM-DD`, of a day that there is. */
+export const day = z.string().refine((text) => dayOf(text) === text)
+
+/** The day of a date or a date-time. */
+export const dayOrInstant = z.string().transform((text, context) => {
+  const ms = instantMs(text.trim())
+  if (ms !== undefined) return new Date(ms).toISOString().slice(0, 10)
+  context.addIssue({ code: 'custom' })
+  return z.NEVER
+})
+
+/** May be given as null or as '', which both take the value away. */
+export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
+
+const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+function instantMs(text: string): number | undefined {
+  const match = isoDateTime.exec(text)
+  if (match === null || dayOf(match[1]!) !== match[1]) return undefined
+  const zone = (match[3] ?? 'Z').toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')
+  const ms = Date.parse(`${match[1]}T${match[2] ?? '00:00'}${zone}`)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+function dayOf(text: string): string | undefined {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10)
+}

@@ -1,0 +1,76 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { accessLevels } from '../access/access-level.ts'
+import { getGroup } from '../groups/group-store.ts'
+import type { DomainError } from './domain-error.ts'
+import { command } from './operation.ts'
+import { namespaceRef } from './parameter-schemas.ts'
+
+let world: World
+
+beforeEach(async () => {
+  world = await World.open()
+})
+
+afterEach(() => world.close())
+
+const rename = command(
+  {
+    name: 'rename',
+    input: z.object({ group: namespaceRef, title: z.string().min(1) }),
+    permission: 'admin_group',
+    subject: (reading, { group }) => getGroup(reading, group),
+  },
+  async ({ subject, recordEvent }, { title }) => {
+    await recordEvent({ type: 'group.renamed', objectId: subject.id })
+    if (title === 'fails') throw new Error('half done')
+    return `${subject.fullPath}: ${title}`
+  },
+)
+
+const failure = (error: DomainError) => error.failure
+
+describe('perform', () => {
+  test('who lacks a credential is told so before a wrong parameter is', async () => {
+    const refused = await world.perform(undefined, rename, {}).catch(failure)
+    expect(refused).toEqual({ code: 'unauthenticated' })
+  })
+
+  test('a wrong parameter comes before what one may do', async () => {
+    const mira = await world.user('mira')
+    const refused = await world.perform(mira, rename, { group: 'ops', title: '' }).catch(failure)
+    expect(refused).toEqual({ code: 'parameters', problems: [{ path: ['title'], problem: 'empty' }] })
+  })
+
+  test('what one may not see is not there; what one may see may be forbidden', async () => {
+    const [mira, hidden, open] = [
+      await world.user('mira'),
+      await world.group('ops'),
+      await world.group('web', { visibility: 'public' }),
+    ]
+    const answers = [hidden, open].map(({ id }) =>
+      world.perform(mira, rename, { group: id, title: 'x' }).catch(failure),
+    )
+    expect(await Promise.all(answers)).toEqual([{ code: 'not_found', what: 'Group' }, { code: 'forbidden' }])
+  })
+
+  test('roles come from the groups above, and end with their day', async () => {
+    const [mira, noor] = [await world.user('mira'), await world.user('noor')]
+    const ops = await world.group('ops')
+    await world.group('infra', { parent: ops })
+    await world.member(ops, mira, accessLevels.owner)
+    await world.member(ops, noor, accessLevels.owner, '2026-02-03')
+    expect(await world.perform(mira, rename, { group: 'OPS/infra', title: 'x' })).toBe('ops/infra: x')
+    const ended = await world.perform(noor, rename, { group: 'ops/infra', title: 'x' }).catch(failure)
+    expect(ended).toEqual({ code: 'not_found', what: 'Group' })
+  })
+
+  test('a command that fails leaves nothing behind', async () => {
+    const admin = await world.user('root', { isAdministrator: true })
+    await world.group('ops')
+    await expect(world.perform(admin, rename, { group: 'ops', title: 'fails' })).rejects.toThrow('half done')
+    await world.perform(admin, rename, { group: 'ops', title: 'works' })
+    expect(await world.core.db.read.selectFrom('events').select(['id', 'actor_id']).execute()).toHaveLength(1)
+  })
+})

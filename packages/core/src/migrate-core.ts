@@ -1,0 +1,26 @@
+import { readdir } from 'node:fs/promises'
+import { type Db, type Migrations, migrate } from '@penstock/db'
+import type { Migration } from 'kysely'
+import type { CoreTables } from './kit/tables.ts'
+
+const directory = new URL('./migrations/', import.meta.url)
+/** `0001_identities.js`; not its declarations. */
+const migrationFile = /^(\d{4}_[a-z0-9_]+)\.(?:js|ts)$/
+
+/**
+ * The migrations of the domain: every file in `migrations/` exports one as `migration`.
+ *
+ * @throws when one fails, and `NewerVersionError`
+ */
+export async function migrateCore(db: Db<CoreTables>): Promise<void> {
+  await migrate(db, await coreMigrations())
+}
+
+export async function coreMigrations(): Promise<Migrations> {
+  const names = (await readdir(directory)).filter((name) => migrationFile.test(name)).sort()
+  const entries = names.map(async (name): Promise<[string, Migration]> => {
+    const { migration } = (await import(new URL(name, directory).href)) as { migration: Migration }
+    return [migrationFile.exec(name)![1]!, migration]
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}

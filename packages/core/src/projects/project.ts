@@ -1,0 +1,24 @@
+import type { Visibility } from '../access/access-level.ts'
+
+export interface Project {
+  readonly kind: 'project'
+  readonly id: number
+  /** `undefined`: in the namespace of a user. */
+  readonly groupId: number | undefined
+  readonly ownerId: number | undefined
+  readonly path: string
+  readonly fullPath: string
+  readonly name: string
+  readonly description: string | undefined
+  readonly visibility: Visibility
+  /** Of the groups it lies in, from the root down; empty in the namespace of a user. Roles come from these. */
+  readonly groupIds: readonly number[]
+  readonly creatorId: number | undefined
+  readonly defaultBranch: string | undefined
+  readonly isArchived: boolean
+  readonly createdAtMs: number
+  readonly lastActivityAtMs: number
+}
+
+/** How one is named in a request: its id, or its full path with at least one `/`. */
+export type ProjectRef = number | string

@@ -1,0 +1,66 @@
+import type { InputSchema, Operation, Page } from '@penstock/core'
+import type { z } from 'zod'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a shape may need beside the thing it shapes. */
+export interface JsonContext {
+  /** Without a slash at the end. */
+  readonly externalUrl: string
+  readonly serviceName: string
+  readonly nowMs: number
+}
+
+/** How something looks in an answer: described for OpenAPI, and made. Keys in the order in which they are sent. */
+export interface Shape<Value> {
+  readonly schema: z.ZodType
+  of(value: Value, context: JsonContext): unknown
+}
+
+type Item<Result> = Result extends Page<infer One> ? One : Result extends readonly (infer One)[] ? One : Result
+
+/** One call of the REST API, as data. What it does is the operation's; here stands what it looks like from outside. */
+export interface RouteRow<Input extends InputSchema, Result> {
+  readonly method: Method
+  /** `/groups/:id/milestones`, below `/api/v4`. */
+  readonly path: string
+  readonly operation: Operation<Input, Result>
+  /** In OpenAPI: one sentence. */
+  readonly summary: string
+  /**
+   * Parameters of the operation whose name in REST is not the same words in snake_case: `{ group: 'id' }`. Whether one
+   * comes in the path, the query or the body is the caller's business, except that the path wins.
+   */
+  readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
+  /** Default: 201 for POST, 204 without `shape`, else 200. */
+  readonly status?: number
+  /** Of the result, or of each of its items: a `Page` gets the headers of a page, an array is sent whole. */
+  readonly shape?: Shape<Item<Result>>
+  /** Instead of `shape`, for what is not JSON. */
+  readonly content?: (result: Result) => {
+    readonly type: string
+    readonly body: string | Uint8Array
+    readonly headers?: Readonly<Record<string, string>>
+  }
+  /** Beside `api`, and `read_api` for GET. */
+  readonly scopes?: readonly string[]
+  /** A job token may be used. */
+  readonly takesJobTokens?: true
+  /** Whose last segment is a free name, so that `.json` at its end belongs to it. */
+  readonly endsInName?: true
+  /** What the area answers in its own words: `Failed to create milestone {…}`. Default: a map of messages. */
+  readonly invalid?: (fields: Readonly<Record<string, readonly string[]>>) => unknown
+}
+
+/** A row whose types have been checked and are no longer needed. */
+export type RestRoute = RouteRow<InputSchema, unknown> & { readonly _checked?: never }
+
+export function route<Input extends InputSchema, Result>(row: RouteRow<Input, Result>): RestRoute {
+  return row as unknown as RestRoute
+}
+
+export interface Area {
+  /** Heading in the documentation. */
+  readonly tag: string
+  readonly routes: readonly RestRoute[]
+}
