@@ -1,0 +1,15 @@
+/** A refusal that this adapter makes itself, before any operation is asked: credentials, media types, rate limits. */
+export class RestError extends Error {
+  override readonly name = 'RestError'
+  readonly status: number
+  /** JSON, or text where the platform answers with text. */
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    super(String(status))
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
