@@ -25,6 +25,7 @@ import { stageAttributes } from '../converter/dist/traces/stage-attributes.js'
 import { PRODUCT_VERSION } from '../converter/dist/version.js'
 import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
+import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
@@ -173,6 +174,7 @@ const pages = {
   'docs/configuration.md': configurationPage(),
   'docs/gateway-metrics.md': metricsPage(),
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
+  'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

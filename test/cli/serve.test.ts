@@ -10,6 +10,7 @@ interface Serving {
 }
 
 const freePorts = {
+  PENSTOCK_CORE_LISTEN: '127.0.0.1:0',
   PENSTOCK_OBS_LISTEN: '127.0.0.1:0',
   PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0',
   PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',

@@ -3,11 +3,16 @@ import { EndpointError } from '@penstock/exporter'
 import { Command, CommanderError } from 'commander'
 import type { CommandDefinition } from './command-definition.ts'
 import { apiKeyCommand } from './commands/api-key.ts'
+import { backupCommand } from './commands/backup.ts'
 import { convertCommand } from './commands/convert.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
+import { userCommand } from './commands/user.ts'
 import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
 import { printable } from './wording.ts'
 
@@ -18,6 +23,11 @@ const commands: readonly CommandDefinition[] = [
   serveCommand,
   tokenCommand,
   apiKeyCommand,
+  userCommand,
+  oauthAppCommand,
+  migrateCommand,
+  backupCommand,
+  doctorCommand,
 ]
 
 const examples = `

@@ -1,16 +1,122 @@
 export * from './access/access-level.ts'
 export * from './access/membership.ts'
+export type { Permission } from './access/permission-table.ts'
+export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export * from './groups/group.ts'
-export * from './groups/group-store.ts'
+export * from './groups/group-operations.ts'
+export { findGroup, type GroupDraft, getGroup, groupOf, idsOf, insertGroup, lineageOf } from './groups/group-store.ts'
+export type { Issuable, IssuableFilter } from './issues/issuable.ts'
+export { type Issue, type IssueFilter, type IssueStateEvent, issueStates } from './issues/issue.ts'
+export * from './issues/issue-operations.ts'
+export { pageOfIssues } from './issues/issue-store.ts'
 export * from './kit/context.ts'
 export * from './kit/domain-error.ts'
 export * from './kit/operation.ts'
 export * from './kit/page.ts'
+export * from './kit/parameter-schemas.ts'
 export { parseInput } from './kit/parse-input.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
-export { migrateCore } from './migrate-core.ts'
+export type { Label } from './labels/label.ts'
+export { groupLabels, projectLabels } from './labels/label-operations.ts'
+export type { Member } from './members/member.ts'
+export { groupMembers, projectMembers } from './members/member-operations.ts'
+export {
+  type MergeRequest,
+  type MergeRequestFilter,
+  mergeRequestStates,
+} from './merge-requests/merge-request.ts'
+export * from './merge-requests/merge-request-operations.ts'
+export { pageOfMergeRequests } from './merge-requests/merge-request-store.ts'
+export { migrateCore, pendingCoreMigrations } from './migrate-core.ts'
+export * from './milestones/burndown.ts'
+export { isMilestoneExpired, type Milestone, type MilestoneParent, milestoneStates } from './milestones/milestone.ts'
+export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
+export * from './oauth/application.ts'
+export * from './oauth/application-operations.ts'
+export * from './oauth/authorization.ts'
+export type { ClientCredentials } from './oauth/client.ts'
+export * from './oauth/grant-token.ts'
+export * from './oauth/oauth-refusal.ts'
+export * from './oauth/oauth-token.ts'
+export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export * from './projects/project.ts'
-export * from './projects/project-store.ts'
+export * from './projects/project-operations.ts'
+export {
+  findFormerProject,
+  findProject,
+  getProject,
+  insertProject,
+  type ProjectDraft,
+  projectOf,
+} from './projects/project-store.ts'
+export type { Namespace, ProjectView } from './projects/project-view.ts'
+export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
+export { type Commit, signatureTime, type Trailer } from './repositories/commit.ts'
+export type { DiffStats, FileDiff } from './repositories/commit-diff.ts'
+export {
+  createCommit,
+  getCommit,
+  listCommitDiffs,
+  listCommits,
+  type SingleCommit,
+} from './repositories/commit-operations.ts'
+export { type Committer, initializeRepository } from './repositories/commit-to-branch.ts'
+export {
+  type ChangedFile,
+  createFile,
+  getBlob,
+  getFile,
+  listTree,
+  type RepositoryFile,
+  type RepositoryTreeEntry,
+  removeFile,
+  updateFile,
+} from './repositories/file-operations.ts'
+export { findProjectRepository, removeProjectRepository } from './repositories/project-repository.ts'
+export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
+export type { SignInAttempt } from './sessions/attempt-store.ts'
+export * from './sessions/session.ts'
+export { deleteSessionsOf } from './sessions/session-store.ts'
+export {
+  type AccessToken,
+  type AccessTokenKind,
+  accessTokenKinds,
+  type IssuedAccessToken,
+} from './tokens/access-token.ts'
+export * from './tokens/authenticated.ts'
+export * from './tokens/bot-token-operations.ts'
+export * from './tokens/identify.ts'
+export * from './tokens/impersonation-token-operations.ts'
+export { createJobToken, type IssuedJobToken, revokeJobToken } from './tokens/job-token.ts'
+export {
+  createPersonalToken,
+  getOwnToken,
+  getPersonalToken,
+  listPersonalTokens,
+  revokeOwnToken,
+  revokePersonalToken,
+  rotateOwnToken,
+  rotatePersonalToken,
+} from './tokens/personal-token-operations.ts'
+export { ensureRootToken } from './tokens/root-token.ts'
+export * from './tokens/scope.ts'
+export { verifyPassword } from './users/password-store.ts'
 export * from './users/user.ts'
-export * from './users/user-store.ts'
+export * from './users/user-operations.ts'
+export {
+  findUser,
+  findUserByEmail,
+  findUserByUsername,
+  findUsers,
+  getUser,
+  insertUser,
+  type UserDraft,
+  type UserRow,
+  userColumns,
+  userOf,
+} from './users/user-store.ts'
+export type { VariableCircumstances } from './variables/effective-variables.ts'
+export { loadSecretsKey } from './variables/secrets-key.ts'
+export { type Variable, type VariableType, variableTypes } from './variables/variable.ts'
+export * from './variables/variable-operations.ts'

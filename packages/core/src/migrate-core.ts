@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { type Db, type Migrations, migrate } from '@penstock/db'
+import { type Db, type Migrations, migrate, pendingMigrations } from '@penstock/db'
 import type { Migration } from 'kysely'
 import type { CoreTables } from './kit/tables.ts'
 
@@ -16,7 +16,12 @@ export async function migrateCore(db: Db<CoreTables>): Promise<void> {
   await migrate(db, await coreMigrations())
 }
 
-export async function coreMigrations(): Promise<Migrations> {
+/** Names of those the database has not seen; changes nothing. @throws `NewerVersionError` */
+export async function pendingCoreMigrations(db: Db<CoreTables>): Promise<string[]> {
+  return pendingMigrations(db, await coreMigrations())
+}
+
+async function coreMigrations(): Promise<Migrations> {
   const names = (await readdir(directory)).filter((name) => migrationFile.test(name)).sort()
   const entries = names.map(async (name): Promise<[string, Migration]> => {
     const { migration } = (await import(new URL(name, directory).href)) as { migration: Migration }

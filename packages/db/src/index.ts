@@ -1,3 +1,7 @@
+export { backup } from './backup.ts'
+export type { Db, WriteOptions } from './db.ts'
 export * from './migrate.ts'
-export * from './sqlite.ts'
+export { isPostgresUrl, isUnavailable, openDatabase } from './open-database.ts'
+export { openPostgres, type PostgresOptions } from './postgres.ts'
+export { openSqlite, type SqliteDb, type SqliteOptions } from './sqlite.ts'
 export * from './table-with-id.ts'

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Db, isUnavailable, openSqlite } from './sqlite.ts'
+import { describeDb } from './db.case.ts'
+import type { Db } from './db.ts'
+import { isUnavailable } from './open-database.ts'
+import { openSqlite } from './sqlite.ts'
 
 interface Tables {
   notes: { id: number; text: string }
@@ -29,42 +32,12 @@ afterEach(async () => {
 const texts = async () =>
   (await db.read.selectFrom('notes').select('text').orderBy('id').execute()).map((row) => row.text)
 
-test('a committed write is there for readers', async () => {
-  await db.write((tx) => tx.insertInto('notes').values({ id: 1, text: 'kept' }).execute())
-  expect(await texts()).toEqual(['kept'])
-})
-
-test('a failing write leaves nothing, and takes nothing of its neighbours with it', async () => {
-  const failing = db.write(async (tx) => {
-    await tx.insertInto('notes').values({ id: 1, text: 'half' }).execute()
-    throw new Error('no')
-  })
-  const neighbour = db.write((tx) => tx.insertInto('notes').values({ id: 2, text: 'whole' }).execute())
-  await expect(failing).rejects.toThrow('no')
-  await neighbour
-  expect(await texts()).toEqual(['whole'])
-})
-
-test('readers cannot write', async () => {
-  await expect(db.read.insertInto('notes').values({ id: 1, text: 'no' }).execute()).rejects.toThrow(/readonly/)
-})
-
-test('two handles on one file: reading and then writing loses no update', async () => {
-  const other = openSqlite<Tables>(join(directory, 'test.db'))
-  const add = (handle: Db<Tables>) =>
-    handle.write(async (tx) => {
-      const { count } = await tx
-        .selectFrom('notes')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow()
-      await tx
-        .insertInto('notes')
-        .values({ id: count, text: String(count) })
-        .execute()
-    })
-  await Promise.all(Array.from({ length: 20 }, (_, index) => add(index % 2 === 0 ? db : other)))
-  await other.close()
-  expect(await texts()).toEqual(Array.from({ length: 20 }, (_, index) => String(index)))
+describeDb('SQLite', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'penstock-db-'))
+  return {
+    open: () => openSqlite(join(home, 'test.db')),
+    remove: async () => rmSync(home, { recursive: true }),
+  }
 })
 
 /** Takes the write lock of a file, says so, and gives it back with a row when its input ends. */

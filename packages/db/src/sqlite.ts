@@ -8,21 +8,9 @@ import {
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
-  type Transaction,
 } from 'kysely'
-
-/**
- * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
- *
- * Nothing outside the database may be awaited inside `write`: every other writer waits meanwhile.
- */
-export interface Db<Tables> {
-  /** For queries outside any transaction; sees what has been committed. */
-  readonly read: Kysely<Tables>
-  /** Runs `work` in a transaction of its own, after those asked for before. A rejection rolls it back and is passed on. */
-  write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>
-  close(): Promise<void>
-}
+import type { Db } from './db.ts'
+import { Turns } from './turns.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
@@ -70,23 +58,17 @@ export function openSqlite<Tables>(
   reading.pragma('query_only = ON')
   const writer = new Kysely<Tables>({ dialect: new ImmediateDialect({ database: writing }) })
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) })
-  let last: Promise<unknown> = Promise.resolve()
+  const turns = new Turns()
   return {
     read,
-    write(work) {
-      const result = last.then(() => writer.transaction().execute(work))
-      last = result.catch(() => {})
-      return result
-    },
+    write: (work) => turns.take(() => writer.transaction().execute(work)),
     reclaim(maxPages) {
       // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
       const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
-      const result = last.then(() => void writing.exec(statements))
-      last = result.catch(() => {})
-      return result
+      return turns.take(async () => void writing.exec(statements))
     },
     async close() {
-      await last
+      await turns.over()
       await read.destroy()
       await writer.destroy()
     },
@@ -150,8 +132,8 @@ class ImmediateDriver extends SqliteDriver {
 /** Faults of what was asked, not of the database. */
 const faultsOfTheQuestion = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
 
-/** Whether a query failed because the database cannot serve at present: taken for too long, disk full, unreadable. */
-export const isUnavailable = (error: unknown): boolean =>
+/** Taken for too long, disk full, unreadable. */
+export const isSqliteUnavailable = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && !faultsOfTheQuestion.test(error.code)
 
 /** `SQLITE_BUSY` and its extended codes. */

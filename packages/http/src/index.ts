@@ -1,5 +1,8 @@
 export { type Listening, listen } from './listen.ts'
+export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
+export type { FormRules } from './read-body.ts'
+export type { FormEntry, UploadedFile } from './read-multipart.ts'
 export { RequestProblem, type Wrong } from './request-problem.ts'
 export {
   guarded,
@@ -15,3 +18,4 @@ export {
   unguarded,
 } from './route.ts'
 export { apiHeaders, type ServeOptions, serveRoutes } from './serve-routes.ts'
+export { urlEncodedEntries } from './urlencoded.ts'

@@ -7,8 +7,16 @@ export interface ApiDescription<Access> {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string }
   readonly tags?: readonly { readonly name: string; readonly description: string }[]
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** Names of the schemes, any one of which opens a route; none: it is open to all. */
-  security(access: Access): readonly string[]
+  /** Names of the schemes, any one of which opens a route; none, or `undefined` among them: it is open to all. */
+  security(access: Access): readonly (string | undefined)[]
+  /** Says more of a schema than zod can: changes the JSON Schema it has made. */
+  refine?(schema: z.core.$ZodType, json: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void
+}
+
+/** What the parts of a document share while it is made. */
+interface Making {
+  readonly components: Record<string, unknown>
+  readonly refine: ApiDescription<never>['refine']
 }
 
 /**
@@ -23,7 +31,10 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
   for (const route of routes) {
     if (route.documentation === undefined || route.method === '*') continue
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, api, components) }
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: operationOf(route, api, { components, refine: api.refine }),
+    }
   }
   return {
     openapi: '3.1.0',
@@ -34,43 +45,33 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
   }
 }
 
-function operationOf<Access>(
-  route: RouteShape<Access>,
-  api: ApiDescription<Access>,
-  components: Record<string, unknown>,
-): Json {
+function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Access>, making: Making): Json {
   const { operationId, tag, summary, description, responses } = route.documentation!
   const parameters = [
-    ...parametersOf('path', route.params, components),
-    ...parametersOf('query', route.query, components),
-    ...parametersOf('header', route.headers, components),
+    ...parametersOf('path', route.params, making),
+    ...parametersOf('query', route.query, making),
+    ...parametersOf('header', route.headers, making),
   ]
   return {
     operationId,
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: api.security(route.access).map((scheme) => ({ [scheme]: [] })),
+    security: api.security(route.access).map((scheme) => (scheme === undefined ? {} : { [scheme]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
       requestBody: {
         required: !route.body.safeParse(undefined).success,
-        content: jsonContent(schemaOf(route.body, 'input', components)),
+        content: requestContent(schemaOf(route.body, 'input', making), route.forms !== undefined),
       },
     }),
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, row]) => [status, responseOf(row, components)]),
-    ),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, row]) => [status, responseOf(row, making)])),
   }
 }
 
-function parametersOf(
-  place: 'path' | 'query' | 'header',
-  schema: z.ZodType | undefined,
-  components: Record<string, unknown>,
-): Json[] {
+function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | undefined, making: Making): Json[] {
   if (schema === undefined) return []
-  const { properties = {}, required = [] } = schemaOf(schema, 'input', components) as {
+  const { properties = {}, required = [] } = schemaOf(schema, 'input', making) as {
     properties?: Record<string, Json>
     required?: string[]
   }
@@ -83,7 +84,7 @@ function parametersOf(
   }))
 }
 
-function responseOf({ description, body, headers }: ResponseRow, components: Record<string, unknown>): Json {
+function responseOf({ description, body, headers, contentType }: ResponseRow, making: Making): Json {
   return {
     description,
     ...(headers && {
@@ -91,14 +92,29 @@ function responseOf({ description, body, headers }: ResponseRow, components: Rec
         Object.entries(headers).map(([name, meaning]) => [name, { description: meaning, schema: { type: 'string' } }]),
       ),
     }),
-    ...(body && { content: jsonContent(schemaOf(body, 'output', components)) }),
+    ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', making) } } }),
   }
 }
 
-const jsonContent = (schema: unknown): Json => ({ 'application/json': { schema } })
+function requestContent(schema: unknown, takesForms: boolean): Json {
+  const types = [
+    'application/json',
+    ...(takesForms ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : []),
+  ]
+  return Object.fromEntries(types.map((type) => [type, { schema }]))
+}
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Record<string, unknown>): Json {
-  const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', making: Making): Json {
+  const { components, refine } = making
+  const {
+    $schema: _,
+    $defs = {},
+    ...rest
+  } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => refine?.(zodSchema, jsonSchema, io),
+  })
   for (const [id, definition] of Object.entries($defs)) components[id] = referringToComponents(definition)
   return referringToComponents(rest) as Json
 }

@@ -19,15 +19,21 @@ export async function readJson(request: IncomingMessage, limitBytes: number, nee
   return parseJson(await readBytes(request, limitBytes))
 }
 
-function isWithoutBody({ headers }: IncomingMessage): boolean {
+export function isWithoutBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
-function requireJson({ headers }: IncomingMessage): void {
+/** @throws RequestProblem unsupported_media_type for a body that is compressed */
+export function requireIdentity({ headers }: IncomingMessage): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity') {
     throw new RequestProblem({ kind: 'unsupported_media_type' }, { 'Accept-Encoding': 'identity' })
   }
+}
+
+function requireJson(request: IncomingMessage): void {
+  requireIdentity(request)
+  const { headers } = request
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const charsets = parameters.map((text) => /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/.exec(text)?.[1] ?? 'utf-8')
   if (type.trim() !== 'application/json' || charsets.some((charset) => charset !== 'utf-8' && charset !== 'utf8')) {
@@ -35,7 +41,8 @@ function requireJson({ headers }: IncomingMessage): void {
   }
 }
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/** @throws RequestProblem body_too_large; ClientGone */
+export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = () => new RequestProblem({ kind: 'body_too_large', limitBytes })
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge())
   return new Promise((resolve, reject) => {
@@ -56,7 +63,8 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   })
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** @throws RequestProblem invalid_json */
+export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
+import type { FormRules } from './read-body.ts'
+import type { FormEntry } from './read-multipart.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -23,8 +25,13 @@ export interface RouteRequest extends Incoming {
   readonly params: Readonly<Record<string, string>>
   /** A name that came more than once has them all. */
   readonly query: Readonly<Record<string, string | readonly string[]>>
-  /** Parsed JSON, when the route has a body schema; `undefined` when the request has no body and need not have one. */
+  /**
+   * Parsed JSON, when the route has a body schema; `undefined` when the request has no body and need not have one. A form,
+   * where the route takes forms, is an object too: a name that came more than once has all its values.
+   */
   readonly body: unknown
+  /** What that form was made of, in its order. */
+  readonly form?: readonly FormEntry[]
 }
 
 /** An answer: JSON, other content, or no body at all. */
@@ -36,8 +43,10 @@ export type Reply = { readonly status: number; readonly headers?: Readonly<Recor
 /** What OpenAPI says of one answer. */
 export interface ResponseRow {
   readonly description: string
-  /** JSON body; an answer without one has none. */
+  /** An answer without one has none. */
   readonly body?: z.ZodType
+  /** Default: application/json. */
+  readonly contentType?: string
   /** Name → meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -67,6 +76,8 @@ export interface RouteShape<Access> {
   readonly query?: z.ZodType
   readonly headers?: z.ZodType
   readonly body?: z.ZodType
+  /** The body may also be a form. */
+  readonly forms?: FormRules
   /** Without it, the route is served but is no part of the published API. */
   readonly documentation?: RouteDocumentation
 }
@@ -81,6 +92,7 @@ export interface ServedRoute {
   readonly method: Method | '*'
   readonly path: string
   readonly body: z.ZodType | undefined
+  readonly forms?: FormRules
   /** Lets the request in, before anything of it is read, or throws. */
   admit(incoming: Incoming): Promise<(request: RouteRequest) => Promise<Reply> | Reply>
 }
@@ -94,6 +106,7 @@ export function guarded<Context, Access>(
     method: route.method,
     path: route.path,
     body: route.body,
+    ...(route.forms && { forms: route.forms }),
     async admit(incoming) {
       const context = await enter(incoming, route.access)
       return (request) => route.handle(request, context)

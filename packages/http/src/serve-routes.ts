@@ -3,6 +3,7 @@ import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import type { Log } from '@penstock/runtime'
 import Koa from 'koa'
+import { type Body, byName, readBody } from './read-body.ts'
 import { ClientGone, readJson } from './read-json.ts'
 import { RequestProblem } from './request-problem.ts'
 import type { Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
@@ -15,6 +16,14 @@ export interface ServeOptions {
   /** Default 64 KiB. */
   readonly bodyLimitBytes?: number
   readonly log: Log
+  /** Asked where no route fits the path and method, before they are refused; an answer from here is the answer. */
+  unmatched?(incoming: Incoming): Promise<Reply | undefined>
+  /** The last word on every answer, refusals included. */
+  finish?(reply: Reply, incoming: Incoming): Reply
+  /** `/things/` is `/things`. */
+  readonly takesTrailingSlash?: boolean
+  /** OPTIONS of a path that has no such route: 204 with Allow. */
+  readonly answersOptions?: boolean
 }
 
 /** For answers that are data: nothing may keep, sniff, frame or run them. */
@@ -33,14 +42,22 @@ const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
 /**
  * Serves `routes`; where two match, the first does.
  *
- * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), JSON (400), then
- * the handler. Bodies are never logged. HEAD is served wherever GET is.
+ * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), JSON or form (400),
+ * then the handler. Bodies are never logged. HEAD is served wherever GET is.
  */
 export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
   const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, log } = options
   const app = new Koa()
   app.silent = true
-  const router = new Router({ sensitive: true, strict: true })
+  const router = new Router({ sensitive: true, strict: !options.takesTrailingSlash })
+
+  async function bodyOf(route: ServedRoute, request: IncomingMessage, needsBody: boolean): Promise<Body> {
+    if (route.body === undefined) return { body: undefined }
+    if (route.forms !== undefined) return readBody(request, bodyLimitBytes, route.forms)
+    return { body: await readJson(request, bodyLimitBytes, needsBody) }
+  }
+  const finish = (context: Koa.Context, incoming: Incoming, reply: Reply) =>
+    send(context, options.finish?.(reply, incoming) ?? reply)
 
   for (const route of routes) {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
@@ -50,8 +67,12 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       context.state.route = route.path
       const incoming = incomingOf(context)
       const handle = await route.admit(incoming)
-      const body = route.body && (await readJson(context.req, bodyLimitBytes, needsBody))
-      send(context, await handle({ ...incoming, params: context.params, query: queryOf(incoming.search), body }))
+      const body = await bodyOf(route, context.req, needsBody)
+      finish(
+        context,
+        incoming,
+        await handle({ ...incoming, params: context.params, query: queryOf(incoming.search), ...body }),
+      )
     })
   }
 
@@ -66,14 +87,19 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       const incoming = incomingOf(context)
       const reply = renderError(error, incoming)
       if (reply.status >= 500) logFailure(log, error, context, reply.status)
-      send(context, reply)
+      finish(context, incoming, reply)
     }
   })
   app.use(router.routes())
-  app.use((context) => {
+  app.use(async (context) => {
+    const reply = await options.unmatched?.(incomingOf(context))
+    if (reply !== undefined) return finish(context, incomingOf(context), reply)
     const layers = router.match(context.path, context.method).path
     if (layers.length === 0) throw new RequestProblem({ kind: 'not_found' })
     const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
+    if (options.answersOptions && context.method === 'OPTIONS') {
+      return finish(context, incomingOf(context), { status: 204, headers: { Allow: allowed.join(', ') } })
+    }
     throw new RequestProblem({ kind: 'method_not_allowed' }, { Allow: allowed.join(', ') })
   })
   return app.callback()
@@ -96,13 +122,7 @@ function requestIdOf({ headers }: IncomingMessage): string | undefined {
 }
 
 function queryOf(search: string): RouteRequest['query'] {
-  const byName = new Map<string, string | string[]>()
-  for (const [name, value] of new URLSearchParams(search)) {
-    const before = byName.get(name)
-    byName.set(name, before === undefined ? value : [before, value].flat())
-  }
-  // From entries, so that a parameter named __proto__ is one like any other.
-  return Object.fromEntries(byName)
+  return byName([...new URLSearchParams(search)])
 }
 
 function send(context: Koa.Context, reply: Reply): void {

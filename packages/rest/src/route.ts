@@ -1,4 +1,4 @@
-import type { InputSchema, Operation, Page } from '@penstock/core'
+import type { InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
 import type { z } from 'zod'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -17,7 +17,17 @@ export interface Shape<Value> {
   of(value: Value, context: JsonContext): unknown
 }
 
-type Item<Result> = Result extends Page<infer One> ? One : Result extends readonly (infer One)[] ? One : Result
+type Item<Result> = Result extends Page<infer One> | KeysetPage<infer One>
+  ? One
+  : Result extends readonly (infer One)[]
+    ? One
+    : NonNullable<Result>
+
+/** So many in each period; periods begin at multiples of their length since 1970. */
+export interface Limit {
+  readonly count: number
+  readonly periodSeconds: number
+}
 
 /** One call of the REST API, as data. What it does is the operation's; here stands what it looks like from outside. */
 export interface RouteRow<Input extends InputSchema, Result> {
@@ -32,10 +42,14 @@ export interface RouteRow<Input extends InputSchema, Result> {
    * comes in the path, the query or the body is the caller's business, except that the path wins.
    */
   readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
-  /** Default: 201 for POST, 204 without `shape`, else 200. */
+  /** Default: 204 without `shape` and `content`, 201 for POST, else 200. A result that is `undefined` is always a 204. */
   readonly status?: number
-  /** Of the result, or of each of its items: a `Page` gets the headers of a page, an array is sent whole. */
+  /**
+   * Of the result, or of each of its items: a `Page` or `KeysetPage` gets the headers of a page, an array is sent whole.
+   */
   readonly shape?: Shape<Item<Result>>
+  /** The result is an array without pages. Only the description of the API needs to be told. */
+  readonly isList?: true
   /** Instead of `shape`, for what is not JSON. */
   readonly content?: (result: Result) => {
     readonly type: string
@@ -46,9 +60,20 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly scopes?: readonly string[]
   /** A job token may be used. */
   readonly takesJobTokens?: true
+  /** The operation never asks who calls, so that a credential which is unknown is no error. */
+  readonly ignoresCredentials?: true
+  /** How often a user, or an address of nobody's, may call it. Rows with the same `name` share their counts. */
+  readonly limit?: Limit & { readonly name: string }
+  /** Of a file that may come with it; it is held in memory. Default: 1 MiB. */
+  readonly fileLimitBytes?: number
+  /** Names in REST of parameters of which the platform says, where they are missing, that they are empty as well. */
+  readonly emptyWhenMissing?: readonly string[]
   /** Whose last segment is a free name, so that `.json` at its end belongs to it. */
   readonly endsInName?: true
-  /** What the area answers in its own words: `Failed to create milestone {…}`. Default: a map of messages. */
+  /**
+   * What the area answers as `message` in its own words: `Failed to create milestone {…}`. Default: the map of messages,
+   * by their names in REST.
+   */
   readonly invalid?: (fields: Readonly<Record<string, readonly string[]>>) => unknown
 }
 

@@ -22,8 +22,9 @@ import {
   type User,
   type Visibility,
 } from '@penstock/core'
-import { type Db, openSqlite } from '@penstock/db'
+import { type Db, openDatabase } from '@penstock/db'
 import { ManualClock } from './manual-clock.ts'
+import { type TemporaryDatabase, temporaryDatabase } from './temporary-database.ts'
 
 /** 2026-02-03T04:05:06.789Z */
 export const WORLD_BEGINS_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
@@ -33,16 +34,24 @@ export class World {
   readonly core: Core
   readonly clock: ManualClock
   readonly directory: string
+  readonly #database: TemporaryDatabase
 
   static async open(settings: Partial<CoreSettings> = {}): Promise<World> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-world-'))
-    const db = openSqlite<CoreTables>(join(directory, 'core.db'))
+    const database = await temporaryDatabase(directory)
+    const db = openDatabase<CoreTables>(database.location)
     await migrateCore(db)
-    return new World(directory, db, settings)
+    return new World(directory, database, db, settings)
   }
 
-  private constructor(directory: string, db: Db<CoreTables>, settings: Partial<CoreSettings>) {
+  private constructor(
+    directory: string,
+    database: TemporaryDatabase,
+    db: Db<CoreTables>,
+    settings: Partial<CoreSettings>,
+  ) {
     this.directory = directory
+    this.#database = database
     this.clock = new ManualClock(WORLD_BEGINS_MS)
     this.core = {
       db,
@@ -52,6 +61,7 @@ export class World {
         serviceName: 'svc',
         externalUrl: 'https://svc.example.test',
         repositoriesDir: join(directory, 'repositories'),
+        secretsKey: randomBytes(32),
         impersonationEnabled: true,
         personalAccessTokenPrefix: 'svcpat-',
         oauthTokenLifetimeSeconds: 7_200,
@@ -90,6 +100,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.core.db.close()
+    await this.#database.remove()
     rmSync(this.directory, { recursive: true })
   }
 

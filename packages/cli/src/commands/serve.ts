@@ -1,18 +1,20 @@
 import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
+import { serveCoreAlone } from '../core/serve-core-alone.ts'
 import { integerFrom } from '../input-flags.ts'
 import { readSettings } from '../serve/read-settings.ts'
 import { serve } from '../serve/serve.ts'
 
 const examples = `
-Roles: gateway is the gate before an OTLP backend, with the embedded store behind it when no upstream is set; all is everything
-there is, which is the gateway today.
+Roles: gateway is the gate before an OTLP backend, with the embedded store behind it when no upstream is set; core is the REST API
+with its users, groups, projects and tokens; all is both.
 
 Settings come from variables or a JSON file; docs/configuration.md lists them. The first start prints an Admin API key,
-once. SIGTERM ends in order: not ready, ports closed after a while, everything under way answered. SIGINT does so at once.
+and an administrator's token, once. SIGTERM ends in order: not ready, ports closed after a while, everything under way answered. SIGINT does so at once.
 
 Examples:
   $ penstock serve
+  $ penstock serve core
   $ PENSTOCK_UPSTREAM=http://127.0.0.1:14318 penstock serve gateway --workers 2
 
 Exit codes: 0 ended when asked to, 2 usage, configuration or a busy port.
@@ -23,9 +25,9 @@ export const serveCommand: CommandDefinition = {
   endsWhenInterrupted: true,
   define: (command: Command) => {
     command
-      .summary('the gateway, its API and the embedded store')
+      .summary('the core, the gateway, its API and the embedded store')
       .description('Serves until it is told to end.')
-      .addArgument(new Argument('[role]', 'what to serve').choices(['all', 'gateway']).default('all'))
+      .addArgument(new Argument('[role]', 'what to serve').choices(['all', 'core', 'gateway']).default('all'))
       .addOption(new Option('--config <file>', 'JSON file of settings'))
       .addOption(new Option('--data-dir <directory>', 'where databases lie (default: ./data)'))
       .addOption(
@@ -34,9 +36,11 @@ export const serveCommand: CommandDefinition = {
       .addOption(new Option('--sample', 'sends sample pipelines through the gateway when the data directory is new'))
       .addHelpText('after', examples)
   },
-  run: (_inputs, flags, environment) => {
+  run: ([role = 'all'], flags, environment) => {
     const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
     const settings = readSettings(flags.config as string | undefined, environment.env, given)
-    return serve({ settings, workers: flags.workers as number, isSampled: flags.sample === true }, environment)
+    if (role === 'core') return serveCoreAlone(settings, environment)
+    const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true }
+    return serve({ ...options, withCore: role === 'all' }, environment)
   },
 }

@@ -7,6 +7,7 @@ const started: Started = {
   embedded: false,
   firstKey: undefined,
   samples: undefined,
+  core: undefined,
 }
 
 test('says where everything is and what to try', () => {
@@ -29,4 +30,11 @@ test('A-7: a key that has just been made is shown, and stands in what to try', (
   expect(text.match(/OBS-API-KEY: \$OBS_API_KEY/g)).toHaveLength(3)
   expect(text).toContain('6 samples went through.\n')
   expect(text).toContain('embedded store, which is for trying things out')
+})
+
+test('of the core: where it is, and the token that has just been made', () => {
+  const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made' } })
+  expect(text).toContain('The REST API is on http://127.0.0.1:8080/api/v4')
+  expect(text).toContain('shown only now:  svcpat-made\n')
+  expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PENSTOCK_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
 })

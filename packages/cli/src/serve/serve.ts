@@ -10,6 +10,7 @@ import {
   type UpstreamConfig,
 } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
+import { serveCore } from '../core/serve-core.ts'
 import { type Environment, exitCodes, Interrupted } from '../environment.ts'
 import { write } from '../output.ts'
 import { banner } from './banner.ts'
@@ -27,6 +28,8 @@ export interface ServeOptions {
   /** Processes that take telemetry in. 1: this one. */
   readonly workers: number
   readonly isSampled: boolean
+  /** The core beside it, in this process. */
+  readonly withCore: boolean
 }
 
 /** Runs in the order in which they were added, last first. */
@@ -59,7 +62,7 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
 }
 
 async function serveUntilInterrupted(
-  { settings, workers: workerCount, isSampled }: ServeOptions,
+  { settings, workers: workerCount, isSampled, withCore }: ServeOptions,
   environment: Environment,
   log: Log,
   teardown: Teardown,
@@ -114,6 +117,8 @@ async function serveUntilInterrupted(
     log,
   })
   teardown.push(() => management.close())
+  const core = withCore ? await serveCore(settings, environment, log) : undefined
+  if (core !== undefined) teardown.push(() => core.close(config.drainTimeoutMs))
   // Not before everything listens: a start that fails must not make a key that nobody gets to see.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
     given: settings.obsApiKey,
@@ -130,7 +135,14 @@ async function serveUntilInterrupted(
       : undefined
   await write(
     stdout,
-    banner({ managementUrl: management.url, gatewayUrls, embedded: embedded !== undefined, firstKey, samples }),
+    banner({
+      managementUrl: management.url,
+      gatewayUrls,
+      embedded: embedded !== undefined,
+      firstKey,
+      samples,
+      core: core && { url: core.url, rootToken: core.rootToken },
+    }),
   )
 
   await aborted(signal)

@@ -15,6 +15,22 @@ export const adminKey: Shape<string> = {
   parse: (value) => (canBeApiKey(value) ? value : undefined),
 }
 
+export const rootToken: Shape<string> = {
+  form: '20 to 256 printable characters',
+  parse: (value) => (/^[\x21-\x7e]{20,256}$/.test(value) ? value : undefined),
+}
+
+/** May hold a password, so the text never shows it. */
+export const databaseUrl: Shape<string> = {
+  form: 'a URL that starts with postgres:// or postgresql://',
+  parse: (value) => (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined),
+}
+
+export const serviceName: Shape<string> = {
+  form: 'a word of small letters and digits that begins with a letter',
+  parse: (value) => (/^[a-z][a-z0-9]{0,30}$/.test(value) ? value : undefined),
+}
+
 export const address: Shape<ListenAddress> = {
   form: 'host:port, as in 127.0.0.1:4318 or [::1]:4318',
   parse: (value) => {

@@ -10,18 +10,25 @@ export interface PermissionRow {
    * in.
    */
   readonly visitors?: 'anyone' | 'signed_in'
+  /** On a group: whoever has a role in something below it may too. */
+  readonly fromBelow?: true
+  /** On an archived project nobody may. */
+  readonly endsWithArchiving?: true
 }
 
 /** What can be allowed, on a group or a project. */
 export const permissionTable = {
-  read_group: { least: minimal, visitors: 'anyone' },
+  read_group: { least: minimal, visitors: 'anyone', fromBelow: true },
   admin_group: { least: owner },
+  remove_group: { least: owner },
   create_subgroup: { least: owner },
   create_project: { least: developer },
 
   read_project: { least: guest, visitors: 'anyone' },
   admin_project: { least: maintainer },
   remove_project: { least: owner },
+  archive_project: { least: owner },
+  transfer_project: { least: owner },
 
   read_members: { least: guest, visitors: 'anyone' },
   admin_project_members: { least: maintainer },
@@ -32,17 +39,21 @@ export const permissionTable = {
   admin_group_variables: { least: owner },
 
   read_repository: { least: reporter, visitors: 'anyone' },
-  push_code: { least: developer },
+  push_code: { least: developer, endsWithArchiving: true },
 
   read_label: { least: guest, visitors: 'anyone' },
-  admin_label: { least: planner },
+  admin_label: { least: planner, endsWithArchiving: true },
   read_issue: { least: guest, visitors: 'anyone' },
   read_confidential_issue: { least: planner },
-  create_issue: { least: guest, visitors: 'signed_in' },
-  update_issue: { least: planner },
+  create_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
+  update_issue: { least: planner, endsWithArchiving: true },
+  update_own_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
+  remove_issue: { least: owner, endsWithArchiving: true },
   read_merge_request: { least: reporter, visitors: 'anyone' },
-  create_merge_request: { least: developer },
-  update_merge_request: { least: developer },
+  create_merge_request: { least: developer, endsWithArchiving: true },
+  update_merge_request: { least: developer, endsWithArchiving: true },
+  update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true },
+  remove_merge_request: { least: owner, endsWithArchiving: true },
 
   read_milestone: { least: guest, visitors: 'signed_in' },
   admin_milestone: { least: planner },

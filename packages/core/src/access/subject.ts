@@ -3,7 +3,7 @@ import type { Actor, Reading } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
 import { can, canSee, type Standing } from './can.ts'
-import { levelIn } from './membership.ts'
+import { hasRoleBelow, levelIn } from './membership.ts'
 import type { Permission } from './permission-table.ts'
 
 /** What permissions are about. */
@@ -11,14 +11,22 @@ export type Subject = Group | Project
 
 const nounOf = { group: 'Group', project: 'Project' } as const
 
-export async function standingOf(reading: Reading, actor: Actor, subject: Subject): Promise<Standing> {
-  return {
+export async function standingOf(reading: Reading, whoever: Actor, subject: Subject): Promise<Standing> {
+  const actor = isOfOtherJob(whoever, subject) ? undefined : whoever
+  const standing: Standing = {
     level: actor === undefined ? 0 : await levelIn(reading, actor.id, subject),
     visibility: subject.visibility,
     isSignedIn: actor !== undefined,
     isAdministrator: actor?.isAdministrator === true,
+    isArchived: subject.kind === 'project' && subject.isArchived,
   }
+  // Asked only where the answer counts: a group that is seen anyway costs no second query.
+  if (actor === undefined || subject.kind === 'project' || canSee(standing)) return standing
+  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, actor.id, subject) }
 }
+
+const isOfOtherJob = (actor: Actor, { kind, id }: Subject): boolean =>
+  actor?.jobProjectId !== undefined && !(kind === 'project' && id === actor.jobProjectId)
 
 /** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */
 export async function requirePermission(

@@ -1,4 +1,4 @@
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 import type { Visibility } from '../access/access-level.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -22,6 +22,7 @@ export interface GroupsTable {
   visibility: Visibility
   /** `/1/5/16/`: ids from the root down to its own, so that what lies below begins with it. */
   lineage: string
+  request_access_enabled: Generated<number>
   created_at_ms: number
 }
 
@@ -58,6 +59,7 @@ export function groupOf(row: Selectable<GroupsTable>): Group {
     description: row.description,
     visibility: row.visibility,
     groupIds: idsOf(row.lineage),
+    requestAccessEnabled: row.request_access_enabled === 1,
     createdAtMs: row.created_at_ms,
   }
 }
@@ -102,4 +104,77 @@ export async function insertGroup({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft
     .executeTakeFirstOrThrow()
   await insertRoute(db, fullPath, { group_id: id })
   return groupOf(row)
+}
+
+export type GroupChanges = Partial<Pick<Group, 'description' | 'visibility' | 'requestAccessEnabled'>>
+
+export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes: GroupChanges): Promise<Group> {
+  const row = await db
+    .updateTable('groups')
+    .set({
+      ...(changes.description !== undefined && { description: changes.description }),
+      ...(changes.visibility !== undefined && { visibility: changes.visibility }),
+      ...(changes.requestAccessEnabled !== undefined && {
+        request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
+      }),
+      // An update of nothing is no SQL.
+      id,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return groupOf(row)
+}
+
+/** Its own path and name, and the full ones of all groups below: not the routes, nor the projects. */
+export async function renameGroupRows(
+  { db }: Pick<Tx, 'db'>,
+  group: Group,
+  { path, name }: Pick<Group, 'path' | 'name'>,
+): Promise<void> {
+  const fullPath = group.fullPath.slice(0, group.fullPath.length - group.path.length) + path
+  const fullName = group.fullName.slice(0, group.fullName.length - group.name.length) + name
+  await db.updateTable('groups').set({ path, name }).where('id', '=', group.id).execute()
+  await db
+    .updateTable('groups')
+    .set({
+      full_path: sql<string>`${fullPath} || substr(full_path, ${sql.lit(characters(group.fullPath) + 1)})`,
+      full_name: sql<string>`${fullName} || substr(full_name, ${sql.lit(characters(group.fullName) + 1)})`,
+    })
+    .where('lineage', 'like', `${lineageOf(group.groupIds)}%`)
+    .execute()
+}
+
+/** With all groups below, which come back too, with their routes and members. The projects must be gone. */
+export async function deleteGroupRows({ db }: Pick<Tx, 'db'>, { groupIds }: Group): Promise<Group[]> {
+  const rows = await db
+    .deleteFrom('groups')
+    .where('lineage', 'like', `${lineageOf(groupIds)}%`)
+    .returningAll()
+    .execute()
+  return rows.map(groupOf)
+}
+
+/** As databases count them, who do not count UTF-16 units. */
+const characters = (text: string) => [...text].length
+
+/** Of the groups or of the projects below it, at any depth. */
+export async function visibilitiesBelow(
+  { db }: Pick<Tx, 'db'>,
+  { groupIds }: Group,
+): Promise<{ groups: Visibility[]; projects: Visibility[] }> {
+  const lineage = lineageOf(groupIds)
+  const groups = await db
+    .selectFrom('groups')
+    .select('visibility')
+    .distinct()
+    .where('lineage', 'like', `${lineage}_%`)
+    .execute()
+  const projects = await db
+    .selectFrom('projects')
+    .select('visibility')
+    .distinct()
+    .where('lineage', 'like', `${lineage}%`)
+    .execute()
+  return { groups: groups.map((row) => row.visibility), projects: projects.map((row) => row.visibility) }
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
 
 declare module '../kit/tables.ts' {
@@ -18,6 +18,17 @@ export interface RoutesTable {
   is_former: number
 }
 
+/** Whether a user, group or project has it; former paths can be taken over. */
+export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('routes')
+    .select('path')
+    .where('path', '=', fullPath.toLowerCase())
+    .where('is_former', '=', 0)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Takes over the path when it is a former one. @throws the database's error when it is in use */
 export async function insertRoute(
   db: Transaction<CoreTables>,
@@ -31,3 +42,33 @@ export async function insertRoute(
     .values({ path, user_id: null, group_id: null, project_id: null, is_former: 0, ...owner })
     .execute()
 }
+
+/**
+ * What lay at `from` and below now lies at `to`, which nobody has: users and groups take their routes along, projects keep
+ * the old ones as former.
+ */
+export async function moveRoutes(db: Transaction<CoreTables>, from: string, to: string): Promise<void> {
+  const [old, next] = [from.toLowerCase(), to.toLowerCase()]
+  if (old === next) return
+  const moved = sql<string>`${next} || substr(path, ${sql.lit(old.length + 1)})`
+  await db.deleteFrom('routes').where(isAtOrBelow(next)).where('is_former', '=', 1).execute()
+  await db.updateTable('routes').set({ path: moved }).where(isAtOrBelow(old)).where('project_id', 'is', null).execute()
+  const rows = await db
+    .selectFrom('routes')
+    .select(['path', 'project_id'])
+    .where(isAtOrBelow(old))
+    .where('project_id', 'is not', null)
+    .where('is_former', '=', 0)
+    .execute()
+  await db
+    .updateTable('routes')
+    .set({ is_former: 1 })
+    .where(isAtOrBelow(old))
+    .where('project_id', 'is not', null)
+    .execute()
+  for (const { path, project_id } of rows) await insertRoute(db, next + path.slice(old.length), { project_id })
+}
+
+/** Not `like`, to which `_` in a path is any character. */
+const isAtOrBelow = (path: string) =>
+  sql<SqlBool>`(path = ${path} or substr(path, 1, ${sql.lit(path.length + 1)}) = ${`${path}/`})`

@@ -21,6 +21,8 @@ export interface CoreSettings {
   readonly externalUrl: string
   /** Where repositories lie. */
   readonly repositoriesDir: string
+  /** 32 bytes, kept outside the database: what is secret in it is sealed with them. */
+  readonly secretsKey: Uint8Array
   readonly impersonationEnabled: boolean
   /** Before the random part of a personal, project or group access token. */
   readonly personalAccessTokenPrefix: string

@@ -36,6 +36,8 @@ export type Failure =
   /** `what`: `Group`; without it, a record below something that was found. */
   | { readonly code: 'not_found'; readonly what?: string }
   | { readonly code: 'not_allowed'; readonly message?: string }
+  /** A page that this list does not give: too far in, or by keyset in an order that has none. */
+  | { readonly code: 'not_pageable'; readonly message: string }
   | { readonly code: 'conflict'; readonly reason: string }
   /** The record has changed since the time the caller named. */
   | { readonly code: 'precondition_failed' }

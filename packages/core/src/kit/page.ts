@@ -1,6 +1,7 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import type { Reading } from './context.ts'
+import { DomainError } from './domain-error.ts'
 import { problem } from './parse-input.ts'
 import type { CoreTables } from './tables.ts'
 
@@ -71,4 +72,128 @@ export async function pageOf<From extends keyof CoreTables, Row>(
 
 export function mapPage<From, To>(page: Page<From>, to: (item: From) => To): Page<To> {
   return { ...page, items: page.items.map(to) }
+}
+
+/** The furthest row that lists with keyset pagination give by its number. */
+const MAX_OFFSET = 50_000
+const MAX_CURSOR_LENGTH = 4_096
+
+/**
+ * Parameters of the lists that also know keyset pagination, to be spread into their input beside `pageInput`.
+ *
+ * @see spec/rest-part2-details.md 1.7
+ */
+export const keysetInput = {
+  /** `keyset`; anything else means offset. */
+  pagination: z.string().optional(),
+  /** As the page before gave it. */
+  cursor: z.string().max(MAX_CURSOR_LENGTH).optional(),
+}
+
+export interface KeysetRequest {
+  readonly perPage: number
+  readonly cursor?: string | undefined
+}
+
+export interface KeysetPage<Item> {
+  readonly items: readonly Item[]
+  readonly perPage: number
+  /** What asks for the page behind this one; `undefined` on the last. */
+  readonly nextCursor: string | undefined
+}
+
+/** One column of a keyset order. */
+export interface KeysetColumn<Row> {
+  /** For the database: `projects.id`. It holds no null. */
+  readonly column: string
+  /** Where the selected row has it. */
+  readonly key: keyof Row & string
+  readonly direction: 'asc' | 'desc'
+}
+
+/**
+ * The page behind a cursor. Rows that come or go meanwhile shift nothing, and the last page costs what the first does.
+ *
+ * ```ts
+ * keysetPageOf(query, input, [
+ *   { column: 'groups.name', key: 'name', direction: 'asc' },
+ *   { column: 'groups.id', key: 'id', direction: 'asc' },
+ * ])
+ * ```
+ *
+ * @param query without an order of its own; it selects every `key`
+ * @param order total: it ends with the key. Its columns hold no null.
+ * @throws DomainError `parameters`, for a cursor that this order did not give
+ */
+export async function keysetPageOf<From extends keyof CoreTables, Row>(
+  query: SelectQueryBuilder<CoreTables, From, Row>,
+  { perPage, cursor }: KeysetRequest,
+  order: readonly KeysetColumn<Row>[],
+): Promise<KeysetPage<Row>> {
+  const behind = cursor === undefined ? query : query.where(isBehind(order, cursorValues(cursor, order)))
+  const ordered = order.reduce(
+    (sorted, { column, direction }) => sorted.orderBy(sql.ref(column), direction),
+    behind as SelectQueryBuilder<CoreTables, From, Row>,
+  )
+  const rows = await ordered.limit(perPage + 1).execute()
+  const items = rows.slice(0, perPage)
+  return { items, perPage, nextCursor: rows.length > perPage ? cursorOf(items.at(-1)!, order) : undefined }
+}
+
+export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From) => To): KeysetPage<To> {
+  return { ...page, items: page.items.map(to) }
+}
+
+/**
+ * Asked by a list that also knows keyset pagination, before it gives a page by number.
+ *
+ * @param type of what it lists, as clients know it: `Project`
+ * @throws DomainError `not_pageable`
+ */
+export function requireNearOffset({ page, perPage }: PageRequest, type: string): void {
+  if (page * perPage <= MAX_OFFSET) return
+  const message =
+    `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${type}. ` +
+    'Remaining records can be retrieved using keyset pagination.'
+  throw new DomainError({ code: 'not_pageable', message })
+}
+
+/** For an order in which a list has no keyset pages. */
+export function noKeysetInThisOrder(): DomainError {
+  const message = 'Keyset pagination is not yet available for this type of request'
+  return new DomainError({ code: 'not_pageable', message })
+}
+
+type CursorValue = string | number
+
+/** (a, b) behind (x, y): a > x, or a = x and b > y. Written out, because the directions of the columns may differ. */
+function isBehind<Row>(order: readonly KeysetColumn<Row>[], values: readonly CursorValue[]): Expression<SqlBool> {
+  const [{ column, direction }, ...rest] = order as [KeysetColumn<Row>, ...KeysetColumn<Row>[]]
+  const further = direction === 'asc' ? sql`>` : sql`<`
+  const here = sql<SqlBool>`${sql.ref(column)} ${further} ${values[0]}`
+  if (rest.length === 0) return here
+  return sql<SqlBool>`(${here} or (${sql.ref(column)} = ${values[0]} and ${isBehind(rest, values.slice(1))}))`
+}
+
+function cursorOf<Row>(row: Row, order: readonly KeysetColumn<Row>[]): string {
+  const values = Object.fromEntries(order.map(({ key }) => [key, row[key]]))
+  return Buffer.from(JSON.stringify(values)).toString('base64url')
+}
+
+function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]): CursorValue[] {
+  const values = z
+    .strictObject(Object.fromEntries(order.map(({ key }) => [key, z.union([z.string(), z.number()])])))
+    .safeParse(jsonIn(cursor))
+  if (!values.success) {
+    throw new DomainError({ code: 'parameters', problems: [{ path: ['cursor'], problem: 'invalid' }] })
+  }
+  return order.map(({ key }) => values.data[key]!)
+}
+
+function jsonIn(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    return undefined
+  }
 }

@@ -3,7 +3,7 @@ import { DomainError, type ParameterProblem } from './domain-error.ts'
 
 /** @throws DomainError `parameters`, with everything that is wrong, in the order of the schema's keys */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
   const order = 'shape' in schema ? Object.keys(schema.shape as object) : []
   const problems = parsed.error.issues
@@ -24,6 +24,7 @@ function problemOf(issue: z.core.$ZodIssue): ParameterProblem {
   const path = issue.path as (string | number)[]
   switch (issue.code) {
     case 'invalid_type':
+    case 'invalid_union':
       return { path, problem: issue.input === undefined ? 'missing' : 'invalid' }
     case 'too_small':
       return { path, problem: issue.origin === 'string' || issue.origin === 'array' ? 'empty' : 'invalid' }

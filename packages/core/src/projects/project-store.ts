@@ -1,5 +1,6 @@
-import type { Generated, Selectable } from 'kysely'
-import type { Visibility } from '../access/access-level.ts'
+import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
+import { accessLevels, type Visibility } from '../access/access-level.ts'
+import { insertMember } from '../access/membership.ts'
 import type { Group } from '../groups/group.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
@@ -28,6 +29,7 @@ export interface ProjectsTable {
   creator_id: number | null
   default_branch: string | null
   is_archived: number
+  request_access_enabled: Generated<number>
   created_at_ms: number
   last_activity_at_ms: number
 }
@@ -68,6 +70,7 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
     creatorId: row.creator_id ?? undefined,
     defaultBranch: row.default_branch ?? undefined,
     isArchived: row.is_archived === 1,
+    requestAccessEnabled: row.request_access_enabled === 1,
     createdAtMs: row.created_at_ms,
     lastActivityAtMs: row.last_activity_at_ms,
   }
@@ -108,5 +111,96 @@ export async function insertProject({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, dra
     .returningAll()
     .executeTakeFirstOrThrow()
   await insertRoute(db, row.full_path, { project_id: row.id })
+  const project = projectOf(row)
+  // Whose namespace it lies in owns it as a member does, so that roles are looked for in one place only.
+  if (group === undefined) await insertMember({ db, nowMs }, project, { userId: parent.id, level: accessLevels.owner })
+  return project
+}
+
+export type ProjectChanges = Partial<
+  Pick<
+    Project,
+    | 'path'
+    | 'fullPath'
+    | 'name'
+    | 'description'
+    | 'visibility'
+    | 'defaultBranch'
+    | 'isArchived'
+    | 'requestAccessEnabled'
+  > & {
+    /** Where it lies from now on; `fullPath` must be given with it. */
+    readonly parent: Group | ActingUser
+  }
+>
+
+/** The row alone: not the route of a new path. A key given as `undefined` clears what may be absent. */
+export async function updateProjectRow(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  id: number,
+  changes: ProjectChanges,
+): Promise<Project> {
+  const { parent } = changes
+  const group = parent !== undefined && 'kind' in parent ? parent : undefined
+  const row = await db
+    .updateTable('projects')
+    .set({
+      ...(changes.path !== undefined && { path: changes.path }),
+      ...(changes.fullPath !== undefined && { full_path: changes.fullPath }),
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...('description' in changes && { description: changes.description ?? null }),
+      ...(changes.visibility !== undefined && { visibility: changes.visibility }),
+      ...('defaultBranch' in changes && { default_branch: changes.defaultBranch ?? null }),
+      ...(changes.isArchived !== undefined && { is_archived: changes.isArchived ? 1 : 0 }),
+      ...(changes.requestAccessEnabled !== undefined && {
+        request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
+      }),
+      ...(parent !== undefined && {
+        group_id: group?.id ?? null,
+        owner_id: group === undefined ? parent.id : null,
+        lineage: lineageOf(group?.groupIds ?? []),
+      }),
+      last_activity_at_ms: nowMs,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
   return projectOf(row)
+}
+
+/** Of projects whose namespace, at any height, was called `from`: the paths, not the routes. */
+export async function renameProjectsBelow({ db }: Pick<Tx, 'db'>, from: string, to: string): Promise<void> {
+  const { length } = from
+  await db
+    .updateTable('projects')
+    .set({ full_path: sql<string>`${to} || substr(full_path, ${sql.lit(length + 1)})` })
+    .where(sql<SqlBool>`substr(full_path, 1, ${sql.lit(length + 1)}) = ${`${from}/`}`)
+    .execute()
+}
+
+/** With their routes and members. Other areas' rows about them go by their foreign keys. */
+export async function deleteProjectsOf(
+  { db }: Pick<Tx, 'db'>,
+  which: { readonly ownerId: number } | { readonly within: Group } | { readonly id: number },
+): Promise<Project[]> {
+  const query = db.deleteFrom('projects').returningAll()
+  const rows = await ('ownerId' in which
+    ? query.where('owner_id', '=', which.ownerId)
+    : 'within' in which
+      ? query.where('lineage', 'like', `${lineageOf(which.within.groupIds)}%`)
+      : query.where('id', '=', which.id)
+  ).execute()
+  return rows.map(projectOf)
+}
+
+/** The project that once had the path, and has another since. @see spec/rest-part2-details.md 1.2 */
+export async function findFormerProject({ db }: Reading, path: string): Promise<Project | undefined> {
+  const row = await db
+    .selectFrom('projects')
+    .innerJoin('routes', 'routes.project_id', 'projects.id')
+    .selectAll('projects')
+    .where('routes.path', '=', path.toLowerCase())
+    .where('routes.is_former', '=', 1)
+    .executeTakeFirst()
+  return row && projectOf(row)
 }

@@ -15,7 +15,10 @@ export interface Project {
   readonly groupIds: readonly number[]
   readonly creatorId: number | undefined
   readonly defaultBranch: string | undefined
+  /** Nothing in it may be changed. */
   readonly isArchived: boolean
+  /** Whoever may see it may ask to become a member. */
+  readonly requestAccessEnabled: boolean
   readonly createdAtMs: number
   readonly lastActivityAtMs: number
 }

@@ -1,6 +1,19 @@
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
+import { containsText } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
+import { notFound } from '../kit/domain-error.ts'
+import {
+  type KeysetPage,
+  type KeysetRequest,
+  keysetPageOf,
+  mapKeysetPage,
+  mapPage,
+  noKeysetInThisOrder,
+  type Page,
+  type PageRequest,
+  pageOf,
+} from '../kit/page.ts'
 import type { User, UserState } from './user.ts'
 
 declare module '../kit/tables.ts' {
@@ -25,12 +38,71 @@ export interface UsersTable {
   created_at_ms: number
 }
 
+/** What `userOf` needs: all but the hash of the password. */
+export const userColumns = [
+  'users.id',
+  'users.username',
+  'users.name',
+  'users.email',
+  'users.public_email',
+  'users.state',
+  'users.is_admin',
+  'users.is_bot',
+  'users.last_activity_on',
+  'users.created_at_ms',
+] as const
+
+export type UserRow = Omit<Selectable<UsersTable>, 'password_hash'>
+
 export async function findUser({ db }: Reading, id: number): Promise<User | undefined> {
-  const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await db.selectFrom('users').select(userColumns).where('id', '=', id).executeTakeFirst()
   return row && userOf(row)
 }
 
-export function userOf(row: Selectable<UsersTable>): User {
+/** @throws DomainError `not_found` */
+export async function getUser(reading: Reading, id: number): Promise<User> {
+  const user = await findUser(reading, id)
+  if (user === undefined) throw notFound('User')
+  return user
+}
+
+/** By id; those that are not there are left out. */
+export async function findUsers({ db }: Reading, ids: readonly number[]): Promise<Map<number, User>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('users')
+    .select(userColumns)
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map((row) => [row.id, userOf(row)]))
+}
+
+/** In any letter case. */
+export async function findUserByUsername({ db }: Reading, username: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .innerJoin('routes', 'routes.user_id', 'users.id')
+    .select(userColumns)
+    .where('routes.path', '=', username.toLowerCase())
+    .executeTakeFirst()
+  return row && userOf(row)
+}
+
+/** By username or e-mail, in any letter case. */
+export async function findUserByLogin(reading: Reading, login: string): Promise<User | undefined> {
+  return (await findUserByEmail(reading, login)) ?? (await findUserByUsername(reading, login))
+}
+
+export async function findUserByEmail({ db }: Reading, email: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .select(userColumns)
+    .where('email', '=', email.toLowerCase())
+    .executeTakeFirst()
+  return row && userOf(row)
+}
+
+export function userOf(row: UserRow): User {
   return {
     id: row.id,
     username: row.username,
@@ -45,13 +117,72 @@ export function userOf(row: Selectable<UsersTable>): User {
   }
 }
 
+export interface UserFilter {
+  /** In any letter case. */
+  readonly username?: string | undefined
+  /** Part of the name or username, or a whole e-mail address: a public one, or any when `allEmails`. */
+  readonly search?: string | undefined
+  readonly allEmails: boolean
+  readonly isActive?: boolean | undefined
+  readonly isBlocked?: boolean | undefined
+  readonly isAdministrator?: boolean | undefined
+  readonly isBot?: boolean | undefined
+  readonly createdAfterMs?: number | undefined
+  readonly createdBeforeMs?: number | undefined
+  readonly idAfter?: number | undefined
+  readonly idBefore?: number | undefined
+}
+
+export interface UserOrder {
+  readonly by: 'id' | 'name' | 'username' | 'created_at'
+  readonly direction: 'asc' | 'desc'
+}
+
+const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
+
+export async function listUserRows(
+  reading: Reading,
+  filter: UserFilter,
+  { by, direction }: UserOrder,
+  page: PageRequest & KeysetRequest,
+  isKeyset: boolean,
+): Promise<Page<User> | KeysetPage<User>> {
+  let query = reading.db.selectFrom('users').select(userColumns)
+  if (filter.username !== undefined)
+    query = query.where(sql<string>`lower(${sql.ref('username')})`, '=', filter.username.toLowerCase())
+  if (filter.search !== undefined) {
+    const { search, allEmails } = filter
+    query = query.where((eb) =>
+      eb.or([
+        containsText('name', search),
+        containsText('username', search),
+        eb('public_email', '=', search.toLowerCase()),
+        ...(allEmails ? [eb('email', '=', search.toLowerCase())] : []),
+      ]),
+    )
+  }
+  if (filter.isActive) query = query.where('state', '=', 'active')
+  if (filter.isBlocked) query = query.where('state', '=', 'blocked')
+  if (filter.isAdministrator) query = query.where('is_admin', '=', 1)
+  if (filter.isBot !== undefined) query = query.where('is_bot', '=', filter.isBot ? 1 : 0)
+  if (filter.createdAfterMs !== undefined) query = query.where('created_at_ms', '>=', filter.createdAfterMs)
+  if (filter.createdBeforeMs !== undefined) query = query.where('created_at_ms', '<=', filter.createdBeforeMs)
+  if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
+  if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
+  if (isKeyset) {
+    if (by !== 'id') throw noKeysetInThisOrder()
+    return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'users.id', key: 'id', direction }]), userOf)
+  }
+  if (by !== 'id') query = query.orderBy(orderColumns[by], direction)
+  return mapPage(await pageOf(reading, query.orderBy('id', direction), page), userOf)
+}
+
 export interface UserDraft {
   readonly username: string
   readonly name: string
   readonly email: string
   readonly isAdministrator?: boolean
   readonly isBot?: boolean
-  readonly passwordHash?: string
 }
 
 /** With the route of its namespace. @throws the database's error when username or e-mail is taken */
@@ -66,12 +197,41 @@ export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft:
       state: 'active',
       is_admin: draft.isAdministrator === true ? 1 : 0,
       is_bot: draft.isBot === true ? 1 : 0,
-      password_hash: draft.passwordHash ?? null,
+      password_hash: null,
       last_activity_on: null,
       created_at_ms: nowMs,
     })
-    .returningAll()
+    .returning(userColumns)
     .executeTakeFirstOrThrow()
   await insertRoute(db, draft.username, { user_id: row.id })
   return userOf(row)
+}
+
+export type UserChanges = Partial<
+  Pick<User, 'username' | 'name' | 'email' | 'publicEmail' | 'state' | 'isAdministrator'>
+>
+
+/** The row alone: not the routes of a new username. A key given as `undefined` clears what may be absent. */
+export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes: UserChanges): Promise<User> {
+  const row = await db
+    .updateTable('users')
+    .set({
+      ...(changes.username !== undefined && { username: changes.username }),
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.email !== undefined && { email: changes.email.toLowerCase() }),
+      ...('publicEmail' in changes && { public_email: changes.publicEmail ?? null }),
+      ...(changes.state !== undefined && { state: changes.state }),
+      ...(changes.isAdministrator !== undefined && { is_admin: changes.isAdministrator ? 1 : 0 }),
+      // An update of nothing is no SQL.
+      id,
+    })
+    .where('id', '=', id)
+    .returning(userColumns)
+    .executeTakeFirstOrThrow()
+  return userOf(row)
+}
+
+/** With the route of its namespace and its memberships. */
+export async function deleteUserRow({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
+  await db.deleteFrom('users').where('id', '=', id).execute()
 }

@@ -17,4 +17,41 @@ export const userStates = ['active', 'blocked', 'deactivated', 'banned'] as cons
 export type UserState = (typeof userStates)[number]
 
 /** As much of a user as rules ask for. */
-export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator'> {}
+export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator'> {
+  /** The access token that was shown, for what is about that one itself. */
+  readonly accessTokenId?: number
+  /** With the token of a job: of that project the user's rights count, of anything else nobody's. */
+  readonly jobProjectId?: number
+}
+
+/** What may be shown of a user: all of it only to administrators and to the user. */
+export interface UserProfile {
+  readonly user: User
+  readonly isWhole: boolean
+}
+
+/**
+ * Ids of the namespaces of users begin above this, so that they differ from those of groups, which are their groups' own.
+ */
+const USER_NAMESPACES = 1_000_000_000
+
+export const userNamespaceId = (userId: number): number => USER_NAMESPACES + userId
+/** `undefined`: of a group. */
+export const userOfNamespace = (namespaceId: number): number | undefined =>
+  namespaceId > USER_NAMESPACES ? namespaceId - USER_NAMESPACES : undefined
+
+const emailAddress = /^[^\s@<>]+@[^\s@<>]+$/
+const MAX_EMAIL = 254
+const passwordLength = { least: 8, most: 128 }
+
+/** What is wrong with an e-mail address, if anything. */
+export const emailProblem = (email: string): string | undefined =>
+  email.length <= MAX_EMAIL && emailAddress.test(email) ? undefined : 'is invalid'
+
+/** What is wrong with a password as such, if anything. In characters, not bytes. */
+export function passwordProblem(password: string): string | undefined {
+  const length = [...password].length
+  if (length < passwordLength.least) return `is too short (minimum is ${passwordLength.least} characters)`
+  if (length > passwordLength.most) return `is too long (maximum is ${passwordLength.most} characters)`
+  return undefined
+}

@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { backup } from '@penstock/db'
+import type { Command } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { settingsOf } from '../core/core-operator.ts'
+import { CORE_FILE } from '../core/open-core.ts'
+import { exitCodes, UsageError } from '../environment.ts'
+import { write } from '../output.ts'
+import { addStoreFlags, STORE_FILE } from '../serve/operator.ts'
+
+const notes = `
+Each copy is complete and of one moment, while the service goes on writing. To restore, stop the service and put the files in the
+place of the data directory's. Repositories and the key files (pepper, secrets.key) are files of their own: copy them after the databases.
+`
+
+export const backupCommand: CommandDefinition = {
+  name: 'backup',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('copies the databases while they are in use')
+        .description('Copies the SQLite databases of the data directory into a new directory.')
+        .argument('<directory>', 'where to; it must not exist'),
+    ).addHelpText('after', notes)
+  },
+  run: async ([directory = ''], flags, environment) => {
+    const settings = settingsOf(flags, environment.env)
+    if (existsSync(directory)) throw new UsageError(`${directory} exists already`)
+    const files = [settings.databaseUrl === undefined ? CORE_FILE : undefined, STORE_FILE].filter(
+      (file) => file !== undefined && existsSync(join(settings.dataDir, file)),
+    ) as string[]
+    if (settings.databaseUrl !== undefined) {
+      await write(environment.stderr, 'the core is on PostgreSQL: pg_dump --format=custom makes its backup\n')
+    }
+    if (files.length === 0) throw new UsageError(`there is no database in ${settings.dataDir}`)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    for (const file of files) {
+      await backup(join(settings.dataDir, file), join(directory, file))
+      await write(environment.stderr, `${join(settings.dataDir, file)} → ${join(directory, file)}\n`)
+    }
+    return exitCodes.ok
+  },
+}

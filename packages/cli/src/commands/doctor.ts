@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { settingsOf } from '../core/core-operator.ts'
+import { diagnose, type Finding } from '../core/diagnosis.ts'
+import { exitCodes } from '../environment.ts'
+import { write } from '../output.ts'
+import { addStoreFlags } from '../serve/operator.ts'
+
+const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const satisfies Record<Finding['grade'], string>
+
+export const doctorCommand: CommandDefinition = {
+  name: 'doctor',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('says what is misconfigured, and how to mend it')
+        .description('Looks at settings, data directory, keys, database and ports, and changes nothing.'),
+    ).addHelpText('after', '\nExit codes: 0 nothing is wrong, 1 something is, 2 a setting cannot be read.\n')
+  },
+  run: async (_inputs, flags, environment) => {
+    const findings = await diagnose(settingsOf(flags, environment.env))
+    for (const { grade, what, remedy } of findings) {
+      await write(environment.stdout, `${marks[grade]} ${what}${remedy === undefined ? '' : `: ${remedy}`}\n`)
+    }
+    return findings.some(({ grade }) => grade === 'wrong') ? exitCodes.incomplete : exitCodes.ok
+  },
+}

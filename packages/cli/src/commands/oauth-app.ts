@@ -1,0 +1,42 @@
+import { createApplication, perform } from '@penstock/core'
+import { Argument, type Command, Option } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { asCoreOperator, operator } from '../core/core-operator.ts'
+import { exitCodes } from '../environment.ts'
+import { write } from '../output.ts'
+import { addStoreFlags } from '../serve/operator.ts'
+
+const examples = `
+Prints the application id and the secret on stdout, a line each; the secret cannot be seen again.
+
+Examples:
+  $ penstock oauth-app create --name dashboard --redirect-uri https://dash.example.test/callback --scopes 'read_api'
+  $ penstock oauth-app create --name cli --redirect-uri http://127.0.0.1:7171/cb --scopes api --public
+`
+
+export const oauthAppCommand: CommandDefinition = {
+  name: 'oauth-app',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('OAuth applications of the core, without HTTP')
+        .description('Creates OAuth applications in the database of the core.')
+        .addArgument(new Argument('<action>', 'what to do').choices(['create']))
+        .addOption(new Option('--name <name>', 'shown when somebody is asked for consent').makeOptionMandatory())
+        .addOption(
+          new Option('--redirect-uri <uris>', 'where codes go; several with spaces between').makeOptionMandatory(),
+        )
+        .addOption(new Option('--scopes <scopes>', 'with spaces between').default('api'))
+        .addOption(new Option('--public', 'cannot keep a secret: a browser, a program on a desk')),
+    ).addHelpText('after', examples)
+  },
+  run: async (_inputs, flags, environment) => {
+    const { name, redirectUri, scopes } = flags
+    const application = await asCoreOperator(flags, environment, (core) =>
+      perform(core, operator, createApplication, { name, redirectUri, scopes, confidential: flags.public !== true }),
+    )
+    await write(environment.stderr, `created application ${application.id}\n`)
+    await write(environment.stdout, `${application.uid}\n${application.secret}\n`)
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,42 @@
+import { text } from 'node:stream/consumers'
+import { createUser, perform } from '@penstock/core'
+import { Argument, type Command, Option } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { asCoreOperator, operator } from '../core/core-operator.ts'
+import { exitCodes, UsageError } from '../environment.ts'
+import { write } from '../output.ts'
+import { addStoreFlags } from '../serve/operator.ts'
+
+const examples = `
+The password is read from standard input, so that it stands in no list of processes: 8 to 128 characters. A terminal shows it.
+
+Examples:
+  $ penstock user create --username mira --email mira@example.test --name 'Mira Holt' < password-file
+  $ penstock user create --username root2 --email ops@example.test --admin < password-file
+`
+
+export const userCommand: CommandDefinition = {
+  name: 'user',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('users of the core, without HTTP')
+        .description('Creates users in the database of the core.')
+        .addArgument(new Argument('<action>', 'what to do').choices(['create']))
+        .addOption(new Option('--username <name>', 'to sign in with').makeOptionMandatory())
+        .addOption(new Option('--email <address>', 'of the person').makeOptionMandatory())
+        .addOption(new Option('--name <name>', 'of the person (default: the username)'))
+        .addOption(new Option('--admin', 'may do everything')),
+    ).addHelpText('after', examples)
+  },
+  run: async (_inputs, flags, environment) => {
+    const password = (await text(environment.stdin)).replace(/\r?\n$/, '')
+    if (password === '') throw new UsageError('the password is read from standard input, and there was none')
+    const { username, email, name = username, admin = false } = flags
+    const { user } = await asCoreOperator(flags, environment, (core) =>
+      perform(core, operator, createUser, { username, email, name, admin, password }),
+    )
+    await write(environment.stderr, `created user ${user.username} with id ${user.id}\n`)
+    return exitCodes.ok
+  },
+}

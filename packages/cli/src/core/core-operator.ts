@@ -1,0 +1,57 @@
+import { type Actor, type Core, DomainError, type Failure } from '@penstock/core'
+import type { OptionValues } from 'commander'
+import { type Environment, UsageError } from '../environment.ts'
+import { readSettings } from '../serve/read-settings.ts'
+import type { Settings } from '../serve/setting-table.ts'
+import { openCore } from './open-core.ts'
+
+/** Whoever can read the data directory may do anything; nobody's name stands in what they made. */
+export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true }
+
+export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
+  const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
+  return readSettings(flags.config as string | undefined, env, given)
+}
+
+/**
+ * Runs operations of the core as the operator of the machine, beside a running core or without one.
+ *
+ * @throws {UsageError} what an operation refuses
+ */
+export async function asCoreOperator<Result>(
+  flags: OptionValues,
+  { env, clock }: Environment,
+  work: (core: Core) => Promise<Result>,
+): Promise<Result> {
+  const settings = settingsOf(flags, env)
+  const { core, close } = await openCore(settings, clock, settings['core.externalUrl'] ?? '')
+  try {
+    return await work(core)
+  } catch (error) {
+    throw error instanceof DomainError ? new UsageError(sentenceOf(error.failure)) : error
+  } finally {
+    await close()
+  }
+}
+
+function sentenceOf(failure: Failure): string {
+  switch (failure.code) {
+    case 'parameters':
+      return failure.problems
+        .map(({ path, problem, names }) => `${(names ?? path).join(', ')} ${problem.replaceAll('_', ' ')}`)
+        .join('; ')
+    case 'invalid':
+      return Object.entries(failure.fields)
+        .flatMap(([field, problems]) => problems.map((problem) => (field === 'base' ? problem : `${field} ${problem}`)))
+        .join('; ')
+    case 'not_found':
+      return `there is no such ${(failure.what ?? 'record').toLowerCase()}`
+    case 'refused':
+      return failure.message
+    case 'forbidden':
+    case 'conflict':
+      return failure.reason ?? failure.code
+    default:
+      return failure.code.replaceAll('_', ' ')
+  }
+}

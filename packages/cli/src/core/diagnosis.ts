@@ -1,0 +1,129 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type CoreTables, pendingCoreMigrations } from '@penstock/core'
+import { openDatabase } from '@penstock/db'
+import type { ListenAddress } from '@penstock/gateway'
+import type { Settings } from '../serve/setting-table.ts'
+import { coreDatabase } from './open-core.ts'
+
+export interface Finding {
+  readonly grade: 'ok' | 'note' | 'wrong'
+  readonly what: string
+  /** What to do about it. */
+  readonly remedy?: string
+}
+
+/** Nothing is changed by asking. In the order in which a start would stumble over them. */
+export async function diagnose(settings: Settings): Promise<Finding[]> {
+  return [
+    directoryFinding(settings.dataDir),
+    ...keyFindings(settings.dataDir),
+    await databaseFinding(settings),
+    await portFinding('core.listen', settings['core.listen']),
+    await portFinding('observability.listen', settings['observability.listen']),
+    ...(await Promise.all(settings['gateway.http'].map((address) => portFinding('gateway.http', address)))),
+    ...(await Promise.all(settings['gateway.grpc'].map((address) => portFinding('gateway.grpc', address)))),
+    urlFinding(settings),
+  ]
+}
+
+function directoryFinding(dataDir: string): Finding {
+  if (!existsSync(dataDir)) return { grade: 'note', what: `${dataDir} does not exist yet; the first start makes it` }
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch {
+    return {
+      grade: 'wrong',
+      what: `${dataDir} cannot be written`,
+      remedy: `give it to the user that runs penstock, or set PENSTOCK_DATA_DIR`,
+    }
+  }
+  return isOpenToOthers(dataDir)
+    ? {
+        grade: 'wrong',
+        what: `others on this machine may read ${dataDir}`,
+        remedy: `chmod 700 ${dataDir}`,
+      }
+    : { grade: 'ok', what: `${dataDir} can be written` }
+}
+
+function keyFindings(dataDir: string): Finding[] {
+  return ['pepper', 'secrets.key']
+    .map((name) => join(dataDir, name))
+    .filter((file) => existsSync(file))
+    .map((file) =>
+      isOpenToOthers(file)
+        ? { grade: 'wrong', what: `others on this machine may read ${file}`, remedy: `chmod 600 ${file}` }
+        : { grade: 'ok', what: `${file} belongs to its owner alone` },
+    )
+}
+
+const isOpenToOthers = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
+
+async function databaseFinding(settings: Settings): Promise<Finding> {
+  const { location, name } = coreDatabase(settings)
+  if (settings.databaseUrl === undefined && !existsSync(location)) {
+    return { grade: 'note', what: `there is no database ${name} yet; the first start makes it` }
+  }
+  const opened = (async () => openDatabase<CoreTables>(location))()
+  try {
+    const pending = await pendingCoreMigrations(await opened)
+    return pending.length === 0
+      ? { grade: 'ok', what: `${name} is up to date` }
+      : { grade: 'note', what: `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them` }
+  } catch (error) {
+    return {
+      grade: 'wrong',
+      what: `${name} cannot be used: ${(error as Error).message}`,
+      remedy:
+        settings.databaseUrl === undefined
+          ? 'put back a backup, or start with another data directory'
+          : 'is the server running, and are name and password right?',
+    }
+  } finally {
+    await opened.then((db) => db.close()).catch(() => {})
+  }
+}
+
+async function portFinding(setting: string, { host, port }: ListenAddress): Promise<Finding> {
+  const where = `${setting} ${host.includes(':') ? `[${host}]` : host}:${port}`
+  const server = createServer()
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once('error', resolve)
+    server.listen(port, host, () => resolve(undefined))
+  })
+  if (failure !== undefined) {
+    return failure.code === 'EADDRINUSE'
+      ? { grade: 'note', what: `${where} is taken`, remedy: 'fine if that is this penstock; else choose another port' }
+      : {
+          grade: 'wrong',
+          what: `${where} cannot be had: ${failure.code}`,
+          remedy: `set ${setting} to an address of this machine`,
+        }
+  }
+  await new Promise((resolve) => server.close(resolve))
+  return { grade: 'ok', what: `${where} is free` }
+}
+
+function urlFinding(settings: Settings): Finding {
+  const externalUrl = settings['core.externalUrl']
+  const { host } = settings['core.listen']
+  const isLoopback = host === '127.0.0.1' || host === '::1' || host === 'localhost'
+  if (externalUrl === undefined) {
+    return isLoopback
+      ? { grade: 'ok', what: 'generated URLs start with the bound address' }
+      : {
+          grade: 'wrong',
+          what: `the core listens on ${host}, and generated URLs start with that`,
+          remedy: 'set PENSTOCK_EXTERNAL_URL to the URL that people use',
+        }
+  }
+  return externalUrl.startsWith('http://') && !isLoopback
+    ? {
+        grade: 'wrong',
+        what: `${externalUrl} sends passwords and tokens in clear text`,
+        remedy: 'put a proxy with TLS in front, and use its https:// URL',
+      }
+    : { grade: 'ok', what: `generated URLs start with ${externalUrl}` }
+}

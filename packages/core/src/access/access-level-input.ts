@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { problem } from '../kit/parse-input.ts'
+import { type AccessLevel, memberLevels } from './access-level.ts'
+
+/** A role that can be given. */
+export const accessLevelInput = z
+  .int()
+  .superRefine((level, context) => {
+    if (!memberLevels.includes(level as AccessLevel)) context.addIssue(problem('not_a_value'))
+  })
+  .transform((level) => level as AccessLevel)

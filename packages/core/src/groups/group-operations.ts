@@ -1,0 +1,235 @@
+import type { Expression, SqlBool } from 'kysely'
+import { z } from 'zod'
+import { accessLevels, visibilities } from '../access/access-level.ts'
+import { accessLevelInput } from '../access/access-level-input.ts'
+import { insertMember } from '../access/membership.ts'
+import { requirePermission } from '../access/subject.ts'
+import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
+import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import { invalid } from '../kit/domain-error.ts'
+import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
+import { keysetInput, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { pathProblem } from './free-path.ts'
+import { type Group, isMoreOpen } from './group.ts'
+import { type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
+import {
+  deleteGroupRows,
+  getGroup,
+  insertGroup,
+  renameGroupRows,
+  updateGroupRow,
+  visibilitiesBelow,
+} from './group-store.ts'
+import { moveRoutes } from './route-store.ts'
+
+const text = z.string().min(1).max(255)
+const description = z.string().max(1_048_576)
+
+const listInput = {
+  skipGroups: z.array(z.int()).max(100).optional(),
+  allAvailable: z.boolean().optional(),
+  search: z.string().max(255).optional(),
+  visibility: z.enum(visibilities).optional(),
+  owned: z.boolean().optional(),
+  minAccessLevel: accessLevelInput.optional(),
+  orderBy: z.enum(['name', 'path', 'id']).default('name'),
+  sort: z.enum(['asc', 'desc']).default('asc'),
+  ...pageInput,
+}
+type ListInput = z.output<z.ZodObject<typeof listInput>>
+
+export const listGroups = freeQuery(
+  {
+    name: 'listGroups',
+    caller: 'anyone',
+    input: z.object({
+      ...listInput,
+      topLevelOnly: z.boolean().optional(),
+      ...keysetInput,
+    }),
+  },
+  async (context, input) => {
+    const filter = filterOf(context, input, { isTopLevel: input.topLevelOnly })
+    const order = { by: input.orderBy, direction: input.sort }
+    return input.pagination === 'keyset'
+      ? keysetPageOfGroups(context, filter, order, input)
+      : pageOfGroups(context, filter, order, input)
+  },
+)
+
+const aboutGroup = {
+  caller: 'anyone',
+  permission: 'read_group',
+  subject: (reading: Reading, { group }: { readonly group: number | string }) => getGroup(reading, group),
+} as const
+const belowInput = z.object({ group: namespaceRef, ...listInput })
+
+/** Those directly in it. */
+export const listSubgroups = query({ name: 'listSubgroups', input: belowInput, ...aboutGroup }, (context, input) =>
+  groupsBelow(context, input, 'direct'),
+)
+
+/** Those anywhere below it. */
+export const listDescendantGroups = query(
+  { name: 'listDescendantGroups', input: belowInput, ...aboutGroup },
+  (context, input) => groupsBelow(context, input, 'any'),
+)
+
+export const showGroup = query(
+  { name: 'showGroup', input: z.object({ group: namespaceRef }), ...aboutGroup },
+  async ({ subject }) => subject,
+)
+
+/** Whoever creates it owns it. */
+export const createGroup = freeCommand(
+  {
+    name: 'createGroup',
+    input: z.object({
+      name: text,
+      path: text,
+      parentId: z.int().nullish(),
+      description: description.nullish(),
+      visibility: z.enum(visibilities).default('private'),
+      requestAccessEnabled: z.boolean().default(true),
+    }),
+  },
+  async (tx, { parentId, name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
+    const parent = parentId == null ? undefined : await getGroup(tx, parentId)
+    if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
+    const wrongPath = await pathProblem(tx, { path, within: parent?.fullPath })
+    if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
+    requireNotMoreOpen(visibility, parent)
+    const draft = { parent, name, path, visibility, ...(description != null && { description }) }
+    const created = await insertGroup(tx, draft)
+    const group = await updateGroupRow(tx, created.id, { requestAccessEnabled })
+    const { id } = tx.actor!
+    await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
+    await tx.recordEvent({ type: 'group.created', objectId: group.id, groupId: group.id })
+    return group
+  },
+)
+
+/** A new name or path changes the full ones of everything below. */
+export const updateGroup = command(
+  {
+    name: 'updateGroup',
+    input: z.object({
+      group: namespaceRef,
+      name: text.optional(),
+      path: text.optional(),
+      description: description.nullish(),
+      visibility: z.enum(visibilities).optional(),
+      requestAccessEnabled: z.boolean().optional(),
+    }),
+    permission: 'admin_group',
+    subject: aboutGroup.subject,
+  },
+  async (tx, { name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
+    const { subject: group } = tx
+    if (visibility !== undefined && visibility !== group.visibility) {
+      requireNotMoreOpen(visibility, await parentOf(tx, group))
+      await requireNotLessOpenThanBelow(tx, group, visibility)
+    }
+    await rename(tx, group, { name: name ?? group.name, path: path ?? group.path })
+    const updated = await updateGroupRow(tx, group.id, {
+      ...(description !== undefined && { description: description ?? '' }),
+      ...(visibility !== undefined && { visibility }),
+      ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
+    })
+    await tx.recordEvent({ type: 'group.updated', objectId: group.id, groupId: group.id })
+    return updated
+  },
+)
+
+/** With everything below: groups, projects, members, routes. */
+export const removeGroup = command(
+  {
+    name: 'removeGroup',
+    input: z.object({ group: namespaceRef }),
+    permission: 'remove_group',
+    subject: aboutGroup.subject,
+  },
+  async (tx): Promise<Group> => {
+    const projects = await deleteProjectsOf(tx, { within: tx.subject })
+    const groups = await deleteGroupRows(tx, tx.subject)
+    for (const { id, fullPath } of projects)
+      await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
+    for (const { id, fullPath } of groups)
+      await tx.recordEvent({ type: 'group.removed', objectId: id, details: { path: fullPath } })
+    return tx.subject
+  },
+)
+
+function groupsBelow(
+  context: OperationContext & Reading & { readonly subject: Group },
+  input: ListInput,
+  depth: 'direct' | 'any',
+) {
+  const filter = filterOf(context, input, { within: { group: context.subject, depth } })
+  return pageOfGroups(context, filter, { by: input.orderBy, direction: input.sort }, input)
+}
+
+const filterOf = (
+  context: OperationContext & Reading,
+  input: ListInput,
+  which: Pick<GroupFilter, 'within' | 'isTopLevel'>,
+): GroupFilter => ({
+  ...which,
+  search: input.search || undefined,
+  visibility: input.visibility,
+  without: input.skipGroups,
+  where: conditionsOf(context, input),
+})
+
+/** `allAvailable: false`: not those that anybody may see. An anonymous caller owns nothing. */
+function conditionsOf(context: OperationContext & Reading, input: ListInput): Expression<SqlBool>[] {
+  const { actor } = context
+  const visible = isVisibleGroup(context, actor)
+  if (actor === undefined) return [visible]
+  const { owned, minAccessLevel, allAvailable } = input
+  return [
+    visible,
+    ...(owned ? [hasLevelInGroup(context, actor.id, accessLevels.owner)] : []),
+    ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(context, actor.id, minAccessLevel)]),
+    ...(allAvailable === false ? [hasPartInGroup(context, actor.id)] : []),
+  ]
+}
+
+const parentOf = async (reading: Reading, { parentId }: Group): Promise<Group | undefined> =>
+  parentId === undefined ? undefined : getGroup(reading, parentId)
+
+function requireNotMoreOpen(visibility: Group['visibility'], parent: Group | undefined): void {
+  if (parent === undefined || !isMoreOpen(visibility, parent.visibility)) return
+  throw invalid({
+    visibility_level: [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`],
+  })
+}
+
+async function requireNotLessOpenThanBelow(tx: Tx, group: Group, visibility: Group['visibility']): Promise<void> {
+  const below = await visibilitiesBelow(tx, group)
+  const offenders = [
+    ...(below.projects.some((each) => isMoreOpen(each, visibility)) ? ['projects'] : []),
+    ...(below.groups.some((each) => isMoreOpen(each, visibility)) ? ['sub-groups'] : []),
+  ]
+  if (offenders.length > 0)
+    throw invalid({
+      visibility_level: offenders.map(
+        (what) => `${visibility} is not allowed since this group contains ${what} with higher visibility.`,
+      ),
+    })
+}
+
+async function rename(tx: Tx, group: Group, to: Pick<Group, 'name' | 'path'>): Promise<void> {
+  if (to.path === group.path && to.name === group.name) return
+  const within = group.parentId === undefined ? undefined : group.fullPath.slice(0, -group.path.length - 1)
+  if (to.path !== group.path) {
+    const wrong = await pathProblem(tx, { path: to.path, within, formerly: group.fullPath })
+    if (wrong !== undefined) throw invalid({ path: [wrong] })
+    const fullPath = within === undefined ? to.path : `${within}/${to.path}`
+    await moveRoutes(tx.db, group.fullPath, fullPath)
+    await renameProjectsBelow(tx, group.fullPath, fullPath)
+  }
+  await renameGroupRows(tx, group, to)
+}

@@ -1,0 +1,24 @@
+const MAX_SEGMENT = 255
+const segment = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
+const unwantedEnd = /(?:\.|\.git|\.atom)$/i
+
+/** First segments of URLs of ours. */
+const reserved = new Set(
+  (
+    '-,.well-known,admin,api,assets,dashboard,explore,favicon.ico,files,groups,health_check,help,import,jwt,login,' +
+    'oauth,profile,projects,public,robots.txt,search,sitemap,sitemap.xml,snippets,unsubscribe,uploads,users,v2'
+  ).split(','),
+)
+
+/** What is wrong with one segment of a path: a username, or the path of a group or project; `undefined` if nothing is. */
+export function segmentProblem(path: string): string | undefined {
+  if (path === '') return "can't be blank"
+  if (path.length > MAX_SEGMENT) return `is too long (maximum is ${MAX_SEGMENT} characters)`
+  if (!segment.test(path) || unwantedEnd.test(path))
+    return "may hold letters, digits, '_', '-' and '.' only, not begin with '-' or '.', and not end with '.', '.git' or '.atom'"
+  return undefined
+}
+
+/** As `segmentProblem`, of a username or a group at the top. */
+export const topSegmentProblem = (path: string): string | undefined =>
+  segmentProblem(path) ?? (reserved.has(path.toLowerCase()) ? 'is a reserved name' : undefined)

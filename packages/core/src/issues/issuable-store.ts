@@ -1,0 +1,192 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { accessLevels } from '../access/access-level.ts'
+import { hasLevelInProject } from '../access/visible-store.ts'
+import { lineageOf } from '../groups/group-store.ts'
+import { containsText } from '../kit/contains-text.ts'
+import type { Reading, Tx } from '../kit/context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import { userOf } from '../users/user-store.ts'
+import type { IssuableFilter } from './issuable.ts'
+
+/** Where those of a kind lie, and in which column of the tables of pairs their id stands. */
+export interface IssuableTables {
+  readonly items: 'issues' | 'merge_requests'
+  readonly itemId: string
+  readonly labels: keyof CoreTables
+  readonly assignees: keyof CoreTables
+}
+
+/** For a query over `items` and `projects`. */
+export function conditionsOf(tables: IssuableTables, filter: IssuableFilter): RawBuilder<SqlBool>[] {
+  const column = (name: string) => sql.ref(`${tables.items}.${name}`)
+  const { within, milestone } = filter
+  return [
+    within !== undefined && placeCondition(within),
+    filter.nonArchived === true && sql<SqlBool>`projects.is_archived = 0`,
+    filter.iids !== undefined && filter.iids.length > 0 && sql<SqlBool>`${column('iid')} in (${sql.join(filter.iids)})`,
+    filter.milestoneId !== undefined && sql<SqlBool>`${column('milestone_id')} = ${filter.milestoneId}`,
+    milestone !== undefined && milestoneCondition(column('milestone_id'), milestone),
+    ...(filter.labels ?? []).map((name) => labelCondition(tables, name)),
+    filter.authorId !== undefined && sql<SqlBool>`${column('author_id')} = ${filter.authorId}`,
+    filter.authorUsername !== undefined &&
+      sql<SqlBool>`${column('author_id')} in (select id from users where lower(username) = lower(${filter.authorUsername}))`,
+    filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
+    ...searchConditions(
+      filter.search,
+      (filter.in ?? ['title', 'description']).map((name) => `${tables.items}.${name}`),
+    ),
+    filter.createdAfter !== undefined && sql<SqlBool>`${column('created_at_ms')} >= ${filter.createdAfter}`,
+    filter.createdBefore !== undefined && sql<SqlBool>`${column('created_at_ms')} <= ${filter.createdBefore}`,
+    filter.updatedAfter !== undefined && sql<SqlBool>`${column('updated_at_ms')} >= ${filter.updatedAfter}`,
+    filter.updatedBefore !== undefined && sql<SqlBool>`${column('updated_at_ms')} <= ${filter.updatedBefore}`,
+  ].filter((condition) => condition !== false)
+}
+
+function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
+  if ('projectId' in within) return sql<SqlBool>`projects.id = ${within.projectId}`
+  if (!within.withSubgroups) return sql<SqlBool>`projects.group_id = ${within.group.id}`
+  return sql<SqlBool>`projects.lineage like ${`${lineageOf(within.group.groupIds)}%`}`
+}
+
+function milestoneCondition(milestoneId: RawBuilder<unknown>, milestone: string): RawBuilder<SqlBool> {
+  if (milestone.toLowerCase() === 'none') return sql<SqlBool>`${milestoneId} is null`
+  if (milestone.toLowerCase() === 'any') return sql<SqlBool>`${milestoneId} is not null`
+  return sql<SqlBool>`${milestoneId} in (select id from milestones where title = ${milestone})`
+}
+
+function labelCondition(tables: IssuableTables, name: string): RawBuilder<SqlBool> {
+  const pairs = sql`select 1 from ${sql.table(tables.labels)} as pairs
+    inner join labels on labels.id = pairs.label_id
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
+  if (name.toLowerCase() === 'none') return sql<SqlBool>`not exists (${pairs})`
+  if (name.toLowerCase() === 'any') return sql<SqlBool>`exists (${pairs})`
+  return sql<SqlBool>`exists (${pairs} and labels.name = ${name})`
+}
+
+/** Whether someone is among the people of a table of pairs: assignees, reviewers. */
+export function personCondition(
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  who: number | 'none' | 'any' | { readonly username: string },
+): RawBuilder<SqlBool> {
+  const pairs = sql`select 1 from ${sql.table(people)} as pairs
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
+  if (who === 'none') return sql<SqlBool>`not exists (${pairs})`
+  if (who === 'any') return sql<SqlBool>`exists (${pairs})`
+  if (typeof who === 'number') return sql<SqlBool>`exists (${pairs} and pairs.user_id = ${who})`
+  return sql<SqlBool>`exists (${pairs} and pairs.user_id in (
+    select id from users where lower(username) = lower(${who.username})))`
+}
+
+/** Every word in one of the columns, in any case. */
+function searchConditions(search: string | undefined, columns: readonly string[]): RawBuilder<SqlBool>[] {
+  const words = search?.split(/\s+/).filter((word) => word !== '') ?? []
+  return words.map((word) => {
+    const hits = columns.map((column) => containsText(column, word))
+    return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
+  })
+}
+
+/** The most urgent of its labels' priorities, for an ascending order; after all others without one. */
+export const labelPriorityOf = (tables: IssuableTables): RawBuilder<number> =>
+  sql<number>`coalesce((select min(labels.priority) from ${sql.table(tables.labels)} as pairs
+    inner join labels on labels.id = pairs.label_id
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}), 2147483647)`
+
+/** Names of the labels of each, in their order. */
+export async function labelsByItem(
+  { db }: Reading,
+  tables: IssuableTables,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  if (itemIds.length === 0) return new Map()
+  const { rows } = await sql<{ item_id: number; name: string }>`
+    select ${sql.ref(`pairs.${tables.itemId}`)} as item_id, labels.name from ${sql.table(tables.labels)} as pairs
+    inner join labels on labels.id = pairs.label_id
+    where ${sql.ref(`pairs.${tables.itemId}`)} in (${sql.join([...itemIds])})
+    order by labels.name, labels.id`.execute(db)
+  return grouped(rows.map(({ item_id, name }) => [item_id, name]))
+}
+
+/** Ids of the people of each, in the order of their accounts. */
+export async function userIdsByItem(
+  { db }: Reading,
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  if (itemIds.length === 0) return new Map()
+  const { rows } = await sql<{ item_id: number; user_id: number }>`
+    select ${sql.ref(tables.itemId)} as item_id, user_id from ${sql.table(people)}
+    where ${sql.ref(tables.itemId)} in (${sql.join([...itemIds])})
+    order by user_id`.execute(db)
+  return grouped(rows.map(({ item_id, user_id }) => [item_id, user_id]))
+}
+
+export async function usersById({ db }: Reading, ids: Iterable<number | null>): Promise<ReadonlyMap<number, User>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null)
+  if (wanted.length === 0) return new Map()
+  const rows = await db.selectFrom('users').selectAll().where('id', 'in', wanted).execute()
+  return new Map(rows.map((row) => [row.id, userOf(row)]))
+}
+
+/** Replaces the labels or people of one. True: it made a difference. */
+export async function setPairs(
+  { db }: Tx,
+  { itemId }: IssuableTables,
+  table: keyof CoreTables,
+  other: 'label_id' | 'user_id',
+  owner: number,
+  others: readonly number[],
+): Promise<boolean> {
+  const { rows } = await sql<{ other: number }>`
+    select ${sql.ref(other)} as other from ${sql.table(table)} where ${sql.ref(itemId)} = ${owner}`.execute(db)
+  const before = new Set(rows.map((row) => row.other))
+  const gone = [...before].filter((id) => !others.includes(id))
+  const added = others.filter((id) => !before.has(id))
+  if (gone.length > 0) {
+    await sql`delete from ${sql.table(table)}
+      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(gone)})`.execute(db)
+  }
+  if (added.length > 0) {
+    const values = added.map((id) => sql`(${owner}, ${id})`)
+    await sql`insert into ${sql.table(table)} (${sql.ref(itemId)}, ${sql.ref(other)})
+      values ${sql.join(values)}`.execute(db)
+  }
+  return gone.length + added.length > 0
+}
+
+/** Of these users those who may be given work in the project, because they see it. */
+export async function assignable(
+  reading: Reading,
+  project: Pick<Project, 'id'>,
+  userIds: readonly number[],
+): Promise<number[]> {
+  if (userIds.length === 0) return []
+  const rows = await reading.db
+    .selectFrom('users')
+    .innerJoin('projects', (join) => join.on('projects.id', '=', project.id))
+    .select('users.id')
+    .where('users.id', 'in', [...userIds])
+    .where((eb) =>
+      eb.or([
+        eb('projects.visibility', 'in', ['public', 'internal']),
+        eb('users.is_admin', '=', 1),
+        ...userIds.map((id) => eb.and([eb('users.id', '=', id), hasLevelInProject(reading, id, accessLevels.guest)])),
+      ]),
+    )
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+function grouped<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
+  const groups = new Map<number, Value[]>()
+  for (const [key, value] of pairs) {
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [value])
+    else group.push(value)
+  }
+  return groups
+}

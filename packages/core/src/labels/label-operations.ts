@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import type { Subject } from '../access/subject.ts'
+import { getGroup } from '../groups/group-store.ts'
+import type { Reading, Tx } from '../kit/context.ts'
+import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
+import type { DomainEvent } from '../kit/event.ts'
+import { command, query } from '../kit/operation.ts'
+import type { namespaceRef } from '../kit/parameter-schemas.ts'
+import { getProject } from '../projects/project-store.ts'
+import {
+  createLabelInput,
+  type Label,
+  labelFaults,
+  labelInput,
+  listLabelsInput,
+  removeLabelInput,
+  updateLabelInput,
+} from './label.ts'
+import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
+
+/** Labels of groups and of projects differ in nothing but whose they are. */
+export const groupLabels = labelsOf('group', (reading, { parent }) => getGroup(reading, parent))
+export const projectLabels = labelsOf('project', (reading, { parent }) => getProject(reading, parent))
+
+function labelsOf(
+  kind: Subject['kind'],
+  subject: (reading: Reading, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
+) {
+  const reads = { caller: 'anyone', permission: 'read_label', subject } as const
+  const writes = { permission: 'admin_label', subject } as const
+
+  return {
+    list: query({ name: `list_${kind}_labels`, input: listLabelsInput, ...reads }, (context, input) => {
+      const { search, includeAncestorGroups: withInherited } = input
+      return pageOfLabels(context, { subject: context.subject, withInherited, search }, input)
+    }),
+
+    get: query({ name: `get_${kind}_label`, input: labelInput, ...reads }, (context, input) =>
+      getLabel(context, context.subject, input.labelId, input.includeAncestorGroups),
+    ),
+
+    create: command({ name: `create_${kind}_label`, input: createLabelInput, ...writes }, async (tx, input) => {
+      const { name, color, description, priority } = input
+      requireSound({ name, color })
+      if (await findNamesake(tx, tx.subject, name)) {
+        throw new DomainError({ code: 'conflict', reason: 'Label already exists' })
+      }
+      const fields = { name, color, description: description ?? undefined, priority: priority ?? undefined }
+      const label = await insertLabel(tx, tx.subject, fields)
+      await tx.recordEvent(eventOf('created', label))
+      return label
+    }),
+
+    update: command({ name: `update_${kind}_label`, input: updateLabelInput, ...writes }, async (tx, input) => {
+      const { newName, color, description, priority } = input
+      const before = await getLabel(tx, tx.subject, refOf(input), false)
+      requireSound({ name: newName, color })
+      const name = newName ?? before.name
+      if (name !== before.name && (await findNamesake(tx, tx.subject, name))) {
+        throw invalid({ title: ['has already been taken'] })
+      }
+      const label = await updateLabel(tx, before.id, {
+        name,
+        color: color ?? before.color,
+        description: description === undefined ? before.description : (description ?? undefined),
+        priority: priority === undefined ? before.priority : (priority ?? undefined),
+      })
+      await tx.recordEvent(eventOf('updated', label))
+      return label
+    }),
+
+    remove: command({ name: `remove_${kind}_label`, input: removeLabelInput, ...writes }, async (tx, input) => {
+      const label = await getLabel(tx, tx.subject, refOf(input), false)
+      await deleteLabel(tx, label.id)
+      await tx.recordEvent(eventOf('removed', label))
+    }),
+  }
+}
+
+/** The schema has seen to it that one of the two is there. */
+const refOf = ({ labelId, name }: z.output<typeof removeLabelInput>) => labelId ?? name!
+
+async function getLabel(reading: Reading, subject: Subject, ref: number | string, inherited: boolean): Promise<Label> {
+  const label = await findLabel(reading, { subject, withInherited: inherited }, ref)
+  if (label === undefined) throw notFound('Label')
+  return label
+}
+
+const findNamesake = (tx: Tx, subject: Subject, name: string) => findLabel(tx, { subject, withInherited: true }, name)
+
+/** @throws DomainError `invalid` */
+function requireSound(attributes: Parameters<typeof labelFaults>[0]): void {
+  const faults = labelFaults(attributes)
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+function eventOf(what: 'created' | 'updated' | 'removed', { id, groupId, projectId, name }: Label): DomainEvent {
+  const owner = { ...(groupId !== undefined && { groupId }), ...(projectId !== undefined && { projectId }) }
+  return { type: `label.${what}`, objectId: id, ...owner, details: { name } }
+}

@@ -1,0 +1,131 @@
+import type { Generated, Selectable } from 'kysely'
+import type { Subject } from '../access/subject.ts'
+import { containsText } from '../kit/contains-text.ts'
+import type { Reading, Tx } from '../kit/context.ts'
+import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { Project } from '../projects/project.ts'
+import { DEFAULT_COLOR, type Label } from './label.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    labels: LabelsTable
+  }
+}
+
+interface LabelsTable {
+  id: Generated<number>
+  /** One of the two. */
+  group_id: number | null
+  project_id: number | null
+  name: string
+  color: string
+  description: string | null
+  priority: number | null
+  created_at_ms: number
+}
+
+/** Whose labels: its own alone, or with those of the groups above it. */
+export interface LabelScope {
+  readonly subject: Subject
+  readonly withInherited: boolean
+}
+
+export interface LabelFilter extends LabelScope {
+  /** Part of the name or of the description, in any case. */
+  readonly search?: string | undefined
+}
+
+/** By name. */
+export async function pageOfLabels(reading: Reading, filter: LabelFilter, page: PageRequest): Promise<Page<Label>> {
+  let query = labelsIn(reading, filter).selectAll()
+  const { search } = filter
+  if (search !== undefined) {
+    query = query.where(({ or }) => or([containsText('name', search), containsText('description', search)]))
+  }
+  return mapPage(await pageOf(reading, query.orderBy('name').orderBy('id'), page), labelOf)
+}
+
+/** By its id, or else by its name, of which the nearest one counts. */
+export async function findLabel(reading: Reading, scope: LabelScope, ref: number | string): Promise<Label | undefined> {
+  const byId = typeof ref === 'number' && (await labelsIn(reading, scope).selectAll().where('id', '=', ref).execute())
+  if (byId && byId[0] !== undefined) return labelOf(byId[0])
+  const rows = await labelsIn(reading, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
+  const row = rows.find((row) => row.project_id !== null) ?? rows[0]
+  return row && labelOf(row)
+}
+
+export type LabelDraft = Pick<Label, 'name' | 'color' | 'description' | 'priority'>
+
+export async function insertLabel({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: LabelDraft) {
+  const row = await db
+    .insertInto('labels')
+    .values({
+      group_id: subject.kind === 'group' ? subject.id : null,
+      project_id: subject.kind === 'project' ? subject.id : null,
+      ...columnsOf(draft),
+      created_at_ms: nowMs,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return labelOf(row)
+}
+
+export async function updateLabel({ db }: Tx, id: number, draft: LabelDraft): Promise<Label> {
+  const row = await db
+    .updateTable('labels')
+    .set(columnsOf(draft))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return labelOf(row)
+}
+
+export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
+  await db.deleteFrom('labels').where('id', '=', id).execute()
+}
+
+/** Ids of the labels of these names that things of the project may carry; those that there are not yet come into being. */
+export async function labelIdsOf(tx: Tx, project: Project, names: readonly string[]): Promise<number[]> {
+  if (names.length === 0) return []
+  const rows = await labelsIn(tx, { subject: project, withInherited: true })
+    .selectAll()
+    .where('name', 'in', [...names])
+    .orderBy('id')
+    .execute()
+  const ids: number[] = []
+  for (const name of names) {
+    const named = rows.filter((row) => row.name === name)
+    const row = named.find((row) => row.project_id !== null) ?? named[0]
+    const { id } =
+      row ??
+      (await insertLabel(tx, project, { name, color: DEFAULT_COLOR, description: undefined, priority: undefined }))
+    ids.push(id)
+  }
+  return ids
+}
+
+const labelsIn = ({ db }: Reading, { subject, withInherited }: LabelScope) =>
+  db.selectFrom('labels').where((eb) => {
+    const groupIds = withInherited ? [...subject.groupIds] : subject.kind === 'group' ? [subject.id] : []
+    return eb.or([
+      ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
+      ...(subject.kind === 'project' ? [eb('project_id', '=', subject.id)] : []),
+    ])
+  })
+
+const columnsOf = ({ name, color, description, priority }: LabelDraft) => ({
+  name,
+  color,
+  description: description ?? null,
+  priority: priority ?? null,
+})
+
+const labelOf = (row: Selectable<LabelsTable>): Label => ({
+  id: row.id,
+  groupId: row.group_id ?? undefined,
+  projectId: row.project_id ?? undefined,
+  name: row.name,
+  color: row.color,
+  description: row.description ?? undefined,
+  priority: row.priority ?? undefined,
+})

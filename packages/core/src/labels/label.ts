@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { pageInput } from '../kit/page.ts'
+import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+
+/** Of a group or of a project; one of the two ids is set. */
+export interface Label {
+  readonly id: number
+  readonly groupId: number | undefined
+  readonly projectId: number | undefined
+  /** Unique in its group or project, and not that of a label which those above it pass down. */
+  readonly name: string
+  /** `#rgb` or `#rrggbb` */
+  readonly color: string
+  readonly description: string | undefined
+  /** The lower, the more urgent; `undefined`: comes after all others. */
+  readonly priority: number | undefined
+}
+
+/** Of labels that come into being by being put on something. */
+export const DEFAULT_COLOR = '#6699cc'
+
+const labelName = z.string().trim().min(1).max(255)
+const labelColor = z.string().trim().max(255)
+const labelDescription = z.string().max(1_048_576)
+/** Of a column of 32 bits. */
+const labelPriority = z.int().min(0).max(2_147_483_647)
+
+/** Its id, or its name. */
+const labelRef = z.union([z.int(), z.string().max(255)])
+
+/** Names as in a list, or several in one text, between commas. */
+export const labelNames = z
+  .array(z.string().max(25_600))
+  .max(100)
+  .transform((texts) => [
+    ...new Set(
+      texts
+        .flatMap((text) => text.split(','))
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    ),
+  ])
+  .refine((names) => names.length <= 100 && names.every((name) => name.length <= 255))
+
+const parent = { parent: namespaceRef }
+const withInherited = { includeAncestorGroups: z.boolean().default(true) }
+
+export const listLabelsInput = z.object({
+  ...parent,
+  search: z.string().max(255).optional(),
+  ...withInherited,
+  ...pageInput,
+})
+
+export const labelInput = z.object({ ...parent, labelId: labelRef, ...withInherited })
+
+export const createLabelInput = z.object({
+  ...parent,
+  name: labelName,
+  color: labelColor,
+  description: clearable(labelDescription),
+  priority: clearable(labelPriority),
+})
+
+/** Some clients put it into the path, some name it in query or body with `name`. */
+const named = { ...parent, labelId: labelRef.optional(), name: z.string().max(255).optional() }
+
+const changes = {
+  newName: labelName.optional(),
+  color: labelColor.optional(),
+  description: clearable(labelDescription),
+  priority: clearable(labelPriority),
+}
+const changeNames = Object.keys(changes) as (keyof typeof changes)[]
+
+export const updateLabelInput = z
+  .object({ ...named, ...changes })
+  .superRefine(requireNamed)
+  .superRefine((input, context) => {
+    if (changeNames.every((name) => input[name] === undefined)) {
+      context.addIssue(problem('at_least_one', { names: changeNames }))
+    }
+  })
+
+export const removeLabelInput = z.object(named).superRefine(requireNamed)
+
+type Named = z.output<z.ZodObject<typeof named>>
+
+function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void {
+  if (labelId === undefined && name === undefined) {
+    context.addIssue(problem('exactly_one', { names: ['labelId', 'name'] }))
+  }
+}
+
+/** What is wrong with it, by attribute; `{}`: nothing. */
+export function labelFaults({ name, color }: { name?: string | undefined; color?: string | undefined }) {
+  return {
+    ...(name?.includes(',') && { title: ['is invalid'] }),
+    ...(color !== undefined && !colorForm.test(color) && { color: ['must be a valid color code'] }),
+  }
+}
+
+const colorForm = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i

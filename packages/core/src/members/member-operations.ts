@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import { type AccessLevel, accessLevels } from '../access/access-level.ts'
+import { accessLevelInput } from '../access/access-level-input.ts'
+import { canSee, type Standing } from '../access/can.ts'
+import { todayOf } from '../access/membership.ts'
+import { requirePermission, type Subject, standingOf } from '../access/subject.ts'
+import { findGroup, getGroup } from '../groups/group-store.ts'
+import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
+import { command, freeCommand, query } from '../kit/operation.ts'
+import { pageInput } from '../kit/page.ts'
+import { clearable, day, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import { getProject } from '../projects/project-store.ts'
+import { findUserByUsername, getUser } from '../users/user-store.ts'
+import { type Member, roleNames } from './member.ts'
+import {
+  deleteMember,
+  deleteMembersBelow,
+  findMember,
+  hasOtherOwner,
+  listMemberRows,
+  type Reach,
+  setMember,
+  updateMemberRow,
+} from './member-store.ts'
+
+/** Members of groups and of projects differ in who may change them, and in the rules about owners. */
+export const groupMembers = membersOf('group', 'admin_group_members', getGroup)
+export const projectMembers = membersOf('project', 'admin_project_members', getProject)
+
+function membersOf(
+  kind: Subject['kind'],
+  permission: 'admin_group_members' | 'admin_project_members',
+  find: (reading: Reading, ref: number | string) => Promise<Subject>,
+) {
+  const subject = (reading: Reading, { parent }: { readonly parent: number | string }) => find(reading, parent)
+  const reads = { caller: 'anyone', permission: 'read_members', subject } as const
+  const writes = { permission, subject } as const
+  const one = z.object({ parent: namespaceRef, userId: z.int() })
+
+  const list = (reach: Reach) =>
+    query(
+      {
+        name: `list_${reach}_${kind}_members`,
+        input: z.object({
+          parent: namespaceRef,
+          query: z.string().max(255).optional(),
+          userIds: z.array(z.int()).max(100).optional(),
+          ...pageInput,
+        }),
+        ...reads,
+      },
+      (context, { query: search, userIds, ...page }) =>
+        listMemberRows(context, context.subject, reach, { search: search || undefined, userIds }, page),
+    )
+
+  const show = (reach: Reach) =>
+    query({ name: `show_${reach}_${kind}_member`, input: one, ...reads }, (context, { userId }) =>
+      getMember(context, context.subject, userId, reach),
+    )
+
+  return {
+    list: list('direct'),
+    listAll: list('inherited'),
+    show: show('direct'),
+    showAll: show('inherited'),
+
+    /** Exactly one user, by id or username. */
+    add: command(
+      {
+        name: `add_${kind}_member`,
+        input: z
+          .object({
+            parent: namespaceRef,
+            accessLevel: accessLevelInput,
+            userId: z.int().optional(),
+            username: z.string().min(1).max(255).optional(),
+            expiresAt: clearable(day),
+          })
+          .superRefine(({ userId, username }, context) => {
+            const names = ['userId', 'username'] as const
+            if (userId !== undefined && username !== undefined)
+              context.addIssue(problem('mutually_exclusive', { names }))
+            if (userId === undefined && username === undefined) context.addIssue(problem('at_least_one', { names }))
+          }),
+        ...writes,
+      },
+      async (tx, { userId, username, accessLevel: level, expiresAt }): Promise<Member> => {
+        const user = userId === undefined ? await findUserByUsername(tx, username!) : await getUser(tx, userId)
+        if (user === undefined) throw notFound('User')
+        requireNotAbove(await standingOf(tx, tx.actor, tx.subject), level)
+        if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
+          throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
+        await requireGood(tx, tx.subject, user.id, level, expiresAt ?? undefined)
+        await setMember(tx, tx.subject, {
+          userId: user.id,
+          level,
+          createdById: tx.actor!.id,
+          ...(expiresAt != null && { expiresAt }),
+        })
+        await record(tx, tx.subject, 'member.added', user.id, { level })
+        return getMember(tx, tx.subject, user.id, 'direct')
+      },
+    ),
+
+    update: command(
+      {
+        name: `update_${kind}_member`,
+        input: one.extend({ accessLevel: accessLevelInput, expiresAt: clearable(day) }),
+        ...writes,
+      },
+      async (tx, { userId, accessLevel: level, expiresAt: wanted }): Promise<Member> => {
+        const before = await getMember(tx, tx.subject, userId, 'direct')
+        const standing = await standingOf(tx, tx.actor, tx.subject)
+        requireNotAbove(standing, before.level)
+        requireNotAbove(standing, level)
+        const expiresAt = wanted === undefined ? before.expiresAt : (wanted ?? undefined)
+        if (level < accessLevels.owner || expiresAt !== undefined) await requireDispensable(tx, tx.subject, before)
+        await requireGood(tx, tx.subject, userId, level, wanted ?? undefined)
+        await updateMemberRow(tx, tx.subject, userId, { level, expiresAt })
+        await record(tx, tx.subject, 'member.updated', userId, { from: before.level, level })
+        return getMember(tx, tx.subject, userId, 'direct')
+      },
+    ),
+
+    /** By whoever may change members, or by the member. Of a group, with the roles below it unless `skipSubresources`. */
+    remove: freeCommand(
+      { name: `remove_${kind}_member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
+      async (tx, { parent, userId, skipSubresources }): Promise<void> => {
+        const from = await find(tx, parent)
+        const standing = await standingOf(tx, tx.actor, from)
+        const isLeaving = userId === tx.actor!.id && canSee(standing)
+        if (!isLeaving) await requirePermission(tx, from, permission)
+        const member = await getMember(tx, from, userId, 'direct')
+        if (!isLeaving) requireNotAbove(standing, member.level)
+        await requireDispensable(tx, from, member)
+        await deleteMember(tx, from, userId)
+        if (from.kind === 'group' && !skipSubresources) await deleteMembersBelow(tx, from, userId)
+        await record(tx, from, 'member.removed', userId, { level: member.level })
+      },
+    ),
+  }
+}
+
+async function getMember(reading: Reading, subject: Subject, userId: number, reach: Reach): Promise<Member> {
+  const member = await findMember(reading, subject, userId, reach)
+  if (member === undefined) throw notFound()
+  return member
+}
+
+/** Nobody gives, changes or takes away a role above their own. */
+function requireNotAbove({ isAdministrator, level: own }: Standing, level: AccessLevel): void {
+  if (!isAdministrator && level > own) throw forbidden()
+}
+
+/** A group keeps an owner whose role does not end, and a project in the namespace of a user keeps that user. */
+async function requireDispensable(reading: Reading, subject: Subject, { user, level }: Member): Promise<void> {
+  if (subject.kind === 'project') {
+    if (subject.ownerId === user.id) throw forbidden()
+    return
+  }
+  if (level < accessLevels.owner) return
+  if (!(await hasOtherOwner(reading, subject, user.id))) throw forbidden()
+}
+
+async function requireGood(
+  tx: OperationContext & Tx,
+  subject: Subject,
+  userId: number,
+  level: AccessLevel,
+  expiresAt: string | undefined,
+): Promise<void> {
+  const isTopGroup = subject.kind === 'group' && subject.parentId === undefined
+  if (level === accessLevels.minimal && !isTopGroup) throw invalid({ access_level: ['is not included in the list'] })
+  if (expiresAt !== undefined && expiresAt < todayOf(tx.nowMs))
+    throw invalid({ expires_at: ['cannot be a date in the past'] })
+  const above = subject.groupIds.filter((id) => subject.kind === 'project' || id !== subject.id)
+  const parentId = above.at(-1)
+  const parent = parentId === undefined ? undefined : await findGroup(tx, parentId)
+  const inherited = parent && (await findMember(tx, parent, userId, 'inherited'))
+  if (inherited === undefined || inherited.level <= level || inherited.level === accessLevels.minimal) return
+  const source = await findGroup(tx, inherited.groupId!)
+  throw invalid({
+    access_level: [
+      `should be greater than or equal to ${roleNames[inherited.level]} inherited membership from group ${source!.name}`,
+    ],
+  })
+}
+
+async function record(
+  tx: Tx,
+  subject: Subject,
+  type: `member.${string}`,
+  userId: number,
+  details: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const where = subject.kind === 'group' ? { groupId: subject.id } : { projectId: subject.id }
+  await tx.recordEvent({ type, objectId: userId, ...where, details })
+}

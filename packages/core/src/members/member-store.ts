@@ -1,0 +1,197 @@
+import type { Selectable } from 'kysely'
+import { type AccessLevel, accessLevels } from '../access/access-level.ts'
+import { insertMember, type MemberDraft, type MembersTable } from '../access/membership.ts'
+import type { Subject } from '../access/subject.ts'
+import { isInForce } from '../access/visible-store.ts'
+import type { Group } from '../groups/group.ts'
+import { lineageOf } from '../groups/group-store.ts'
+import { containsText } from '../kit/contains-text.ts'
+import type { Reading, Tx } from '../kit/context.ts'
+import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { findUsers } from '../users/user-store.ts'
+import type { Member } from './member.ts'
+
+/** `direct`: only roles given in it; `inherited`: those from the groups above too, of each user the highest. */
+export type Reach = 'direct' | 'inherited'
+
+export interface MemberFilter {
+  /** Part of the name or username. */
+  readonly search?: string | undefined
+  readonly userIds?: readonly number[] | undefined
+}
+
+/** By the time of joining. */
+export async function listMemberRows(
+  reading: Reading,
+  subject: Subject,
+  reach: Reach,
+  { search, userIds }: MemberFilter,
+  page: PageRequest,
+): Promise<Page<Member>> {
+  let query = membersOf(reading, subject, reach)
+  if (search !== undefined)
+    query = query
+      .innerJoin('users', 'users.id', 'members.user_id')
+      .where((eb) =>
+        eb.or([containsText('users.name', search), containsText('users.username', search)]),
+      ) as typeof query
+  if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
+  const rows = await pageOf(reading, query.orderBy('members.id'), page)
+  const members = await membersOfRows(reading, rows.items)
+  const memberById = new Map(rows.items.map((row, index) => [row.id, members[index]!]))
+  return mapPage(rows, ({ id }) => memberById.get(id)!)
+}
+
+export async function findMember(
+  reading: Reading,
+  subject: Subject,
+  userId: number,
+  reach: Reach,
+): Promise<Member | undefined> {
+  const rows = await membersOf(reading, subject, reach).where('members.user_id', '=', userId).limit(1).execute()
+  return (await membersOfRows(reading, rows))[0]
+}
+
+function membersOf(reading: Reading, subject: Subject, reach: Reach) {
+  const given = reading.db
+    .selectFrom('members')
+    .where(isInForce(reading))
+    .where((eb) => {
+      const groupIds = reach === 'inherited' ? subject.groupIds : subject.kind === 'group' ? [subject.id] : []
+      return eb.or([
+        ...(subject.kind === 'project' ? [eb('members.project_id', '=', subject.id)] : []),
+        ...(groupIds.length > 0
+          ? [
+              eb.and([
+                eb('members.group_id', 'in', [...groupIds]),
+                // Minimal access is not inherited.
+                eb.or([
+                  eb('members.access_level', '>', accessLevels.minimal),
+                  ...(subject.kind === 'group' ? [eb('members.group_id', '=', subject.id)] : []),
+                ]),
+              ]),
+            ]
+          : []),
+      ])
+    })
+  // Of the roles of one user, the highest; of equal ones, the last given.
+  const best = given
+    .select(({ fn }) => [
+      'members.id as best_id',
+      fn
+        .agg<number>('row_number')
+        .over((over) =>
+          over.partitionBy('members.user_id').orderBy('members.access_level', 'desc').orderBy('members.id', 'desc'),
+        )
+        .as('place'),
+    ])
+    .as('best')
+  return reading.db
+    .selectFrom('members')
+    .selectAll('members')
+    .where('members.id', 'in', (eb) => eb.selectFrom(best).select('best.best_id').where('best.place', '=', 1))
+}
+
+async function membersOfRows(reading: Reading, rows: readonly Selectable<MembersTable>[]): Promise<Member[]> {
+  const users = await findUsers(
+    reading,
+    rows.flatMap((row) => [row.user_id, row.created_by_id ?? []].flat()),
+  )
+  return rows.map((row) => ({
+    user: users.get(row.user_id)!,
+    level: row.access_level as AccessLevel,
+    expiresAt: row.expires_at ?? undefined,
+    createdAtMs: row.created_at_ms,
+    createdBy: row.created_by_id === null ? undefined : users.get(row.created_by_id),
+    groupId: row.group_id ?? undefined,
+    projectId: row.project_id ?? undefined,
+  }))
+}
+
+/** In place of a role that the user has or had in just that one. */
+export async function setMember(tx: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: MemberDraft): Promise<void> {
+  await deleteMember(tx, subject, draft.userId)
+  await insertMember(tx, subject, draft)
+}
+
+export async function updateMemberRow(
+  { db }: Pick<Tx, 'db'>,
+  subject: Subject,
+  userId: number,
+  { level, expiresAt }: { readonly level: AccessLevel; readonly expiresAt: string | undefined },
+): Promise<void> {
+  await db
+    .updateTable('members')
+    .set({ access_level: level, expires_at: expiresAt ?? null })
+    .where('user_id', '=', userId)
+    .where(subject.kind === 'group' ? 'group_id' : 'project_id', '=', subject.id)
+    .execute()
+}
+
+export async function deleteMember({ db }: Pick<Tx, 'db'>, subject: Subject, userId: number): Promise<void> {
+  await db
+    .deleteFrom('members')
+    .where('user_id', '=', userId)
+    .where(subject.kind === 'group' ? 'group_id' : 'project_id', '=', subject.id)
+    .execute()
+}
+
+/** The roles given in subgroups and projects of the group, but for those of projects in the user's own namespace. */
+export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: Group, userId: number): Promise<void> {
+  const lineage = lineageOf(groupIds)
+  await db
+    .deleteFrom('members')
+    .where('user_id', '=', userId)
+    .where((eb) =>
+      eb.or([
+        eb('group_id', 'in', eb.selectFrom('groups').select('groups.id').where('lineage', 'like', `${lineage}_%`)),
+        eb('project_id', 'in', eb.selectFrom('projects').select('projects.id').where('lineage', 'like', `${lineage}%`)),
+      ]),
+    )
+    .execute()
+}
+
+/** Whether anybody owns the group for good, by a role in it or above it, but for the role of the user in just that one. */
+export async function hasOtherOwner({ db }: Reading, { id, groupIds }: Group, userId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select('members.id')
+    .where('members.group_id', 'in', [...groupIds])
+    .where('members.access_level', '=', accessLevels.owner)
+    .where('members.expires_at', 'is', null)
+    .where('users.is_bot', '=', 0)
+    .where((eb) => eb.or([eb('members.user_id', '!=', userId), eb('members.group_id', '!=', id)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Whether a group at the top has no other owner. */
+export async function isLastOwnerSomewhere({ db }: Reading, userId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('members')
+    .innerJoin('groups', 'groups.id', 'members.group_id')
+    .select('members.id')
+    .where('members.user_id', '=', userId)
+    .where('members.access_level', '=', accessLevels.owner)
+    .where('groups.parent_id', 'is', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('members as others')
+            .innerJoin('users as owners', 'owners.id', 'others.user_id')
+            .select('others.id')
+            .whereRef('others.group_id', '=', 'members.group_id')
+            .where('others.access_level', '=', accessLevels.owner)
+            .where('others.expires_at', 'is', null)
+            .where('owners.is_bot', '=', 0)
+            .where('others.user_id', '!=', userId),
+        ),
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,28 @@
+import type { AccessLevel } from '../access/access-level.ts'
+import type { User } from '../users/user.ts'
+
+/** A user's role in one group or project. */
+export interface Member {
+  readonly user: User
+  readonly level: AccessLevel
+  /** `YYYY-MM-DD`; ends at the beginning of that day. */
+  readonly expiresAt: string | undefined
+  readonly createdAtMs: number
+  readonly createdBy: User | undefined
+  /** Where the role was given: there, or in a group above. One of the two. */
+  readonly groupId: number | undefined
+  readonly projectId: number | undefined
+}
+
+/** As the platform names them in its refusals. */
+export const roleNames: Readonly<Record<AccessLevel, string>> = {
+  0: 'No access',
+  5: 'Minimal Access',
+  10: 'Guest',
+  15: 'Planner',
+  20: 'Reporter',
+  25: 'Security Manager',
+  30: 'Developer',
+  40: 'Maintainer',
+  50: 'Owner',
+}

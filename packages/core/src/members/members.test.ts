@@ -1,0 +1,191 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import type { DomainError } from '../kit/domain-error.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import { groupMembers, projectMembers } from './member-operations.ts'
+
+const { guest, developer, maintainer, owner, minimal } = accessLevels
+
+let world: World
+let mira: User
+let noor: User
+let ivo: User
+let ops: Group
+let infra: Group
+let tool: Project
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  noor = await world.user('noor')
+  ivo = await world.user('ivo')
+  ops = await world.group('ops')
+  infra = await world.group('infra', { parent: ops })
+  tool = await world.project('tool', infra)
+  await world.member(ops, mira, owner)
+  await world.member(ops, noor, developer)
+})
+
+afterEach(() => world.close())
+
+const failure = (error: DomainError) => error.failure
+const roles = (page: { items: readonly { user: User; level: number }[] }) =>
+  page.items.map(({ user, level }) => [user.username, level])
+
+describe('reading', () => {
+  test('those of its own, and those of the groups above by their highest role', async () => {
+    await world.member(infra, ivo, guest)
+    await world.member(tool, noor, maintainer)
+    await world.member(tool, ivo, guest, '2026-02-03')
+    expect(roles(await world.perform(noor, projectMembers.list, { parent: 'ops/infra/tool' }))).toEqual([
+      ['noor', maintainer],
+    ])
+    expect(roles(await world.perform(noor, projectMembers.listAll, { parent: tool.id }))).toEqual([
+      ['mira', owner],
+      ['ivo', guest],
+      ['noor', maintainer],
+    ])
+    const filtered = { parent: tool.id, query: 'OO', userIds: [noor.id, ivo.id] }
+    expect(roles(await world.perform(noor, projectMembers.listAll, filtered))).toEqual([['noor', maintainer]])
+  })
+
+  test('one', async () => {
+    const one = { parent: infra.id, userId: noor.id }
+    expect(await world.perform(mira, groupMembers.show, one).catch(failure)).toEqual({ code: 'not_found' })
+    expect(await world.perform(mira, groupMembers.showAll, one)).toMatchObject({ level: developer, groupId: ops.id })
+    expect(await world.perform(ivo, groupMembers.show, one).catch(failure)).toEqual({
+      code: 'not_found',
+      what: 'Group',
+    })
+  })
+})
+
+describe('adding', () => {
+  test('by id or username', async () => {
+    const member = await world.perform(mira, groupMembers.add, {
+      parent: ops.id,
+      username: 'IVO',
+      accessLevel: guest,
+      expiresAt: '2026-03-01',
+    })
+    expect(member).toMatchObject({ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy: { id: mira.id } })
+  })
+
+  test('in the place of a role that has ended', async () => {
+    await world.member(tool, ivo, guest, '2026-01-01')
+    const draft = { parent: tool.id, userId: ivo.id, accessLevel: developer }
+    expect((await world.perform(mira, projectMembers.add, draft)).level).toBe(developer)
+  })
+
+  test.each([
+    [{ userId: 99 }, { code: 'not_found', what: 'User' }],
+    [{ userId: 2 }, { code: 'conflict', reason: 'Member already exists' }],
+    [{ accessLevel: 7 }, { code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'not_a_value' }] }],
+    [{ expiresAt: '2026-02-02' }, { code: 'invalid', fields: { expires_at: ['cannot be a date in the past'] } }],
+    [
+      { userId: undefined },
+      { code: 'parameters', problems: [{ path: [], problem: 'at_least_one', names: ['userId', 'username'] }] },
+    ],
+  ])('refused: %j', async (change, expected) => {
+    const draft = { parent: ops.id, userId: ivo.id, accessLevel: guest, ...change }
+    expect(await world.perform(mira, groupMembers.add, draft).catch(failure)).toEqual(expected)
+  })
+
+  test('minimal access only in a group at the top', async () => {
+    const draft = { userId: ivo.id, accessLevel: minimal }
+    const fields = { access_level: ['is not included in the list'] }
+    for (const answer of [
+      world.perform(mira, groupMembers.add, { ...draft, parent: infra.id }),
+      world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }),
+    ])
+      expect(await answer.catch(failure)).toEqual({ code: 'invalid', fields })
+    expect((await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })).level).toBe(minimal)
+  })
+
+  test('not below what is inherited', async () => {
+    const draft = { parent: tool.id, userId: noor.id, accessLevel: guest }
+    const message = 'should be greater than or equal to Developer inherited membership from group ops'
+    expect(await world.perform(mira, projectMembers.add, draft).catch(failure)).toEqual({
+      code: 'invalid',
+      fields: { access_level: [message] },
+    })
+  })
+})
+
+describe('who may', () => {
+  test('nobody gives a role above their own, nor touches one', async () => {
+    await world.member(tool, ivo, maintainer)
+    const lena = await world.user('lena')
+    const add = (accessLevel: number) =>
+      world.perform(ivo, projectMembers.add, { parent: tool.id, userId: lena.id, accessLevel }).catch(failure)
+    expect(await add(owner)).toEqual({ code: 'forbidden' })
+    expect(await add(maintainer)).toMatchObject({ level: maintainer })
+    await world.member(tool, noor, owner)
+    const theirs = { parent: tool.id, userId: noor.id }
+    expect(await world.perform(ivo, projectMembers.remove, theirs).catch(failure)).toEqual({ code: 'forbidden' })
+    const lowered = { ...theirs, accessLevel: developer }
+    expect(await world.perform(ivo, projectMembers.update, lowered).catch(failure)).toEqual({ code: 'forbidden' })
+  })
+
+  test('members do not change others, but leave when they like', async () => {
+    const self = { parent: ops.id, userId: noor.id }
+    const other = { parent: ops.id, userId: mira.id }
+    expect(await world.perform(noor, groupMembers.remove, other).catch(failure)).toEqual({ code: 'forbidden' })
+    const raised = { ...self, accessLevel: owner }
+    expect(await world.perform(noor, groupMembers.update, raised).catch(failure)).toEqual({ code: 'forbidden' })
+    await world.perform(noor, groupMembers.remove, self)
+    expect(roles(await world.perform(mira, groupMembers.list, { parent: ops.id }))).toEqual([['mira', owner]])
+  })
+
+  test('a group keeps an owner', async () => {
+    const self = { parent: ops.id, userId: mira.id }
+    const admin = await world.user('root', { isAdministrator: true })
+    for (const answer of [
+      world.perform(mira, groupMembers.remove, self),
+      world.perform(admin, groupMembers.remove, self),
+      world.perform(mira, groupMembers.update, { ...self, accessLevel: maintainer }),
+      world.perform(mira, groupMembers.update, { ...self, accessLevel: owner, expiresAt: '2026-03-01' }),
+    ])
+      expect(await answer.catch(failure)).toEqual({ code: 'forbidden' })
+    await world.perform(mira, groupMembers.update, { parent: ops.id, userId: noor.id, accessLevel: owner })
+    await world.perform(mira, groupMembers.remove, self)
+    const left = world.perform(noor, groupMembers.remove, { parent: ops.id, userId: noor.id }).catch(failure)
+    expect(await left).toEqual({ code: 'forbidden' })
+  })
+
+  test('a subgroup can do with the owners of the groups above', async () => {
+    await world.member(infra, mira, owner)
+    await world.perform(mira, groupMembers.remove, { parent: infra.id, userId: mira.id })
+    expect(roles(await world.perform(mira, groupMembers.list, { parent: infra.id }))).toEqual([])
+  })
+
+  test('a project in the namespace of a user keeps that user', async () => {
+    const notes = await world.project('notes', ivo)
+    const self = { parent: notes.id, userId: ivo.id }
+    expect(await world.perform(ivo, projectMembers.remove, self).catch(failure)).toEqual({ code: 'forbidden' })
+    const lowered = world.perform(ivo, projectMembers.update, { ...self, accessLevel: guest })
+    expect(await lowered.catch(failure)).toEqual({ code: 'forbidden' })
+  })
+})
+
+test('a change keeps the end unless it is told to change it', async () => {
+  await world.member(tool, ivo, guest, '2026-03-01')
+  const change = { parent: tool.id, userId: ivo.id, accessLevel: developer }
+  expect((await world.perform(mira, projectMembers.update, change)).expiresAt).toBe('2026-03-01')
+  const cleared = await world.perform(mira, projectMembers.update, { ...change, expiresAt: '' })
+  expect(cleared).toMatchObject({ level: developer, expiresAt: undefined })
+})
+
+test('whoever is taken out of a group loses the roles below it, unless that is not wanted', async () => {
+  const lena = await world.user('lena')
+  for (const user of [ivo, lena]) {
+    await world.member(ops, user, guest)
+    await world.member(tool, user, developer)
+  }
+  await world.perform(mira, groupMembers.remove, { parent: ops.id, userId: ivo.id })
+  await world.perform(mira, groupMembers.remove, { parent: ops.id, userId: lena.id, skipSubresources: true })
+  expect(roles(await world.perform(mira, projectMembers.list, { parent: tool.id }))).toEqual([['lena', developer]])
+})

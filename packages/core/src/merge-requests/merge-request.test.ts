@@ -1,0 +1,148 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import type { DomainError } from '../kit/domain-error.ts'
+import { projectMilestones } from '../milestones/milestone-operations.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import type { MergeRequest } from './merge-request.ts'
+import {
+  createMergeRequest,
+  getProjectMergeRequest,
+  listGroupMergeRequests,
+  listMergeRequests,
+  listProjectMergeRequests,
+  removeMergeRequest,
+  updateMergeRequest,
+} from './merge-request-operations.ts'
+
+let world: World
+let developer: User
+let reporter: User
+let ops: Group
+let tools: Project
+beforeEach(async () => {
+  world = await World.open()
+  developer = await world.user('mira')
+  reporter = await world.user('noor')
+  ops = await world.group('ops')
+  tools = await world.project('tools', ops)
+  await world.member(ops, developer, accessLevels.developer)
+  await world.member(tools, reporter, accessLevels.reporter)
+})
+afterEach(() => world.close())
+
+const failure = (error: DomainError) => error.failure
+const create = (sourceBranch: string, more: object = {}, actor = developer) =>
+  world.perform(actor, createMergeRequest, {
+    project: tools.id,
+    title: `Take in ${sourceBranch}`,
+    sourceBranch,
+    targetBranch: 'main',
+    ...more,
+  })
+const update = ({ iid }: MergeRequest, changes: object, actor = developer) =>
+  world.perform(actor, updateMergeRequest, { project: tools.id, mergeRequestIid: iid, ...changes })
+const branches = ({ items }: { readonly items: readonly MergeRequest[] }) => items.map((item) => item.sourceBranch)
+const listed = async (filter: object) =>
+  branches(await world.perform(developer, listProjectMergeRequests, { project: tools.id, ...filter }))
+
+test('it has a number of its own kind, people, labels and a milestone, and is a draft by its title', async () => {
+  const milestone = await world.perform(developer, projectMilestones.create, { parent: tools.id, title: 'Spring' })
+  const mergeRequest = await create('retry', {
+    title: 'Draft: Retry',
+    labels: ['net'],
+    assigneeId: developer.id,
+    reviewerIds: [reporter.id, 999],
+    milestoneId: milestone.id,
+    squash: true,
+  })
+  expect(mergeRequest).toMatchObject({
+    iid: 1,
+    state: 'opened',
+    isDraft: true,
+    author: { username: 'mira' },
+    assignees: [{ username: 'mira' }],
+    reviewers: [{ username: 'noor' }],
+    labels: ['net'],
+    milestone: { title: 'Spring' },
+    isSquashed: true,
+  })
+  await world.clock.advance(1_000)
+  const ready = await update(mergeRequest, { title: 'Retry', reviewerIds: [] })
+  expect(ready).toMatchObject({ isDraft: false, reviewers: [], updatedAtMs: mergeRequest.createdAtMs + 1_000 })
+})
+
+test('one branch is not merged into itself, nor twice at once into the same', async () => {
+  const self = "You can't use same project/branch for source and target"
+  expect(await create('main').catch(failure)).toEqual({ code: 'conflict', reason: self })
+  const first = await create('retry')
+  const twice = { code: 'conflict', reason: 'Another open merge request already exists for this source branch: !1' }
+  expect(await create('retry').catch(failure)).toEqual(twice)
+  await update(first, { stateEvent: 'close' })
+  const second = await create('retry', { targetBranch: 'stable' })
+  expect(second).toMatchObject({ iid: 2 })
+  await update(second, { targetBranch: 'main' })
+  expect(await update(first, { stateEvent: 'reopen' }).catch(failure)).toMatchObject({ code: 'conflict' })
+})
+
+test('it is closed and reopened', async () => {
+  const mergeRequest = await create('retry')
+  const closed = await update(mergeRequest, { stateEvent: 'close' })
+  expect(closed).toMatchObject({ state: 'closed', closedBy: { username: 'mira' } })
+  expect(await update(closed, { stateEvent: 'close' })).toEqual(closed)
+  expect(await update(closed, { stateEvent: 'reopen' })).toMatchObject({ state: 'opened', closedAtMs: undefined })
+})
+
+test('developers make and change them, assignees change theirs, guests of a private project see none', async () => {
+  const mergeRequest = await create('retry')
+  expect(await create('other', {}, reporter).catch(failure)).toEqual({ code: 'forbidden' })
+  expect(await update(mergeRequest, { title: 'Mine' }, reporter).catch(failure)).toEqual({ code: 'forbidden' })
+  await update(mergeRequest, { assigneeIds: [reporter.id] })
+  expect(await update(mergeRequest, { title: 'Mine' }, reporter)).toMatchObject({ title: 'Mine' })
+  const guest = await world.user('kai')
+  await world.member(tools, guest, accessLevels.guest)
+  const one = { project: tools.id, mergeRequestIid: 1 }
+  expect(await world.perform(guest, getProjectMergeRequest, one).catch(failure)).toEqual({ code: 'forbidden' })
+  expect(branches(await world.perform(guest, listMergeRequests, { scope: 'all' }))).toEqual([])
+  expect(await world.perform(developer, removeMergeRequest, one).catch(failure)).toEqual({ code: 'forbidden' })
+})
+
+test.each([
+  [{ state: 'opened' }, ['ui', 'cache']],
+  [{ state: 'closed' }, ['retry']],
+  [{ labels: ['net'] }, ['retry']],
+  [{ draft: true }, ['ui']],
+  [{ wip: 'no' }, ['cache', 'retry']],
+  [{ sourceBranch: 'cache' }, ['cache']],
+  [{ targetBranch: 'stable' }, ['ui']],
+  [{ reviewerUsername: 'noor' }, ['cache']],
+  [{ reviewerId: 'None' }, ['ui', 'retry']],
+  [{ assigneeUsername: 'noor' }, []],
+  [{ search: 'take CACHE' }, ['cache']],
+  [{ orderBy: 'created_at', sort: 'asc', perPage: 2 }, ['retry', 'cache']],
+])('lists with %o', async (filter, expected) => {
+  const retry = await create('retry', { labels: ['net'] })
+  await create('cache', { reviewerIds: [reporter.id] })
+  await create('ui', { targetBranch: 'stable', title: '[Draft] New colours' })
+  await update(retry, { stateEvent: 'close' })
+  expect(await listed(filter)).toEqual(expected)
+})
+
+test('a group lists those of the projects below it', async () => {
+  await create('retry')
+  expect(branches(await world.perform(developer, listGroupMergeRequests, { group: 'ops' }))).toEqual(['retry'])
+})
+
+test('a job sees those of its own project, of others only what everyone does', async () => {
+  await create('retry')
+  const open = await world.project('site', ops, 'public')
+  const closed = await world.project('notes', ops)
+  for (const { id: project } of [open, closed]) {
+    const input = { project, title: 'Retry', sourceBranch: `in-${project}`, targetBranch: 'main' }
+    await world.perform(developer, createMergeRequest, input)
+  }
+  const job = { ...developer, jobProjectId: tools.id }
+  expect(branches(await world.perform(job, listMergeRequests, { scope: 'all' }))).toEqual([`in-${open.id}`, 'retry'])
+})

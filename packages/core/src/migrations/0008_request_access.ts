@@ -1,0 +1,12 @@
+import type { Migration } from 'kysely'
+
+/** Whether one may ask to become a member. */
+export const migration: Migration = {
+  async up(db) {
+    for (const table of ['groups', 'projects'])
+      await db.schema
+        .alterTable(table)
+        .addColumn('request_access_enabled', 'integer', (column) => column.notNull().defaultTo(1))
+        .execute()
+  },
+}

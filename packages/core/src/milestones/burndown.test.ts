@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { type BurndownIssue, burndownEvents } from './burndown.ts'
+
+const march = { startDate: '2026-03-01', dueDate: '2026-03-31' }
+const at = (text: string) => Date.parse(`2026-${text}Z`)
+const later = at('06-01T00:00')
+
+const issue = (created: string, events: [string, 'closed' | 'reopened'][] = [], isClosed = false): BurndownIssue => ({
+  createdAtMs: at(created),
+  weight: undefined,
+  isClosed,
+  events: events.map(([when, action]) => ({ atMs: at(when), action })),
+})
+
+const told = (issues: BurndownIssue[], nowMs = later, dates: Parameters<typeof burndownEvents>[0] = march) =>
+  burndownEvents(dates, issues, nowMs).map(
+    ({ atMs, action }) => `${new Date(atMs).toISOString().slice(5, 16)} ${action}`,
+  )
+
+test('issue by issue, each in the order in which it happened, equal actions in a row once', () => {
+  const first = issue('03-02T08:00', [
+    ['03-09T16:00', 'closed'],
+    ['03-10T16:00', 'closed'],
+    ['03-11T16:00', 'reopened'],
+  ])
+  expect(told([first, issue('03-01T00:00')])).toEqual([
+    '03-02T08:00 created',
+    '03-09T16:00 closed',
+    '03-11T16:00 reopened',
+    '03-01T00:00 created',
+  ])
+})
+
+test('up to the end of the due day, or to now', () => {
+  const issues = [
+    issue('03-31T23:59', [['04-01T00:00', 'closed']]),
+    issue('04-01T00:00'),
+    issue('03-02T00:00', [['03-20T00:00', 'closed']]),
+  ]
+  expect(told(issues)).toEqual(['03-31T23:59 created', '03-02T00:00 created', '03-20T00:00 closed'])
+  expect(told(issues, at('03-19T00:00'))).toEqual(['03-02T00:00 created'])
+})
+
+test('a closed issue without a word of its closing was closed when the milestone began', () => {
+  expect(told([issue('02-01T08:00', [], true)])).toEqual(['02-01T08:00 created', '03-01T00:00 closed'])
+})
+
+test('nothing without both dates', () => {
+  expect(told([issue('03-02T08:00')], later, { startDate: '2026-03-01', dueDate: undefined })).toEqual([])
+  expect(told([issue('03-02T08:00')], later, { startDate: undefined, dueDate: '2026-03-31' })).toEqual([])
+})
+
+test('with the weight, where there is one', () => {
+  const weighty = { ...issue('03-02T08:00'), weight: 3 }
+  expect(burndownEvents(march, [weighty], later)).toEqual([{ atMs: at('03-02T08:00'), weight: 3, action: 'created' }])
+})

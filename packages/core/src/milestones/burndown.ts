@@ -1,0 +1,50 @@
+import type { Milestone } from './milestone.ts'
+
+export interface BurndownEvent {
+  readonly atMs: number
+  readonly weight: number | undefined
+  readonly action: 'created' | 'closed' | 'reopened'
+}
+
+/** What a burndown needs of an issue. */
+export interface BurndownIssue {
+  readonly createdAtMs: number
+  readonly weight: number | undefined
+  readonly isClosed: boolean
+  /** In the order in which it happened. */
+  readonly events: readonly { readonly atMs: number; readonly action: 'closed' | 'reopened' }[]
+}
+
+/**
+ * What happened to the issues of a milestone until the end of its due day, or until now: issue by issue, each from its
+ * creation on. Nothing for a milestone without both dates.
+ *
+ * @see spec/rest-part2-details.md 8.10
+ */
+export function burndownEvents(
+  { startDate, dueDate }: Pick<Milestone, 'startDate' | 'dueDate'>,
+  issues: readonly BurndownIssue[],
+  nowMs: number,
+): BurndownEvent[] {
+  if (startDate === undefined || dueDate === undefined) return []
+  const startMs = Date.parse(startDate)
+  const endMs = Math.min(Date.parse(dueDate) + DAY_MS - 1, nowMs)
+  return issues
+    .filter(({ createdAtMs }) => createdAtMs <= endMs)
+    .flatMap((issue) => {
+      const changes = withoutRepeats(issue.events)
+      // Closed before such events were recorded.
+      const closing =
+        issue.isClosed && !changes.some(({ action }) => action === 'closed')
+          ? [{ atMs: startMs, action: 'closed' as const }]
+          : []
+      return [{ atMs: issue.createdAtMs, action: 'created' as const }, ...closing, ...changes]
+        .filter(({ atMs }) => atMs <= endMs)
+        .map(({ atMs, action }) => ({ atMs, weight: issue.weight, action }))
+    })
+}
+
+const DAY_MS = 86_400_000
+
+const withoutRepeats = (events: BurndownIssue['events']) =>
+  events.filter(({ action }, index) => action !== events[index - 1]?.action)

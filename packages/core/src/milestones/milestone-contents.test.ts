@@ -1,0 +1,96 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import { createIssue, getProjectIssue, updateIssue } from '../issues/issue-operations.ts'
+import { createMergeRequest, getProjectMergeRequest } from '../merge-requests/merge-request-operations.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import type { Milestone } from './milestone.ts'
+import { groupMilestones, projectMilestones } from './milestone-operations.ts'
+
+const DAY_MS = 86_400_000
+
+let world: World
+let mira: User
+let guest: User
+let ops: Group
+let tools: Project
+let below: Project
+let spring: Milestone
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  guest = await world.user('guest')
+  ops = await world.group('ops')
+  await world.member(ops, mira, accessLevels.developer)
+  await world.member(ops, guest, accessLevels.guest)
+  tools = await world.project('tools', ops)
+  below = await world.project('below', await world.group('infra', { parent: ops }))
+  const dates = { startDate: '2026-02-01', dueDate: '2026-02-28' }
+  spring = await world.perform(mira, groupMilestones.create, { parent: 'ops', title: 'Spring', ...dates })
+})
+
+afterEach(() => world.close())
+
+const issue = (title: string, { project = tools, ...fields }: { project?: Project; confidential?: true } = {}) =>
+  world.perform(mira, createIssue, { project: project.id, title, milestoneId: spring.id, ...fields })
+const mergeRequest = (sourceBranch: string, project = tools) =>
+  world.perform(mira, createMergeRequest, {
+    ...{ project: project.id, title: sourceBranch, milestoneId: spring.id },
+    ...{ sourceBranch, targetBranch: 'main' },
+  })
+const one = () => ({ parent: 'ops', milestoneId: spring.id })
+const titles = ({ items }: { items: readonly { title: string }[] }) => items.map(({ title }) => title)
+
+test('issues: of the group’s own projects, as far as they are seen', async () => {
+  await issue('open')
+  await issue('confidential', { confidential: true })
+  await issue('of a subgroup', { project: below })
+  await world.perform(mira, createIssue, { project: tools.id, title: 'of no milestone' })
+  const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.issues, one())).sort()
+  expect(await list(mira)).toEqual(['confidential', 'open'])
+  expect(await list(guest)).toEqual(['open'])
+})
+
+test('merge requests: of the group’s own projects, as far as they are seen', async () => {
+  await mergeRequest('retry')
+  await mergeRequest('other', below)
+  const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.mergeRequests, one()))
+  expect(await list(mira)).toEqual(['retry'])
+  expect(await list(guest)).toEqual([])
+})
+
+test('of a project milestone: what the project holds', async () => {
+  const own = await world.perform(mira, projectMilestones.create, { parent: tools.id, title: 'v1' })
+  await world.perform(mira, createIssue, { project: tools.id, title: 'x', milestoneId: own.id })
+  const page = await world.perform(mira, projectMilestones.issues, { parent: tools.id, milestoneId: own.id })
+  expect(titles(page)).toEqual(['x'])
+})
+
+test('burndown: when issues were created, closed and reopened', async () => {
+  const { iid } = await issue('x')
+  await issue('hidden', { confidential: true })
+  const set = async (stateEvent: 'close' | 'reopen') => {
+    await world.clock.advance(DAY_MS)
+    await world.perform(mira, updateIssue, { project: tools.id, issueIid: iid, stateEvent })
+  }
+  await set('close')
+  await set('reopen')
+  const told = await world.perform(guest, groupMilestones.burndownEvents, one())
+  expect(told.map(({ atMs, action }) => [new Date(atMs).toISOString(), action])).toEqual([
+    ['2026-02-03T04:05:06.789Z', 'created'],
+    ['2026-02-04T04:05:06.789Z', 'closed'],
+    ['2026-02-05T04:05:06.789Z', 'reopened'],
+  ])
+})
+
+test('what had a milestone that is removed has none', async () => {
+  const [{ iid: issueIid }, { iid: mergeRequestIid }] = [await issue('x'), await mergeRequest('retry')]
+  await world.perform(mira, groupMilestones.remove, one())
+  const project = tools.id
+  expect(await world.perform(mira, getProjectIssue, { project, issueIid })).toMatchObject({ milestone: undefined })
+  const left = await world.perform(mira, getProjectMergeRequest, { project, mergeRequestIid })
+  expect(left).toMatchObject({ milestone: undefined })
+})

@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import type { Subject } from '../access/subject.ts'
+import { getGroup } from '../groups/group-store.ts'
+import { pageOfIssues } from '../issues/issue-store.ts'
+import type { Reading, Tx } from '../kit/context.ts'
+import { invalid, notFound } from '../kit/domain-error.ts'
+import type { DomainEvent } from '../kit/event.ts'
+import { command, query } from '../kit/operation.ts'
+import type { namespaceRef } from '../kit/parameter-schemas.ts'
+import { pageOfMergeRequests } from '../merge-requests/merge-request-store.ts'
+import { getProject } from '../projects/project-store.ts'
+import { burndownEvents } from './burndown.ts'
+import { burndownIssues } from './burndown-store.ts'
+import {
+  createMilestoneInput,
+  flawsOf,
+  listMilestonesInput,
+  type Milestone,
+  type MilestoneFields,
+  milestoneInput,
+  pageOfMilestoneInput,
+  removeMilestoneInput,
+  updateMilestoneInput,
+  withFields,
+} from './milestone.ts'
+import { milestoneScope } from './milestone-scope-store.ts'
+import {
+  deleteMilestone,
+  getMilestone,
+  insertMilestone,
+  isTitleTaken,
+  pageOfMilestones,
+  updateMilestone,
+} from './milestone-store.ts'
+
+/** Milestones of groups and of projects differ in nothing but whose they are. */
+export const groupMilestones = milestonesOf('Group', (reading, { parent }) => getGroup(reading, parent))
+export const projectMilestones = milestonesOf('Project', (reading, { parent }) => getProject(reading, parent))
+
+function milestonesOf(
+  owner: 'Group' | 'Project',
+  subject: (reading: Reading, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
+) {
+  const reads = { permission: 'read_milestone', subject } as const
+  const writes = { permission: 'admin_milestone', subject } as const
+
+  return {
+    list: query({ name: `list${owner}Milestones`, input: listMilestonesInput, ...reads }, async (context, input) => {
+      const { includeAncestors, includeParentMilestones, includeDescendants } = input
+      const ancestors = includeAncestors ?? includeParentMilestones ?? false
+      const scope = await milestoneScope(context, context.subject, {
+        ancestors,
+        descendants: includeDescendants ?? false,
+      })
+      return pageOfMilestones(context, scope, ancestors ? { ...input, iids: undefined } : input, input)
+    }),
+
+    get: query({ name: `get${owner}Milestone`, input: milestoneInput, ...reads }, (context, { milestoneId }) =>
+      getMilestone(context, context.subject, milestoneId),
+    ),
+
+    issues: query(
+      { name: `list${owner}MilestoneIssues`, input: pageOfMilestoneInput, ...reads },
+      async (context, input) => {
+        const { id } = await getMilestone(context, context.subject, input.milestoneId)
+        return pageOfIssues(context, context.actor, { ...mostUrgentIn(context.subject), milestoneId: id }, input)
+      },
+    ),
+
+    mergeRequests: query(
+      { name: `list${owner}MilestoneMergeRequests`, input: pageOfMilestoneInput, ...reads },
+      async (context, input) => {
+        const { id } = await getMilestone(context, context.subject, input.milestoneId)
+        return pageOfMergeRequests(context, context.actor, { ...mostUrgentIn(context.subject), milestoneId: id }, input)
+      },
+    ),
+
+    burndownEvents: query(
+      { name: `list${owner}MilestoneBurndownEvents`, input: milestoneInput, ...reads },
+      async (context, input) => {
+        const milestone = await getMilestone(context, context.subject, input.milestoneId)
+        return burndownEvents(milestone, await burndownIssues(context, context.actor, milestone), context.nowMs)
+      },
+    ),
+
+    create: command({ name: `create${owner}Milestone`, input: createMilestoneInput, ...writes }, async (tx, input) => {
+      const fields = withFields(blank, input)
+      await requireSound(tx, tx.subject, fields)
+      const milestone = await insertMilestone(tx, tx.subject, fields)
+      await tx.recordEvent(eventOf('created', milestone))
+      return milestone
+    }),
+
+    update: command({ name: `update${owner}Milestone`, input: updateMilestoneInput, ...writes }, async (tx, input) => {
+      const before = await getMilestone(tx, tx.subject, input.milestoneId)
+      const rewritten = withFields(before, input)
+      const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
+      const isRewritten = !isDeepStrictEqual(rewritten, before)
+      if (!isRewritten && state === before.state) return before
+      if (isRewritten) await requireSound(tx, tx.subject, rewritten, before)
+      const milestone = await updateMilestone(tx, { ...rewritten, state })
+      if (isRewritten) await tx.recordEvent(eventOf('updated', milestone))
+      if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', milestone))
+      return milestone
+    }),
+
+    remove: command(
+      { name: `remove${owner}Milestone`, input: removeMilestoneInput, permission: 'remove_milestone', subject },
+      async (tx, { milestoneId }) => {
+        if (typeof milestoneId === 'string') throw notFound()
+        const milestone = await getMilestone(tx, tx.subject, milestoneId)
+        await deleteMilestone(tx, milestone.id)
+        await tx.recordEvent(eventOf('removed', milestone))
+      },
+    ),
+  }
+}
+
+/** Of a group only what its own projects hold. */
+const mostUrgentIn = (subject: Subject) => ({
+  within: subject.kind === 'group' ? { group: subject, withSubgroups: false } : { projectId: subject.id },
+  orderBy: 'label_priority' as const,
+})
+
+const blank: MilestoneFields = { title: '', description: undefined, startDate: undefined, dueDate: undefined }
+const stateAfter = { close: 'closed', activate: 'active' } as const
+
+/** @throws DomainError `invalid` */
+async function requireSound(tx: Tx, parent: Subject, fields: MilestoneFields, before?: Milestone): Promise<void> {
+  const flaws = flawsOf(fields)
+  if (fields.title !== before?.title && (await isTitleTaken(tx, parent, fields.title))) flaws.title = [titleTaken]
+  if (Object.keys(flaws).length > 0) throw invalid(flaws)
+}
+
+const titleTaken = 'already being used for another group or project milestone.'
+
+function eventOf(what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed', milestone: Milestone): DomainEvent {
+  const { id, iid, title, parent } = milestone
+  const owner = parent.kind === 'group' ? { groupId: parent.id } : { projectId: parent.id }
+  return { type: `milestone.${what}`, objectId: id, ...owner, details: { iid, title } }
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { Group } from '../groups/group.ts'
+import { pageInput } from '../kit/page.ts'
+import { clearable, day, dayOrInstant, instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import type { Project } from '../projects/project.ts'
+
+export interface Milestone {
+  readonly id: number
+  /** Counts within the parent. */
+  readonly iid: number
+  readonly parent: MilestoneParent
+  readonly title: string
+  readonly description: string | undefined
+  readonly state: MilestoneState
+  /** `YYYY-MM-DD`, as is `dueDate`. */
+  readonly startDate: string | undefined
+  readonly dueDate: string | undefined
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export type MilestoneParent = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Project, 'kind' | 'id' | 'fullPath'>
+
+export const milestoneStates = ['active', 'closed'] as const
+export type MilestoneState = (typeof milestoneStates)[number]
+
+const TITLE_CHARACTERS = 255
+const DESCRIPTION_CHARACTERS = 1_048_576
+
+/** What a user writes. */
+export type MilestoneFields = Pick<Milestone, 'title' | 'description' | 'startDate' | 'dueDate'>
+/** By field. */
+export type Flaws = { -readonly [Field in keyof MilestoneFields]?: string[] }
+
+/** Without markup, with entities as what they stand for, without white space at the ends. */
+const title = z.string().transform((text) => decodeEntities(text.replace(/<[/!]?[a-z-][^<>]*>/gi, '')).trim())
+/** Days after the year 9999 are readable, so that a rule can refuse them. */
+const anyDay = z.union([day, z.string().regex(/^\d{5,9}-\d{2}-\d{2}$/)])
+
+const fields = {
+  description: z.string().nullable().optional(),
+  startDate: clearable(anyDay),
+  dueDate: clearable(anyDay),
+}
+
+const parent = { parent: namespaceRef }
+const one = { ...parent, milestoneId: z.int() }
+export const milestoneInput = z.object(one)
+export const pageOfMilestoneInput = z.object({ ...one, ...pageInput })
+/** A word is a milestone that there is not. */
+export const removeMilestoneInput = z.object({ ...parent, milestoneId: z.union([z.int(), z.string()]) })
+export const createMilestoneInput = z.object({ ...parent, title, ...fields })
+export const updateMilestoneInput = z.object({
+  ...one,
+  title: title.optional(),
+  ...fields,
+  stateEvent: z.enum(['close', 'activate']).optional(),
+})
+
+/** What is not said stays, what is null is taken away. */
+export function withFields<Before extends MilestoneFields>(before: Before, input: FieldsInput): Before {
+  const { title = before.title, description, startDate, dueDate } = input
+  return {
+    ...before,
+    title,
+    description: description === undefined ? before.description : (description ?? undefined),
+    startDate: startDate === undefined ? before.startDate : (startDate ?? undefined),
+    dueDate: dueDate === undefined ? before.dueDate : (dueDate ?? undefined),
+  }
+}
+type FieldsInput = Pick<z.output<typeof updateMilestoneInput>, keyof MilestoneFields>
+
+/** @see spec/rest-part2-details.md 8.3 */
+export const listMilestonesInput = z
+  .object({
+    ...parent,
+    iids: z.array(z.int()).max(100).optional(),
+    state: z.enum([...milestoneStates, 'all']).default('all'),
+    title: z.string().max(TITLE_CHARACTERS).optional(),
+    search: z.string().max(TITLE_CHARACTERS).optional(),
+    searchTitle: z.string().max(TITLE_CHARACTERS).optional(),
+    includeAncestors: z.boolean().optional(),
+    includeParentMilestones: z.boolean().optional(),
+    includeDescendants: z.boolean().optional(),
+    updatedBefore: instant.optional(),
+    updatedAfter: instant.optional(),
+    containingDate: dayOrInstant.optional(),
+    startDate: dayOrInstant.optional(),
+    endDate: dayOrInstant.optional(),
+    ...pageInput,
+  })
+  .superRefine((input, context) => {
+    if (input.includeAncestors !== undefined && input.includeParentMilestones !== undefined) {
+      context.addIssue(problem('mutually_exclusive', { names: ['includeAncestors', 'includeParentMilestones'] }))
+    }
+    if ((input.startDate === undefined) !== (input.endDate === undefined)) {
+      context.addIssue(problem('all_or_none', { names: ['startDate', 'endDate'] }))
+    }
+  })
+
+/** What is wrong with a milestone by itself; empty when nothing is. */
+export function flawsOf({ title, description = '', startDate = '', dueDate = '' }: MilestoneFields): Flaws {
+  const flaws: Flaws = {}
+  if (title === '') flaws.title = ["can't be blank"]
+  if (title.length > TITLE_CHARACTERS) flaws.title = [tooLong(TITLE_CHARACTERS)]
+  if (description.length > DESCRIPTION_CHARACTERS) flaws.description = [tooLong(DESCRIPTION_CHARACTERS)]
+  if (isTooLate(startDate)) flaws.startDate = [tooLate]
+  if (isTooLate(dueDate)) flaws.dueDate = [tooLate]
+  else if (dueDate !== '' && dueDate <= startDate) flaws.dueDate = ['must be greater than start date']
+  return flaws
+}
+
+/** A milestone that is due today is not, whatever its state. */
+export function isMilestoneExpired({ dueDate }: Pick<Milestone, 'dueDate'>, nowMs: number): boolean {
+  return dueDate !== undefined && dueDate < new Date(nowMs).toISOString().slice(0, 10)
+}
+
+const LAST_DAY = '9999-12-31'
+const isTooLate = (date: string) => date.length > LAST_DAY.length
+const tooLate = `date must not be after ${LAST_DAY}`
+const tooLong = (characters: number) => `is too long (maximum is ${characters} characters)`
+
+const entities = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (entity, decimal, hex, name) => {
+    if (name !== undefined) return entities.get(name) ?? entity
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+    return isCharacter ? String.fromCodePoint(code) : entity
+  })
+}

@@ -1,0 +1,178 @@
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import type { DomainError } from '../kit/domain-error.ts'
+import type { User } from '../users/user.ts'
+import { groupMilestones, projectMilestones } from './milestone-operations.ts'
+
+let world: World
+let mira: User
+let ops: Group
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  ops = await world.group('ops')
+  await world.member(ops, mira, accessLevels.developer)
+})
+
+afterEach(() => world.close())
+
+const failure = (error: DomainError) => error.failure
+const create = (input: object, actor = mira) =>
+  world.perform(actor, groupMilestones.create, { parent: ops.id, ...input })
+const update = (input: object) => world.perform(mira, groupMilestones.update, { parent: ops.id, ...input })
+const events = async () => {
+  const rows = await world.core.db.read.selectFrom('events').select(['type', 'details']).orderBy('id').execute()
+  return rows.map(({ type, details }) => [type, JSON.parse(details)])
+}
+
+describe('create', () => {
+  test('counts within the group, and never gives a number again', async () => {
+    const first = await create({ title: 'Winter' })
+    await world.perform(mira, groupMilestones.remove, { parent: 'ops', milestoneId: first.id })
+    const spring = { title: 'Spring', description: 'Seeds', startDate: '2026-03-01', dueDate: '2026-05-31' }
+    expect(await create(spring)).toEqual({
+      id: first.id + 1,
+      iid: 2,
+      parent: { kind: 'group', id: ops.id, fullPath: 'ops' },
+      ...spring,
+      state: 'active',
+      createdAtMs: WORLD_BEGINS_MS,
+      updatedAtMs: WORLD_BEGINS_MS,
+    })
+  })
+
+  test.each([
+    ['  <b>v1</b> &amp; <!-- x -->more<br/> ', 'v1 & more'],
+    ['a < b &lt;i&gt; &#39;c&#x27; &nope; &constructor; &#0;', "a < b <i> 'c' &nope; &constructor; &#0;"],
+  ])('title %j is kept as %j', async (title, kept) => {
+    expect(await create({ title })).toMatchObject({ title: kept })
+  })
+
+  test.each([
+    [{ title: ' <b></b> ' }, { title: ["can't be blank"] }],
+    [{ title: 'x'.repeat(256) }, { title: ['is too long (maximum is 255 characters)'] }],
+    [{ title: 'x', startDate: '2026-03-01', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
+    [{ title: 'x', startDate: '10000-01-01' }, { startDate: ['date must not be after 9999-12-31'] }],
+  ])('%j breaks a rule', async (input, fields) => {
+    expect(await create(input).catch(failure)).toEqual({ code: 'invalid', fields })
+  })
+
+  test.each([
+    [{}, { path: ['title'], problem: 'missing' }],
+    [
+      { title: 'x', dueDate: '2026-02-30' },
+      { path: ['dueDate'], problem: 'invalid' },
+    ],
+  ])('%j is not readable', async (input, problem) => {
+    expect(await create(input).catch(failure)).toEqual({ code: 'parameters', problems: [problem] })
+  })
+
+  test('a title is unique over the groups above and all that lies below', async () => {
+    const infra = await world.group('infra', { parent: ops })
+    const [tools, other] = [await world.project('tools', infra), await world.group('other')]
+    const admin = await world.user('root', { isAdministrator: true })
+    const taken = { code: 'invalid', fields: { title: ['already being used for another group or project milestone.'] } }
+    const make = (parent: Group | typeof tools, title: string) =>
+      parent.kind === 'group'
+        ? world.perform(admin, groupMilestones.create, { parent: parent.id, title }).catch(failure)
+        : world.perform(admin, projectMilestones.create, { parent: parent.id, title }).catch(failure)
+    await make(infra, 'v1')
+    expect([await make(ops, 'v1'), await make(infra, 'v1'), await make(tools, 'v1')]).toEqual([taken, taken, taken])
+    await make(tools, 'v2')
+    expect([await make(ops, 'v2'), await make(tools, 'v2')]).toEqual([taken, taken])
+    expect(await make(other, 'v1')).toMatchObject({ title: 'v1' })
+    expect(await make(ops, 'V1')).toMatchObject({ title: 'V1' })
+  })
+})
+
+describe('update', () => {
+  test('what is not said stays; null and an empty date clear', async () => {
+    const { id } = await create({ title: 'x', description: 'y', startDate: '2026-03-01', dueDate: '2026-05-31' })
+    await world.clock.advance(1_000)
+    expect(await update({ milestoneId: id, description: null, dueDate: '' })).toMatchObject({
+      title: 'x',
+      description: undefined,
+      startDate: '2026-03-01',
+      dueDate: undefined,
+      updatedAtMs: WORLD_BEGINS_MS + 1_000,
+    })
+  })
+
+  test('nothing to change, or an event that does not fit the state, changes nothing', async () => {
+    const before = await create({ title: 'x' })
+    await world.clock.advance(1_000)
+    expect(await update({ milestoneId: before.id })).toEqual(before)
+    expect(await update({ milestoneId: before.id, title: 'x', stateEvent: 'activate' })).toEqual(before)
+    expect(await events()).toHaveLength(1)
+  })
+
+  test('closes and reopens, and says what happened', async () => {
+    const { id } = await create({ title: 'x' })
+    expect(await update({ milestoneId: id, stateEvent: 'close' })).toMatchObject({ state: 'closed' })
+    expect(await update({ milestoneId: id, stateEvent: 'activate', title: 'y' })).toMatchObject({ state: 'active' })
+    await world.perform(mira, groupMilestones.remove, { parent: 'ops', milestoneId: id })
+    expect(await events()).toEqual([
+      ['milestone.created', { iid: 1, title: 'x' }],
+      ['milestone.closed', { iid: 1, title: 'x' }],
+      ['milestone.updated', { iid: 1, title: 'y' }],
+      ['milestone.reopened', { iid: 1, title: 'y' }],
+      ['milestone.removed', { iid: 1, title: 'y' }],
+    ])
+  })
+
+  test('a milestone may keep its own title, not take that of another', async () => {
+    const [{ id }] = [await create({ title: 'x' }), await create({ title: 'y' })]
+    expect(await update({ milestoneId: id, title: 'x', description: 'z' })).toMatchObject({ description: 'z' })
+    expect(await update({ milestoneId: id, title: 'y' }).catch(failure)).toMatchObject({ code: 'invalid' })
+  })
+
+  test('an event that there is not', async () => {
+    expect(await update({ milestoneId: 1, stateEvent: 'reopen' }).catch(failure)).toEqual({
+      code: 'parameters',
+      problems: [{ path: ['stateEvent'], problem: 'not_a_value' }],
+    })
+  })
+})
+
+describe('who may', () => {
+  test.each([
+    ['guest', 'forbidden', 'forbidden'],
+    ['planner', 'may', 'forbidden'],
+    ['reporter', 'may', 'forbidden'],
+    ['developer', 'may', 'may'],
+  ] as const)('%s: write %s, remove %s', async (role, write, remove) => {
+    const { id } = await create({ title: 'x' })
+    const noor = await world.user('noor')
+    await world.member(ops, noor, accessLevels[role])
+    const answerOf = (done: Promise<unknown>) => done.then(() => 'may').catch((error) => failure(error).code)
+    const one = { parent: ops.id, milestoneId: id }
+    expect(await answerOf(world.perform(noor, groupMilestones.get, one))).toBe('may')
+    expect(await answerOf(create({ title: 'y' }, noor))).toBe(write)
+    expect(await answerOf(world.perform(noor, groupMilestones.update, { ...one, title: 'z' }))).toBe(write)
+    expect(await answerOf(world.perform(noor, groupMilestones.remove, one))).toBe(remove)
+  })
+
+  test('nobody without signing in, not even of a public group; whoever has may read of it', async () => {
+    const [open, noor] = [await world.group('open', { visibility: 'public' }), await world.user('noor')]
+    const list = (actor: User | undefined, parent: number) =>
+      world.perform(actor, groupMilestones.list, { parent }).catch(failure)
+    expect(await list(undefined, open.id)).toEqual({ code: 'unauthenticated' })
+    expect(await list(noor, open.id)).toMatchObject({ items: [] })
+    expect(await list(noor, ops.id)).toEqual({ code: 'not_found', what: 'Group' })
+  })
+
+  test('a milestone of another group is not there; nor, to delete, is one that is no number', async () => {
+    const { id } = await create({ title: 'x' })
+    const other = await world.group('other')
+    await world.member(other, mira, accessLevels.owner)
+    const notThere = { code: 'not_found' }
+    const one = { parent: 'other', milestoneId: id }
+    expect(await world.perform(mira, groupMilestones.get, one).catch(failure)).toEqual(notThere)
+    expect(await world.perform(mira, groupMilestones.remove, one).catch(failure)).toEqual(notThere)
+    const word = { parent: 'ops', milestoneId: 'x' }
+    expect(await world.perform(mira, groupMilestones.remove, word).catch(failure)).toEqual(notThere)
+  })
+})

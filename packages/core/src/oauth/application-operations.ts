@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Core } from '../kit/context.ts'
+import { DomainError, invalid } from '../kit/domain-error.ts'
+import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { digestOf } from '../tokens/token-text.ts'
+import { type ApplicationWithSecret, applicationDraft, complaintsAbout, wordsOf } from './application.ts'
+import {
+  countApplications,
+  deleteApplication,
+  insertApplication,
+  listAllApplications,
+  updateSecretDigest,
+} from './application-store.ts'
+import { newOpaqueSecret } from './opaque-secret.ts'
+
+/** The list is sent whole. */
+const MAX_APPLICATIONS = 1_000
+
+export const createApplication = freeCommand(
+  { name: 'createApplication', caller: 'administrator', input: applicationDraft },
+  async (tx, { name, redirectUri, scopes, confidential }): Promise<ApplicationWithSecret> => {
+    const draft = { name, redirectUri, scopes: wordsOf(scopes) }
+    const complaints = complaintsAbout(draft)
+    if (Object.keys(complaints).length > 0) throw invalid(complaints)
+    if ((await countApplications(tx)) >= MAX_APPLICATIONS) {
+      throw new DomainError({ code: 'refused', message: `There are ${MAX_APPLICATIONS} applications already` })
+    }
+    const secret = newClientSecret(tx.core)
+    const application = await insertApplication(tx, {
+      uid: newOpaqueSecret(tx.core),
+      name,
+      secretDigest: digestOf(secret),
+      redirectUris: wordsOf(redirectUri),
+      scopes: draft.scopes,
+      isConfidential: confidential,
+    })
+    await tx.recordEvent({ type: 'oauth_application.created', objectId: application.id })
+    return { ...application, secret }
+  },
+)
+
+/** All of them, without their secrets. */
+export const listApplications = freeQuery(
+  { name: 'listApplications', caller: 'administrator', input: z.object({}) },
+  (reading) => listAllApplications(reading),
+)
+
+export const removeApplication = freeCommand(
+  { name: 'removeApplication', caller: 'administrator', input: z.object({ id: z.int() }) },
+  async (tx, { id }) => {
+    await deleteApplication(tx, id)
+    await tx.recordEvent({ type: 'oauth_application.removed', objectId: id })
+  },
+)
+
+/** The previous secret stops working at once; tokens stay. */
+export const renewApplicationSecret = freeCommand(
+  { name: 'renewApplicationSecret', caller: 'administrator', input: z.object({ id: z.int() }) },
+  async (tx, { id }): Promise<ApplicationWithSecret> => {
+    const secret = newClientSecret(tx.core)
+    const application = await updateSecretDigest(tx, id, digestOf(secret))
+    await tx.recordEvent({ type: 'oauth_application.secret_renewed', objectId: id })
+    return { ...application, secret }
+  },
+)
+
+const newClientSecret = (core: Core): string => `${core.settings.serviceName}oas-${newOpaqueSecret(core)}`

@@ -1,0 +1,75 @@
+import type { Core, Reading } from '../kit/context.ts'
+import type { Application } from './application.ts'
+import { findApplication } from './application-store.ts'
+import { insertCode } from './code-store.ts'
+import { grantedScopes } from './granted-scopes.ts'
+import { OAuthRefusal } from './oauth-refusal.ts'
+import { type Challenge, challengeOf } from './pkce.ts'
+
+export interface AuthorizationRequest {
+  readonly clientId?: string | undefined
+  readonly redirectUri?: string | undefined
+  readonly responseType?: string | undefined
+  readonly scope?: string | undefined
+  readonly codeChallenge?: string | undefined
+  readonly codeChallengeMethod?: string | undefined
+}
+
+/** What a user is asked to allow. */
+export interface Authorization {
+  readonly application: Application
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly challenge: Challenge | undefined
+}
+
+export type CheckedAuthorization =
+  | { readonly kind: 'asks'; readonly authorization: Authorization }
+  /** The application may be told, at the address it has registered. */
+  | { readonly kind: 'refused'; readonly refusal: OAuthRefusal; readonly redirectUri: string }
+
+/**
+ * Who cannot keep a secret must be known again by a challenge (PKCE).
+ *
+ * @throws OAuthRefusal `invalid_client`, `invalid_request`: nothing that can be trusted says where to answer
+ * @see RFC 6749 4.1.1, 4.1.2.1; RFC 9700 2.1.1
+ */
+export async function checkAuthorization(core: Core, request: AuthorizationRequest): Promise<CheckedAuthorization> {
+  const { clientId, redirectUri } = request
+  if (clientId === undefined) throw new OAuthRefusal('invalid_request', 'clientId')
+  const application = await findApplication(readingOf(core), clientId)
+  if (application === undefined) throw new OAuthRefusal('invalid_client')
+  if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'redirectUri')
+  if (!application.redirectUris.includes(redirectUri)) throw new OAuthRefusal('invalid_request')
+  try {
+    return { kind: 'asks', authorization: { application, redirectUri, ...termsOf(application, request) } }
+  } catch (refusal) {
+    if (!(refusal instanceof OAuthRefusal)) throw refusal
+    return { kind: 'refused', refusal, redirectUri }
+  }
+}
+
+/** The user has allowed it. Returns the code, which is good for 10 minutes and for one use. */
+export async function allowAuthorization(
+  core: Core,
+  userId: number,
+  { application, ...terms }: Authorization,
+): Promise<string> {
+  return core.db.write((db) =>
+    insertCode({ db, nowMs: core.clock.nowMs() }, core, { ...terms, applicationId: application.id, userId }),
+  )
+}
+
+function termsOf(application: Application, request: AuthorizationRequest): Pick<Authorization, 'scopes' | 'challenge'> {
+  if (request.responseType === undefined) throw new OAuthRefusal('invalid_request', 'responseType')
+  if (request.responseType !== 'code') throw new OAuthRefusal('unsupported_response_type')
+  const { codeChallenge, codeChallengeMethod } = request
+  if (codeChallenge === undefined && !application.isConfidential) {
+    throw new OAuthRefusal('invalid_request', 'codeChallenge')
+  }
+  const challenge = codeChallenge === undefined ? undefined : challengeOf(codeChallenge, codeChallengeMethod)
+  if (codeChallenge !== undefined && challenge === undefined) throw new OAuthRefusal('invalid_request')
+  return { challenge, scopes: grantedScopes(request.scope, application.scopes) }
+}
+
+const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })

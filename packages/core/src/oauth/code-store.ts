@@ -1,0 +1,96 @@
+import type { Generated, Selectable } from 'kysely'
+import type { Core, Reading, Tx } from '../kit/context.ts'
+import { scopesOf } from '../tokens/scope.ts'
+import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
+import { newOpaqueSecret } from './opaque-secret.ts'
+import type { Challenge, ChallengeMethod } from './pkce.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    oauth_codes: CodesTable
+  }
+}
+
+interface CodesTable {
+  id: Generated<number>
+  code_digest: string
+  /** Of the tokens that come from it. */
+  family: string
+  application_id: number
+  user_id: number
+  redirect_uri: string
+  scopes: string
+  challenge: string | null
+  challenge_method: ChallengeMethod | null
+  expires_at_ms: number
+  used_at_ms: number | null
+}
+
+/** What a user has allowed an application, until it comes for it. */
+export interface AuthorizationCode {
+  readonly id: number
+  readonly family: string
+  readonly applicationId: number
+  readonly userId: number
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly challenge: Challenge | undefined
+  readonly expiresAtMs: number
+  readonly isUsed: boolean
+}
+
+const LIFETIME_MS = 10 * 60_000
+/** So long is one that has ended remembered, to know it when it comes again. */
+const REMEMBERED_MS = 24 * 3_600_000
+
+/** Returns the code itself, which is kept nowhere. */
+export async function insertCode(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  core: Core,
+  draft: Pick<AuthorizationCode, 'applicationId' | 'userId' | 'redirectUri' | 'scopes' | 'challenge'>,
+): Promise<string> {
+  await db
+    .deleteFrom('oauth_codes')
+    .where('expires_at_ms', '<=', nowMs - REMEMBERED_MS)
+    .execute()
+  const code = newOpaqueSecret(core)
+  await db
+    .insertInto('oauth_codes')
+    .values({
+      code_digest: digestOf(code),
+      family: newOpaqueSecret(core),
+      application_id: draft.applicationId,
+      user_id: draft.userId,
+      redirect_uri: draft.redirectUri,
+      scopes: draft.scopes.join(' '),
+      challenge: draft.challenge?.text ?? null,
+      challenge_method: draft.challenge?.method ?? null,
+      expires_at_ms: nowMs + LIFETIME_MS,
+      used_at_ms: null,
+    })
+    .execute()
+  return code
+}
+
+export async function findCode({ db }: Reading, code: string): Promise<AuthorizationCode | undefined> {
+  const digest = digestOfPresented(code)
+  if (digest === undefined) return undefined
+  const row = await db.selectFrom('oauth_codes').selectAll().where('code_digest', '=', digest).executeTakeFirst()
+  return row && codeOf(row)
+}
+
+export async function markCodeUsed({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, id: number): Promise<void> {
+  await db.updateTable('oauth_codes').set({ used_at_ms: nowMs }).where('id', '=', id).execute()
+}
+
+const codeOf = (row: Selectable<CodesTable>): AuthorizationCode => ({
+  id: row.id,
+  family: row.family,
+  applicationId: row.application_id,
+  userId: row.user_id,
+  redirectUri: row.redirect_uri,
+  scopes: scopesOf(row.scopes),
+  challenge: row.challenge === null ? undefined : { text: row.challenge, method: row.challenge_method ?? 'plain' },
+  expiresAtMs: row.expires_at_ms,
+  isUsed: row.used_at_ms !== null,
+})

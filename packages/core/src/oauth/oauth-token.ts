@@ -1,0 +1,145 @@
+import type { Core, Reading } from '../kit/context.ts'
+import type { Authenticated, CredentialState } from '../tokens/authenticated.ts'
+import { findUser } from '../users/user-store.ts'
+import type { Application } from './application.ts'
+import { findApplicationById } from './application-store.ts'
+import { authenticateClient, type ClientCredentials } from './client.ts'
+import { OAuthRefusal } from './oauth-refusal.ts'
+import {
+  findByAccessToken,
+  findByRefreshToken,
+  type OAuthToken,
+  revokeFamily,
+  revokeReplacedBy,
+} from './oauth-token-store.ts'
+
+/** The access token as it is presented to be used: its first use ends the one it replaces. */
+export async function findOAuthToken(core: Core, accessToken: string): Promise<Authenticated | undefined> {
+  const token = await useAccessToken(core, accessToken)
+  if (token === undefined) return undefined
+  const { id, userId, scopes } = token
+  const reading = readingOf(core)
+  const user = userId === undefined ? undefined : await findUser(reading, userId)
+  return { kind: 'oauth', state: stateOf(token, reading.nowMs), id, user, scopes }
+}
+
+/** What is said of a token to whoever holds it, or to its application. */
+export interface OAuthTokenInfo {
+  readonly kind: 'access' | 'refresh'
+  readonly state: CredentialState
+  readonly application: Application | undefined
+  readonly userId: number | undefined
+  readonly scopes: readonly string[]
+  readonly createdAtMs: number
+  /** `undefined`: a refresh token, which has no end of its own. */
+  readonly expiresAtMs: number | undefined
+}
+
+/** To its holder, who uses it by asking. `undefined`: there is no such token. */
+export async function describeOAuthToken(core: Core, accessToken: string): Promise<OAuthTokenInfo | undefined> {
+  const token = await useAccessToken(core, accessToken)
+  return token && infoOf(readingOf(core), token, 'access')
+}
+
+/**
+ * To its application; `undefined` when there is no such token of that application, or it no longer counts.
+ *
+ * @param asker credentials of a client that shows a secret, or an access token of the same application
+ * @throws OAuthRefusal `invalid_client`
+ * @see RFC 7662 2.1, 2.2
+ */
+export async function introspectOAuthToken(
+  core: Core,
+  asker: ClientCredentials | { readonly accessToken: string },
+  presented: string,
+): Promise<OAuthTokenInfo | undefined> {
+  const reading = readingOf(core)
+  const applicationId = await applicationIdOf(core, asker)
+  const found = await findEither(reading, presented)
+  if (found === undefined || found.token.applicationId !== applicationId) return undefined
+  const info = await infoOf(reading, found.token, found.kind)
+  return info.state === 'valid' ? info : undefined
+}
+
+/**
+ * Ends the token with its whole family; an unknown one has ended already. Whoever holds one that was got without a client
+ * may end it without one.
+ *
+ * @throws OAuthRefusal `unauthorized_client`
+ * @see RFC 7009 2
+ */
+export async function revokeOAuthToken(core: Core, credentials: ClientCredentials, presented: string): Promise<void> {
+  const application = await authenticateClient(readingOf(core), credentials).catch((refusal) => {
+    throw refusal instanceof OAuthRefusal ? new OAuthRefusal('unauthorized_client') : refusal
+  })
+  const isOthers = await core.db.write(async (db) => {
+    const tx = { db, nowMs: core.clock.nowMs() }
+    const found = await findEither(tx, presented)
+    if (found === undefined) return false
+    const { applicationId, family } = found.token
+    if (applicationId !== undefined && applicationId !== application?.id) return true
+    await revokeFamily(tx, family)
+    return false
+  })
+  if (isOthers) throw new OAuthRefusal('unauthorized_client')
+}
+
+async function useAccessToken(core: Core, accessToken: string): Promise<OAuthToken | undefined> {
+  const reading = readingOf(core)
+  const token = await findByAccessToken(reading, accessToken)
+  if (token?.previousId === undefined || stateOf(token, reading.nowMs) !== 'valid') return token
+  return core.db.write(async (db) => {
+    const tx = { db, nowMs: core.clock.nowMs() }
+    // Another one from the same refresh may have been used in the meantime.
+    const now = await findByAccessToken(tx, accessToken)
+    if (now?.previousId !== undefined && !now.isRevoked) await revokeReplacedBy(tx, now)
+    return now
+  })
+}
+
+async function applicationIdOf(
+  core: Core,
+  asker: ClientCredentials | { readonly accessToken: string },
+): Promise<number> {
+  const reading = readingOf(core)
+  if ('accessToken' in asker) {
+    const token = await useAccessToken(core, asker.accessToken)
+    if (token?.applicationId === undefined || stateOf(token, reading.nowMs) !== 'valid') {
+      throw new OAuthRefusal('invalid_client')
+    }
+    return token.applicationId
+  }
+  const application = await authenticateClient(reading, asker)
+  if (application === undefined || asker.clientSecret === undefined) throw new OAuthRefusal('invalid_client')
+  return application.id
+}
+
+async function findEither(
+  reading: Reading,
+  presented: string,
+): Promise<{ token: OAuthToken; kind: OAuthTokenInfo['kind'] } | undefined> {
+  const byAccess = await findByAccessToken(reading, presented)
+  if (byAccess !== undefined) return { token: byAccess, kind: 'access' }
+  const byRefresh = await findByRefreshToken(reading, presented)
+  return byRefresh && { token: byRefresh, kind: 'refresh' }
+}
+
+async function infoOf(reading: Reading, token: OAuthToken, kind: OAuthTokenInfo['kind']): Promise<OAuthTokenInfo> {
+  const { applicationId, userId, scopes, createdAtMs } = token
+  return {
+    kind,
+    state: kind === 'access' ? stateOf(token, reading.nowMs) : token.isRevoked ? 'revoked' : 'valid',
+    application: applicationId === undefined ? undefined : await findApplicationById(reading, applicationId),
+    userId,
+    scopes,
+    createdAtMs,
+    expiresAtMs: kind === 'access' ? token.expiresAtMs : undefined,
+  }
+}
+
+function stateOf(token: OAuthToken, nowMs: number): CredentialState {
+  if (token.expiresAtMs <= nowMs) return 'expired'
+  return token.isRevoked ? 'revoked' : 'valid'
+}
+
+const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })

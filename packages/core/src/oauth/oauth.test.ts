@@ -1,0 +1,374 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DomainError } from '../kit/domain-error.ts'
+import { hashPassword, savePasswordHash } from '../users/password-store.ts'
+import type { User } from '../users/user.ts'
+import type { ApplicationWithSecret } from './application.ts'
+import {
+  createApplication,
+  listApplications,
+  removeApplication,
+  renewApplicationSecret,
+} from './application-operations.ts'
+import { type AuthorizationRequest, allowAuthorization, checkAuthorization } from './authorization.ts'
+import { grantToken, type TokenRequest } from './grant-token.ts'
+import type { OAuthRefusal } from './oauth-refusal.ts'
+import { findOAuthToken, introspectOAuthToken, revokeOAuthToken } from './oauth-token.ts'
+
+const CALLBACK = 'https://board.example.test/cb'
+/** RFC 7636, appendix B. */
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+
+let world: World
+let root: User
+let mira: User
+let board: ApplicationWithSecret
+
+beforeEach(async () => {
+  world = await World.open()
+  root = await world.user('root', { isAdministrator: true })
+  mira = await world.user('mira')
+  board = await newApplication()
+})
+
+afterEach(() => world.close())
+
+const newApplication = (changes: object = {}) =>
+  world.perform(root, createApplication, {
+    name: 'Deploy board',
+    redirectUri: CALLBACK,
+    scopes: 'api read_user',
+    ...changes,
+  })
+const credentials = ({ uid, secret }: ApplicationWithSecret) => ({ clientId: uid, clientSecret: secret })
+const grant = (request: Partial<TokenRequest>) => grantToken(world.core, { address: '192.0.2.7', ...request })
+const failure = (error: DomainError) => error.failure
+const code = (refusal: OAuthRefusal) => refusal.code
+const find = async (accessToken: string) => findOAuthToken(world.core, accessToken)
+const stateOf = async (accessToken: string) => (await find(accessToken))?.state
+
+async function newCode(
+  application: ApplicationWithSecret,
+  changes: Partial<AuthorizationRequest> = {},
+): Promise<string> {
+  const checked = await checkAuthorization(world.core, {
+    clientId: application.uid,
+    redirectUri: CALLBACK,
+    responseType: 'code',
+    ...changes,
+  })
+  if (checked.kind === 'refused') throw checked.refusal
+  return allowAuthorization(world.core, mira.id, checked.authorization)
+}
+
+const forCode = (application: ApplicationWithSecret, text: string, changes: Partial<TokenRequest> = {}) =>
+  grant({ grantType: 'authorization_code', ...credentials(application), code: text, redirectUri: CALLBACK, ...changes })
+const refresh = (refreshToken: string | undefined, changes: Partial<TokenRequest> = {}) =>
+  grant({ grantType: 'refresh_token', ...credentials(board), refreshToken, ...changes })
+
+describe('applications', () => {
+  test('only creation and renewal tell the secret, and no column holds it', async () => {
+    expect(board).toMatchObject({
+      uid: expect.stringMatching(/^[0-9a-f]{64}$/),
+      secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/),
+      name: 'Deploy board',
+      redirectUris: [CALLBACK],
+      isConfidential: true,
+      scopes: ['api', 'read_user'],
+    })
+    const { secret, ...listed } = board
+    expect(await world.perform(root, listApplications, {})).toEqual([listed])
+    const rows = await world.core.db.read.selectFrom('oauth_applications').selectAll().execute()
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    const renewed = await world.perform(root, renewApplicationSecret, { id: board.id })
+    expect(renewed).toEqual({ ...listed, secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/) })
+    await expect(grant({ grantType: 'client_credentials', ...credentials(board) })).rejects.toThrow('invalid_client')
+    await grant({ grantType: 'client_credentials', ...credentials(renewed) })
+  })
+
+  test.each([
+    ['board.example.test/cb', 'must be an absolute URI.'],
+    ['http:cb', 'must be an absolute URI.'],
+    ['https://board.example.test/cb#part', 'cannot contain a fragment.'],
+    ['javascript:alert(1)', 'is forbidden by the server.'],
+    ['https://ok.example.test data:text/html,x', 'is forbidden by the server.'],
+    ['https://<board>', 'must be a valid URI.'],
+    [' ', "can't be blank"],
+  ])('redirect URI %j %s', async (redirectUri, text) => {
+    expect(await newApplication({ redirectUri }).catch(failure)).toEqual({
+      code: 'invalid',
+      fields: { redirectUri: [text] },
+    })
+  })
+
+  test('several redirect URIs, also plain HTTP and of schemes of programs', async () => {
+    const redirectUri = 'http://127.0.0.1:8080/cb\ncom.example.app:/cb'
+    expect((await newApplication({ redirectUri })).redirectUris).toEqual(redirectUri.split('\n'))
+  })
+
+  test('names, scopes and who asks', async () => {
+    expect(await newApplication({ name: ' ', scopes: 'api nothing' }).catch(failure)).toEqual({
+      code: 'invalid',
+      fields: { name: ["can't be blank"], scopes: ["doesn't match configured on the server."] },
+    })
+    expect(await newApplication({ scopes: ' ' }).catch(failure)).toEqual({
+      code: 'parameters',
+      problems: [{ path: ['scopes'], problem: 'empty' }],
+    })
+    expect(await world.perform(mira, createApplication, {}).catch(failure)).toEqual({ code: 'forbidden' })
+    expect(await world.perform(undefined, listApplications, {}).catch(failure)).toEqual({ code: 'unauthenticated' })
+  })
+
+  test('one that is removed takes its tokens with it', async () => {
+    const { accessToken } = await forCode(board, await newCode(board))
+    await world.perform(root, removeApplication, { id: board.id })
+    expect(await find(accessToken)).toBeUndefined()
+    expect(await world.perform(root, removeApplication, { id: board.id }).catch(failure)).toEqual({
+      code: 'not_found',
+      what: 'Application',
+    })
+  })
+})
+
+describe('authorization code', () => {
+  test('gives a token of its user and scopes, once', async () => {
+    const text = await newCode(board, { scope: 'read_user' })
+    const issued = await forCode(board, text)
+    expect(issued).toMatchObject({ scopes: ['read_user'], expiresInSeconds: 7_200 })
+    expect(issued.accessToken).toMatch(/^[0-9a-f]{64}$/)
+    expect(await find(issued.accessToken)).toMatchObject({
+      kind: 'oauth',
+      state: 'valid',
+      user: { username: 'mira' },
+      scopes: ['read_user'],
+    })
+    expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
+  })
+
+  test('one that comes again ends what it has given, refreshed tokens included', async () => {
+    const text = await newCode(board)
+    const first = await forCode(board, text)
+    const second = await refresh(first.refreshToken)
+    expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
+    expect([await stateOf(first.accessToken), await stateOf(second.accessToken)]).toEqual(['revoked', 'revoked'])
+    expect(await refresh(second.refreshToken).catch(code)).toBe('invalid_grant')
+  })
+
+  test('of two that come at once with one code only one gets a token', async () => {
+    const text = await newCode(board)
+    const outcomes = await Promise.all([1, 2].map(() => forCode(board, text).then(() => 'issued', code)))
+    expect(outcomes.toSorted()).toEqual(['invalid_grant', 'issued'])
+  })
+
+  test('ends after 10 minutes', async () => {
+    const text = await newCode(board)
+    await world.clock.advance(600_000)
+    expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
+  })
+
+  test('is good for its application and its redirect URI only, and survives the attempts of others', async () => {
+    const other = await newApplication({ redirectUri: `${CALLBACK}\n${CALLBACK}/2` })
+    const text = await newCode(board)
+    expect(await forCode(other, text).catch(code)).toBe('invalid_grant')
+    expect(await forCode(board, text, { redirectUri: `${CALLBACK}/2` }).catch(code)).toBe('invalid_grant')
+    expect(await forCode(board, text, { redirectUri: undefined }).catch(code)).toBe('invalid_request')
+    expect(await stateOf((await forCode(board, text)).accessToken)).toBe('valid')
+  })
+
+  test('a redirect URI counts only as it was registered', async () => {
+    expect(await newCode(board, { redirectUri: `${CALLBACK}/` }).catch(code)).toBe('invalid_request')
+    expect(await newCode(board, { redirectUri: CALLBACK.toUpperCase() }).catch(code)).toBe('invalid_request')
+  })
+
+  test('a blocked user gets nothing for it', async () => {
+    const text = await newCode(board)
+    await setState('blocked')
+    expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
+  })
+})
+
+describe('PKCE', () => {
+  const challenged = { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' }
+
+  test.each([
+    { ...challenged, codeVerifier: VERIFIER },
+    { codeChallenge: VERIFIER, codeVerifier: VERIFIER },
+    { codeChallenge: VERIFIER, codeChallengeMethod: 'plain', codeVerifier: VERIFIER },
+  ])('$codeChallengeMethod: the verifier answers the challenge', async ({ codeVerifier, ...challenge }) => {
+    await forCode(board, await newCode(board, challenge), { codeVerifier })
+  })
+
+  test.each([
+    { ...challenged, codeVerifier: VERIFIER.replace('d', 'e') },
+    { ...challenged, codeVerifier: CHALLENGE },
+    { ...challenged, codeVerifier: undefined },
+    { codeChallenge: VERIFIER, codeVerifier: CHALLENGE },
+    // The challenge has been taken out of the request on its way.
+    { codeVerifier: VERIFIER },
+  ])('%j is refused', async ({ codeVerifier, ...challenge }) => {
+    const text = await newCode(board, challenge)
+    expect(await forCode(board, text, { codeVerifier }).catch(code)).toBe('invalid_grant')
+  })
+
+  test.each([
+    { codeChallenge: 'short' },
+    { codeChallenge: CHALLENGE, codeChallengeMethod: 'S512' },
+    { codeChallenge: `${CHALLENGE}=`, codeChallengeMethod: 'S256' },
+  ])('%j is no challenge', async (challenge) => {
+    expect(await newCode(board, challenge).catch(code)).toBe('invalid_request')
+  })
+
+  test('a public application needs a challenge, and then no secret', async () => {
+    const open = await newApplication({ confidential: false })
+    expect(await newCode(open).catch(code)).toBe('invalid_request')
+    const text = await newCode(open, challenged)
+    const issued = await forCode(open, text, { clientSecret: undefined, codeVerifier: VERIFIER })
+    await refresh(issued.refreshToken, { clientId: open.uid, clientSecret: undefined })
+  })
+})
+
+describe('refresh', () => {
+  test('works when the access token has expired', async () => {
+    const first = await forCode(board, await newCode(board))
+    await world.clock.advance(7_200_000)
+    expect(await stateOf(first.accessToken)).toBe('expired')
+    const second = await refresh(first.refreshToken)
+    expect(await find(second.accessToken)).toMatchObject({ state: 'valid', scopes: ['api'], user: { id: mira.id } })
+  })
+
+  test('whoever has lost the answer may ask again, until the new access token is used', async () => {
+    const first = await forCode(board, await newCode(board))
+    const lost = await refresh(first.refreshToken)
+    const second = await refresh(first.refreshToken)
+    expect(await stateOf(first.accessToken)).toBe('valid')
+    expect(await stateOf(second.accessToken)).toBe('valid')
+    expect(await stateOf(first.accessToken)).toBe('revoked')
+    expect(await stateOf(lost.accessToken)).toBe('revoked')
+    expect(await stateOf(second.accessToken)).toBe('valid')
+  })
+
+  test('a refresh token that comes again ends the family', async () => {
+    const first = await forCode(board, await newCode(board))
+    const second = await refresh(first.refreshToken)
+    const third = await refresh(second.refreshToken)
+    expect(await stateOf(third.accessToken)).toBe('valid')
+    expect(await refresh(first.refreshToken).catch(code)).toBe('invalid_grant')
+    expect(await stateOf(third.accessToken)).toBe('revoked')
+    expect(await refresh(third.refreshToken).catch(code)).toBe('invalid_grant')
+  })
+
+  test('the first use leaves alone what has come from the token already, and other families', async () => {
+    const other = await forCode(board, await newCode(board))
+    const first = await forCode(board, await newCode(board))
+    const second = await refresh(first.refreshToken)
+    const third = await refresh(second.refreshToken)
+    const states = []
+    for (const { accessToken } of [second, third, other]) states.push(await stateOf(accessToken))
+    expect(states).toEqual(['valid', 'valid', 'valid'])
+  })
+
+  test('may narrow the scopes, never widen them', async () => {
+    const { refreshToken } = await forCode(board, await newCode(board, { scope: 'api read_user' }))
+    const narrow = await refresh(refreshToken, { scope: 'read_user' })
+    expect(narrow.scopes).toEqual(['read_user'])
+    expect(await refresh(narrow.refreshToken, { scope: 'api' }).catch(code)).toBe('invalid_scope')
+  })
+
+  test('is for the application that got the token', async () => {
+    const { refreshToken } = await forCode(board, await newCode(board))
+    const other = await newApplication()
+    expect(await refresh(refreshToken, credentials(other)).catch(code)).toBe('invalid_grant')
+    expect(await refresh(refreshToken, { clientId: undefined, clientSecret: undefined }).catch(code)).toBe(
+      'invalid_grant',
+    )
+    await setState('blocked')
+    expect(await refresh(refreshToken).catch(code)).toBe('invalid_grant')
+  })
+})
+
+describe('password and client credentials', () => {
+  beforeEach(async () => {
+    const hash = await hashPassword(world.core, 'correct horse')
+    await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
+  })
+
+  const withPassword = (changes: Partial<TokenRequest> = {}) =>
+    grant({ grantType: 'password', username: 'mira', password: 'correct horse', ...changes })
+  const nobody = { clientId: undefined, clientSecret: undefined }
+
+  test('a password needs no client, and then neither does the refresh', async () => {
+    const first = await withPassword({ scope: 'read_api' })
+    expect(await find(first.accessToken)).toMatchObject({ user: { id: mira.id }, scopes: ['read_api'] })
+    const second = await refresh(first.refreshToken, nobody)
+    expect(await stateOf(second.accessToken)).toBe('valid')
+    expect(await refresh(second.refreshToken).catch(code)).toBe('invalid_grant')
+  })
+
+  test('with a client it is held to its scopes; a wrong secret is refused before the password is looked at', async () => {
+    expect((await withPassword(credentials(board))).scopes).toEqual(['api'])
+    expect(await withPassword({ ...credentials(board), scope: 'sudo' }).catch(code)).toBe('invalid_scope')
+    expect(await withPassword({ clientId: board.uid, clientSecret: 'no' }).catch(code)).toBe('invalid_client')
+  })
+
+  test('wrong passwords, unknown and blocked users are refused alike', async () => {
+    await setState('blocked')
+    for (const wrong of [{ password: 'no' }, { username: 'nobody' }, {}]) {
+      expect(await withPassword(wrong).catch(code)).toBe('invalid_grant')
+    }
+  })
+
+  test('an application for itself: nobody behind it, nothing to refresh', async () => {
+    const issued = await grant({ grantType: 'client_credentials', ...credentials(board) })
+    expect(issued.refreshToken).toBeUndefined()
+    expect(await find(issued.accessToken)).toMatchObject({ state: 'valid', user: undefined, scopes: ['api'] })
+    const open = await newApplication({ confidential: false })
+    const asked = grant({ grantType: 'client_credentials', clientId: open.uid, clientSecret: undefined })
+    expect(await asked.catch(code)).toBe('invalid_client')
+  })
+
+  test('without `api` among its scopes an application must say which it wants', async () => {
+    const reader = await newApplication({ scopes: 'read_user' })
+    expect(await grant({ grantType: 'client_credentials', ...credentials(reader) }).catch(code)).toBe('invalid_scope')
+  })
+})
+
+describe('revocation and introspection', () => {
+  test('to revoke one ends the family, also the one it had replaced', async () => {
+    const first = await forCode(board, await newCode(board))
+    const second = await refresh(first.refreshToken)
+    await revokeOAuthToken(world.core, credentials(board), second.accessToken)
+    expect(await stateOf(first.accessToken)).toBe('revoked')
+    expect(await refresh(first.refreshToken).catch(code)).toBe('invalid_grant')
+  })
+
+  test('another application can neither revoke a token nor learn of it', async () => {
+    const other = await newApplication()
+    const { accessToken } = await forCode(board, await newCode(board))
+    expect(await revokeOAuthToken(world.core, credentials(other), accessToken).catch(code)).toBe('unauthorized_client')
+    expect(await introspectOAuthToken(world.core, credentials(other), accessToken)).toBeUndefined()
+    expect(await introspectOAuthToken(world.core, credentials(board), accessToken)).toMatchObject({ userId: mira.id })
+    expect(await introspectOAuthToken(world.core, { accessToken }, accessToken)).toMatchObject({ kind: 'access' })
+  })
+
+  test('no column holds a token or a code', async () => {
+    const text = await newCode(board)
+    const { accessToken, refreshToken } = await forCode(board, text)
+    const { read } = world.core.db
+    const tables = ['oauth_codes', 'oauth_tokens', 'events'] as const
+    const rows = await Promise.all(tables.map((table) => read.selectFrom(table).selectAll().execute()))
+    for (const secret of [text, accessToken, refreshToken!]) expect(JSON.stringify(rows)).not.toContain(secret)
+  })
+
+  test('what has ended long ago is forgotten', async () => {
+    const { accessToken } = await forCode(board, await newCode(board))
+    await revokeOAuthToken(world.core, credentials(board), accessToken)
+    await world.clock.advance(31 * 86_400_000)
+    await forCode(board, await newCode(board))
+    expect(await world.core.db.read.selectFrom('oauth_tokens').select('id').execute()).toHaveLength(1)
+    expect(await world.core.db.read.selectFrom('oauth_codes').select('id').execute()).toHaveLength(1)
+  })
+})
+
+const setState = (state: 'blocked') =>
+  world.core.db.write((db) => db.updateTable('users').set({ state }).where('id', '=', mira.id).execute())

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { isSameText } from './opaque-secret.ts'
+
+export const challengeMethods = ['plain', 'S256'] as const
+export type ChallengeMethod = (typeof challengeMethods)[number]
+
+export interface Challenge {
+  readonly text: string
+  readonly method: ChallengeMethod
+}
+
+/** Of verifiers and of plain challenges. */
+const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/
+/** SHA-256 in base64url, without padding. */
+const s256Form = /^[A-Za-z0-9\-_]{43}$/
+
+/** `undefined`: not one that any verifier could answer. Without a method it is `plain`. @see RFC 7636 4.2, 4.3 */
+export function challengeOf(text: string, method = 'plain'): Challenge | undefined {
+  if (method === 'S256') return s256Form.test(text) ? { text, method } : undefined
+  if (method === 'plain') return verifierForm.test(text) ? { text, method } : undefined
+  return undefined
+}
+
+/**
+ * Whether the one who comes with a code is the one who asked for it. A verifier where nothing was challenged answers
+ * nothing: the challenge has been taken out on the way.
+ *
+ * @see RFC 7636 4.6; RFC 9700 4.8.2
+ */
+export function answers(challenge: Challenge | undefined, verifier: string | undefined): boolean {
+  if (challenge === undefined || verifier === undefined) return challenge === undefined && verifier === undefined
+  if (!verifierForm.test(verifier)) return false
+  const expected =
+    challenge.method === 'plain' ? verifier : createHash('sha256').update(verifier, 'ascii').digest('base64url')
+  return isSameText(expected, challenge.text)
+}

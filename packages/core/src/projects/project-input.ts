@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { visibilities } from '../access/access-level.ts'
+import { accessLevelInput } from '../access/access-level-input.ts'
+import { keysetInput, pageInput } from '../kit/page.ts'
+import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import { projectOrders } from './project-list-store.ts'
+
+const text = z.string().min(1).max(255)
+const description = z.string().max(1_048_576)
+
+export const projectListInput = {
+  search: z.string().max(255).optional(),
+  visibility: z.enum(visibilities).optional(),
+  archived: z.boolean().optional(),
+  owned: z.boolean().optional(),
+  membership: z.boolean().optional(),
+  minAccessLevel: accessLevelInput.optional(),
+  lastActivityAfter: instant.optional(),
+  lastActivityBefore: instant.optional(),
+  orderBy: z.enum(projectOrders).default('created_at'),
+  sort: z.enum(['asc', 'desc']).default('desc'),
+  idAfter: z.int().optional(),
+  idBefore: z.int().optional(),
+  ...keysetInput,
+  ...pageInput,
+}
+
+export type ProjectListInput = z.output<z.ZodObject<typeof projectListInput>>
+
+/** `namespaceId`: of a group, or of the namespace of whoever asks, which is the default. */
+export const projectDraftInput = z
+  .object({
+    name: text.optional(),
+    path: text.optional(),
+    namespaceId: z.int().nullish(),
+    description: description.nullish(),
+    visibility: z.enum(visibilities).default('private'),
+    defaultBranch: text.nullish(),
+    requestAccessEnabled: z.boolean().default(true),
+  })
+  .superRefine(({ name, path }, context) => {
+    if (name === undefined && path === undefined) context.addIssue(problem('at_least_one', { names: ['name', 'path'] }))
+  })
+
+export const projectChangesInput = z.object({
+  project: namespaceRef,
+  name: text.optional(),
+  path: text.optional(),
+  description: clearable(description),
+  visibility: z.enum(visibilities).optional(),
+  defaultBranch: text.optional(),
+  requestAccessEnabled: z.boolean().optional(),
+})

@@ -1,0 +1,248 @@
+import type { Expression, SqlBool } from 'kysely'
+import { z } from 'zod'
+import { accessLevels } from '../access/access-level.ts'
+import { requirePermission } from '../access/subject.ts'
+import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
+import { pathProblem } from '../groups/free-path.ts'
+import { type Group, isMoreOpen } from '../groups/group.ts'
+import { findGroup, getGroup } from '../groups/group-store.ts'
+import { moveRoutes } from '../groups/route-store.ts'
+import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
+import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
+import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { setMember } from '../members/member-store.ts'
+import { type ActingUser, userNamespaceId, userOfNamespace } from '../users/user.ts'
+import { findUser, findUserByUsername } from '../users/user-store.ts'
+import type { Project } from './project.ts'
+import { type ProjectListInput, projectChangesInput, projectDraftInput, projectListInput } from './project-input.ts'
+import { listProjectRows, type ProjectFilter } from './project-list-store.ts'
+import { deleteProjectsOf, getProject, insertProject, type ProjectChanges, updateProjectRow } from './project-store.ts'
+import type { ProjectView } from './project-view.ts'
+import { viewOf, viewsOf } from './project-view-store.ts'
+
+const subject = (reading: Reading, { project }: { readonly project: number | string }) => getProject(reading, project)
+const oneProject = z.object({ project: namespaceRef })
+
+export const listProjects = freeQuery(
+  { name: 'listProjects', caller: 'anyone', input: z.object(projectListInput) },
+  (context, input) => pageOfProjects(context, input, {}),
+)
+
+export const listGroupProjects = query(
+  {
+    name: 'listGroupProjects',
+    caller: 'anyone',
+    input: z.object({ group: namespaceRef, includeSubgroups: z.boolean().default(false), ...projectListInput }),
+    permission: 'read_group',
+    subject: (reading, { group }) => getGroup(reading, group),
+  },
+  (context, input) =>
+    pageOfProjects(context, input, {
+      within: { group: context.subject, depth: input.includeSubgroups ? 'any' : 'direct' },
+    }),
+)
+
+/** Those in the namespace of a user, who is named by id or username. */
+export const listUserProjects = freeQuery(
+  { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
+  async (context, input) => {
+    const { user: ref } = input
+    const user = await (typeof ref === 'number' ? findUser(context, ref) : findUserByUsername(context, ref))
+    if (user === undefined) throw notFound('User')
+    return pageOfProjects(context, input, { ownerId: user.id })
+  },
+)
+
+export const showProject = query(
+  { name: 'showProject', caller: 'anyone', input: oneProject, permission: 'read_project', subject },
+  (context) => viewOf(context, context.actor, context.subject),
+)
+
+/** Records `project.created`; its repository is made by whoever hears of that. */
+export const createProject = freeCommand(
+  { name: 'createProject', input: projectDraftInput },
+  async (tx, { namespaceId, visibility, description, defaultBranch, requestAccessEnabled, ...names }) => {
+    const actor = tx.actor!
+    const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
+    const name = names.name ?? names.path!
+    const path = names.path ?? pathOf(name)
+    const wrong = await pathProblem(tx, { path, within: fullPathOf(parent) })
+    if (wrong !== undefined) throw invalid({ path: [wrong] })
+    requireNotMoreOpen(visibility, parent)
+    const created = await insertProject(tx, {
+      parent,
+      path,
+      name,
+      visibility,
+      creatorId: actor.id,
+      ...(description != null && { description }),
+    })
+    const project = await updateProjectRow(tx, created.id, {
+      requestAccessEnabled,
+      ...(defaultBranch != null && { defaultBranch }),
+    })
+    await tx.recordEvent({ type: 'project.created', objectId: project.id, projectId: project.id })
+    return viewOf(tx, actor, project)
+  },
+)
+
+/** The old path of a renamed one leads to it until another takes it. */
+export const updateProject = command(
+  { name: 'updateProject', input: projectChangesInput, permission: 'admin_project', subject },
+  async (tx, { path, project: _, ...changes }) => {
+    const { subject: project } = tx
+    const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
+    if (visibility !== undefined && project.groupId !== undefined)
+      requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
+    const moved = path === undefined ? {} : await move(tx, project, { path })
+    const updated = await updateProjectRow(tx, project.id, {
+      ...moved,
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description: description ?? undefined }),
+      ...(visibility !== undefined && { visibility }),
+      ...(defaultBranch !== undefined && { defaultBranch }),
+      ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
+    })
+    await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
+    return viewOf(tx, tx.actor, updated)
+  },
+)
+
+export const removeProject = command(
+  { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
+  async (tx): Promise<Project> => {
+    const { id, fullPath } = tx.subject
+    await deleteProjectsOf(tx, { id })
+    await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
+    return tx.subject
+  },
+)
+
+export const archiveProject = archiving('archiveProject', true)
+export const unarchiveProject = archiving('unarchiveProject', false)
+
+/** Into a group, or the namespace of whoever asks. It is no more open than where it comes to lie. */
+export const transferProject = command(
+  {
+    name: 'transferProject',
+    input: z.object({ project: namespaceRef, namespace: namespaceRef }),
+    permission: 'transfer_project',
+    subject,
+  },
+  async (tx, { namespace }) => {
+    const { subject: project } = tx
+    const parent = await namespaceOf(tx, namespace)
+    if (parent === undefined) throw notFound('Namespace')
+    if ('kind' in parent) await requirePermission(tx, parent, 'create_project')
+    else if (parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notFound('Namespace')
+    if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
+      throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
+    const moved = await move(tx, project, { parent })
+    const visibility =
+      'kind' in parent && isMoreOpen(project.visibility, parent.visibility) ? parent.visibility : project.visibility
+    const updated = await updateProjectRow(tx, project.id, { ...moved, visibility })
+    if (!('kind' in parent)) await setMember(tx, updated, { userId: parent.id, level: accessLevels.owner })
+    const details = { from: project.fullPath }
+    await tx.recordEvent({ type: 'project.transferred', objectId: project.id, projectId: project.id, details })
+    return viewOf(tx, tx.actor, updated)
+  },
+)
+
+function archiving(name: string, isArchived: boolean) {
+  return command({ name, input: oneProject, permission: 'archive_project', subject }, async (tx) => {
+    const { id } = tx.subject
+    const project = await updateProjectRow(tx, id, { isArchived })
+    const type = isArchived ? 'project.archived' : 'project.unarchived'
+    await tx.recordEvent({ type, objectId: id, projectId: id })
+    return viewOf(tx, tx.actor, project)
+  })
+}
+
+async function pageOfProjects(
+  context: OperationContext & Reading,
+  input: ProjectListInput,
+  which: Pick<ProjectFilter, 'within' | 'ownerId'>,
+): Promise<Page<ProjectView> | KeysetPage<ProjectView>> {
+  const filter: ProjectFilter = {
+    ...which,
+    search: input.search || undefined,
+    visibility: input.visibility,
+    isArchived: input.archived,
+    idAfter: input.idAfter,
+    idBefore: input.idBefore,
+    lastActivityAfterMs: input.lastActivityAfter,
+    lastActivityBeforeMs: input.lastActivityBefore,
+    where: conditionsOf(context, input),
+  }
+  const order = { by: input.orderBy, direction: input.sort }
+  const page = await listProjectRows(context, filter, order, input, input.pagination === 'keyset')
+  const views = await viewsOf(context, context.actor, page.items)
+  const viewById = new Map(views.map((view) => [view.project.id, view]))
+  const view = ({ id }: Project) => viewById.get(id)!
+  return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
+}
+
+/** Whoever has not signed in has no part in anything. */
+function conditionsOf(context: OperationContext & Reading, input: ProjectListInput): Expression<SqlBool>[] {
+  const { actor } = context
+  const visible = isVisibleProject(context, actor)
+  if (actor === undefined) return [visible]
+  const { owned, membership, minAccessLevel } = input
+  const levels = [
+    ...(owned ? [accessLevels.owner] : []),
+    ...(membership ? [accessLevels.guest] : []),
+    ...(minAccessLevel === undefined ? [] : [minAccessLevel]),
+  ]
+  return [visible, ...levels.map((level) => hasLevelInProject(context, actor.id, level))]
+}
+
+/** Where the actor may put a new project. The platform tells nothing of where they may not, nor whether it is there. */
+async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<Group | ActingUser> {
+  const notValid = invalid({ namespace: ['is not valid'] })
+  const parent = await namespaceOf(tx, namespaceId)
+  if (parent === undefined) throw notValid
+  if ('kind' in parent)
+    await requirePermission(tx, parent, 'create_project').catch((error) => {
+      throw error instanceof DomainError ? notValid : error
+    })
+  else if (parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notValid
+  return parent
+}
+
+async function namespaceOf(reading: Reading, ref: number | string): Promise<Group | ActingUser | undefined> {
+  if (typeof ref === 'string') return (await findGroup(reading, ref)) ?? findUserByUsername(reading, ref)
+  const userId = userOfNamespace(ref)
+  return userId === undefined ? findGroup(reading, ref) : findUser(reading, userId)
+}
+
+const fullPathOf = (parent: Group | ActingUser): string => ('kind' in parent ? parent.fullPath : parent.username)
+
+/** A name as a path: what a path cannot hold becomes `-`. */
+const pathOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_.-]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+
+function requireNotMoreOpen(visibility: Project['visibility'], parent: Group | ActingUser): void {
+  if (!('kind' in parent) || !isMoreOpen(visibility, parent.visibility)) return
+  throw invalid({ visibility_level: [`${visibility} is not allowed in a ${parent.visibility} group.`] })
+}
+
+/** The routes; what is to be changed of the row is the result. */
+async function move(
+  tx: Tx,
+  project: Project,
+  to: { readonly path?: string; readonly parent?: Group | ActingUser },
+): Promise<ProjectChanges> {
+  const path = to.path ?? project.path
+  const within = to.parent === undefined ? project.fullPath.slice(0, -project.path.length - 1) : fullPathOf(to.parent)
+  const fullPath = `${within}/${path}`
+  if (fullPath === project.fullPath) return {}
+  const wrong = await pathProblem(tx, { path, within, formerly: project.fullPath })
+  if (wrong !== undefined) throw invalid({ path: [wrong] })
+  await moveRoutes(tx.db, project.fullPath, fullPath)
+  return { path, fullPath, ...(to.parent !== undefined && { parent: to.parent }) }
+}

@@ -1,0 +1,92 @@
+import { type AccessLevel, accessLevels } from '../access/access-level.ts'
+import { isInForce } from '../access/visible-store.ts'
+import type { Group } from '../groups/group.ts'
+import { groupOf } from '../groups/group-store.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { type User, userNamespaceId } from '../users/user.ts'
+import { findUsers } from '../users/user-store.ts'
+import type { Project } from './project.ts'
+import type { Namespace, ProjectView } from './project-view.ts'
+
+/** In the same order. Three queries, however many there are. */
+export async function viewsOf(reading: Reading, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
+  if (projects.length === 0) return []
+  const groups = await groupsById(
+    reading,
+    projects.flatMap(({ groupId }) => groupId ?? []),
+  )
+  const owners = await findUsers(
+    reading,
+    projects.flatMap(({ ownerId }) => ownerId ?? []),
+  )
+  const roleIn = actor === undefined ? undefined : await rolesOf(reading, actor.id, projects)
+  return projects.map((project) => {
+    const owner = project.ownerId === undefined ? undefined : owners.get(project.ownerId)
+    const group = project.groupId === undefined ? undefined : groups.get(project.groupId)
+    return {
+      project,
+      owner,
+      namespace: group === undefined ? namespaceOf(owner!) : namespaceOfGroup(group),
+      nameWithNamespace: `${group?.fullName ?? owner!.name} / ${project.name}`,
+      roles: roleIn && {
+        project: roleIn(`project:${project.id}`),
+        group: Math.max(0, ...project.groupIds.map((id) => roleIn(`group:${id}`))) as AccessLevel,
+      },
+    }
+  })
+}
+
+export async function viewOf(reading: Reading, actor: Actor, project: Project): Promise<ProjectView> {
+  return (await viewsOf(reading, actor, [project]))[0]!
+}
+
+async function groupsById({ db }: Reading, ids: readonly number[]): Promise<Map<number, Group>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('groups')
+    .selectAll()
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map((row) => [row.id, groupOf(row)]))
+}
+
+/** `project:5` or `group:16` → the role in just that one, 0 for none. */
+async function rolesOf(reading: Reading, userId: number, projects: readonly Project[]) {
+  const groupIds = [...new Set(projects.flatMap((project) => project.groupIds))]
+  const projectIds = projects.map(({ id }) => id)
+  const rows = await reading.db
+    .selectFrom('members')
+    .select(['group_id', 'project_id', 'access_level'])
+    .where('user_id', '=', userId)
+    .where('access_level', '>', accessLevels.minimal)
+    .where(isInForce(reading))
+    .where((eb) =>
+      eb.or([...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []), eb('project_id', 'in', projectIds)]),
+    )
+    .execute()
+  const roles = new Map(
+    rows.map((row) => [
+      row.group_id === null ? `project:${row.project_id}` : `group:${row.group_id}`,
+      row.access_level as AccessLevel,
+    ]),
+  )
+  return (of: string): AccessLevel => roles.get(of) ?? 0
+}
+
+const namespaceOfGroup = ({ id, name, path, fullPath, parentId }: Group): Namespace => ({
+  id,
+  kind: 'group',
+  name,
+  path,
+  fullPath,
+  parentId,
+})
+
+const namespaceOf = ({ id, name, username }: User): Namespace => ({
+  id: userNamespaceId(id),
+  kind: 'user',
+  name,
+  path: username,
+  fullPath: username,
+  parentId: undefined,
+})

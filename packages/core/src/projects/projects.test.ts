@@ -1,0 +1,191 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import type { DomainError } from '../kit/domain-error.ts'
+import { type User, userNamespaceId } from '../users/user.ts'
+import {
+  archiveProject,
+  createProject,
+  listGroupProjects,
+  listProjects,
+  listUserProjects,
+  removeProject,
+  showProject,
+  transferProject,
+  unarchiveProject,
+  updateProject,
+} from './project-operations.ts'
+import { findFormerProject, findProject } from './project-store.ts'
+
+let world: World
+let mira: User
+let ivo: User
+let ops: Group
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  ivo = await world.user('ivo')
+  ops = await world.group('ops', { visibility: 'internal' })
+  await world.member(ops, mira, accessLevels.owner)
+})
+
+afterEach(() => world.close())
+
+const failure = (error: DomainError) => error.failure
+const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+
+describe('creating', () => {
+  test('in a group', async () => {
+    const view = await world.perform(mira, createProject, { name: 'My Tool!', namespaceId: ops.id })
+    expect(view).toMatchObject({
+      project: { path: 'my-tool', fullPath: 'ops/my-tool', visibility: 'private', creatorId: mira.id },
+      namespace: { id: ops.id, kind: 'group', fullPath: 'ops' },
+      nameWithNamespace: 'ops / My Tool!',
+      roles: { project: 0, group: 50 },
+    })
+    const events = await world.core.db.read.selectFrom('events').select(['type', 'project_id']).execute()
+    expect(events).toEqual([{ type: 'project.created', project_id: view.project.id }])
+  })
+
+  test("in one's own namespace", async () => {
+    const view = await world.perform(ivo, createProject, { path: 'notes' })
+    expect(view).toMatchObject({
+      project: { name: 'notes', fullPath: 'ivo/notes', ownerId: ivo.id },
+      namespace: { id: userNamespaceId(ivo.id), kind: 'user', fullPath: 'ivo' },
+      owner: { id: ivo.id },
+      roles: { project: 50, group: 0 },
+    })
+  })
+
+  test.each([
+    [{}, { path: ['has already been taken'] }],
+    [{ path: 'a/b' }, { path: [expect.stringContaining('may hold letters')] }],
+    [{ path: undefined, name: '!!!' }, { path: ["can't be blank"] }],
+    [{ path: 'new', visibility: 'public' }, { visibility_level: ['public is not allowed in a internal group.'] }],
+    [{ path: 'new', namespaceId: 99 }, { namespace: ['is not valid'] }],
+  ])('refused: %j', async (change, fields) => {
+    await world.project('tool', ops)
+    const draft = { path: 'tool', namespaceId: ops.id, ...change }
+    expect(await world.perform(mira, createProject, draft).catch(failure)).toEqual({ code: 'invalid', fields })
+  })
+
+  test("not where one may not, nor in another's namespace", async () => {
+    for (const namespaceId of [ops.id, userNamespaceId(mira.id)]) {
+      const refused = world.perform(ivo, createProject, { path: 'x', namespaceId }).catch(failure)
+      expect(await refused).toEqual({ code: 'invalid', fields: { namespace: ['is not valid'] } })
+    }
+    const nameless = await world.perform(ivo, createProject, {}).catch(failure)
+    expect(nameless).toMatchObject({ problems: [{ problem: 'at_least_one', names: ['name', 'path'] }] })
+  })
+})
+
+describe('changing', () => {
+  test('a new path leaves the old one as a way to it, until another project takes it', async () => {
+    const { id } = await world.project('tool', ops)
+    await world.perform(mira, updateProject, { project: id, path: 'Hammer', description: 'hits' })
+    expect(await findProject(reading(), 'ops/hammer')).toMatchObject({
+      id,
+      fullPath: 'ops/Hammer',
+      description: 'hits',
+    })
+    expect((await findFormerProject(reading(), 'ops/TOOL'))?.id).toBe(id)
+    await world.perform(mira, createProject, { path: 'tool', namespaceId: ops.id })
+    expect(await findFormerProject(reading(), 'ops/tool')).toBeUndefined()
+    const { project } = await world.perform(mira, updateProject, { project: id, description: '' })
+    expect(project).toMatchObject({ name: 'tool', path: 'Hammer', description: undefined })
+  })
+
+  test('by a maintainer; removed, archived and moved by an owner', async () => {
+    const { id } = await world.project('tool', ops)
+    await world.member(await findProject(reading(), id).then((found) => found!), ivo, accessLevels.maintainer)
+    await world.perform(ivo, updateProject, { project: id, name: 'Tool' })
+    for (const operation of [removeProject, archiveProject, unarchiveProject])
+      expect(await world.perform(ivo, operation, { project: id }).catch(failure)).toEqual({ code: 'forbidden' })
+    const moved = world.perform(ivo, transferProject, { project: id, namespace: 'ivo' })
+    expect(await moved.catch(failure)).toEqual({ code: 'forbidden' })
+    expect((await world.perform(mira, archiveProject, { project: id })).project.isArchived).toBe(true)
+    expect((await world.perform(mira, unarchiveProject, { project: id })).project.isArchived).toBe(false)
+    await world.perform(mira, removeProject, { project: id })
+    expect(await findProject(reading(), id)).toBeUndefined()
+  })
+
+  test('moving to another namespace takes the roles of that one', async () => {
+    const { id } = await world.project('tool', ops, 'internal')
+    const web = await world.group('web')
+    const refused = world.perform(mira, transferProject, { project: id, namespace: 'web' }).catch(failure)
+    expect(await refused).toEqual({ code: 'not_found', what: 'Group' })
+    await world.member(web, mira, accessLevels.developer)
+    const { project } = await world.perform(mira, transferProject, { project: id, namespace: web.id })
+    expect(project).toMatchObject({ fullPath: 'web/tool', groupIds: [web.id], visibility: 'private' })
+    expect((await findFormerProject(reading(), 'ops/tool'))?.id).toBe(id)
+    const again = world.perform(mira, transferProject, { project: id, namespace: 'mira' }).catch(failure)
+    expect(await again).toEqual({ code: 'forbidden' })
+    const admin = await world.user('root', { isAdministrator: true })
+    await world.perform(admin, transferProject, { project: id, namespace: 'mira' })
+    expect(await world.perform(mira, showProject, { project: 'mira/tool' })).toMatchObject({
+      project: { ownerId: mira.id, groupId: undefined },
+      roles: { project: 50, group: 0 },
+    })
+  })
+})
+
+describe('lists', () => {
+  beforeEach(async () => {
+    const inner = await world.group('inner', { parent: ops })
+    await world.project('secret', ops)
+    await world.project('house', ops, 'internal')
+    await world.project('deep', inner)
+    await world.project('open', ivo, 'public')
+    await world.project('notes', ivo)
+  })
+
+  const seen = async (actor: User | undefined, input: object = {}) =>
+    (await world.perform(actor, listProjects, { orderBy: 'id', sort: 'asc', ...input })).items.map(
+      ({ project }) => project.fullPath,
+    )
+
+  test('what one may see', async () => {
+    expect(await seen(undefined)).toEqual(['ivo/open'])
+    expect(await seen(ivo)).toEqual(['ops/house', 'ivo/open', 'ivo/notes'])
+    expect(await seen(mira)).toEqual(['ops/secret', 'ops/house', 'ops/inner/deep', 'ivo/open'])
+    expect(await seen(mira, { membership: true })).toEqual(['ops/secret', 'ops/house', 'ops/inner/deep'])
+    expect(await seen(ivo, { owned: true })).toEqual(['ivo/open', 'ivo/notes'])
+    expect(await seen(ivo, { minAccessLevel: 30, visibility: 'private' })).toEqual(['ivo/notes'])
+    expect(await seen(mira, { search: 'EE' })).toEqual(['ops/inner/deep'])
+    expect(await seen(mira, { orderBy: 'name', sort: 'desc' })).toEqual([
+      'ops/secret',
+      'ivo/open',
+      'ops/house',
+      'ops/inner/deep',
+    ])
+  })
+
+  test('of a group and of a user', async () => {
+    const of = async (input: object) =>
+      (await world.perform(mira, listGroupProjects, { group: 'ops', orderBy: 'id', sort: 'asc', ...input })).items.map(
+        ({ nameWithNamespace }) => nameWithNamespace,
+      )
+    expect(await of({})).toEqual(['ops / secret', 'ops / house'])
+    expect(await of({ includeSubgroups: true })).toEqual(['ops / secret', 'ops / house', 'ops / inner / deep'])
+    const { items } = await world.perform(mira, listUserProjects, { user: 'IVO' })
+    expect(items.map(({ project }) => project.fullPath)).toEqual(['ivo/open'])
+  })
+
+  test('by key: each once, by id only; by number not too far', async () => {
+    const found: string[] = []
+    let cursor: string | undefined
+    do {
+      const input = { pagination: 'keyset', orderBy: 'id', perPage: 2, cursor }
+      const page = await world.perform(mira, listProjects, input)
+      found.push(...page.items.map(({ project }) => project.fullPath))
+      cursor = 'nextCursor' in page ? page.nextCursor : undefined
+    } while (cursor !== undefined)
+    expect(found).toEqual(['ivo/open', 'ops/inner/deep', 'ops/house', 'ops/secret'])
+    const unordered = await world.perform(mira, listProjects, { pagination: 'keyset' }).catch(failure)
+    expect(unordered).toMatchObject({ code: 'not_pageable' })
+    const far = await world.perform(mira, listProjects, { page: 501, perPage: 100 }).catch(failure)
+    expect(far).toMatchObject({ code: 'not_pageable', message: expect.stringContaining('type Project') })
+  })
+})

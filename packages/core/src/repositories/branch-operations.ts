@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { standingOf } from '../access/subject.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
+import { query, steps } from '../kit/operation.ts'
+import { type Page, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { Project } from '../projects/project.ts'
+import { getProject } from '../projects/project-store.ts'
+import { changeRepository } from './change-repository.ts'
+import { type Commit, commitOfProject } from './commit.ts'
+import { refused } from './commit-actions.ts'
+import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
+import { findReference, type GitReference, headBranch, listReferences, moveReference } from './git-reference.ts'
+import { ancestorsAmong } from './history.ts'
+import { findProjectRepository, type ProjectRepository, repositoryNameOf } from './project-repository.ts'
+import { isRefName } from './repository-path.ts'
+import { recordPush } from './repository-store.ts'
+import { findRevision } from './revision.ts'
+
+export interface Branch {
+  readonly name: string
+  readonly commit: Commit
+  readonly isDefault: boolean
+  /** Everything it has is in the default branch; never of that itself. */
+  readonly isMerged: boolean
+  readonly canPush: boolean
+}
+
+export const listBranches = query(
+  {
+    name: 'list_branches',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, search: z.string().max(255).nullish(), ...pageInput }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async (context, { search, page, perPage }): Promise<Page<Branch>> => {
+    const { core, subject } = context
+    const repository = await findProjectRepository(core, subject)
+    const all = repository === undefined ? [] : await listReferences(repository.git, 'heads')
+    const references = pageOfArray(
+      all.filter(({ name }) => isFoundBy(search, name)),
+      { page, perPage },
+    )
+    return { ...references, items: repository ? await branchesOf(context, subject, repository, references.items) : [] }
+  },
+)
+
+export const getBranch = query(
+  {
+    name: 'get_branch',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, branch: revision }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async (context, { branch: name }): Promise<Branch> => {
+    const { core, subject } = context
+    const repository = await findProjectRepository(core, subject)
+    const oid = repository && (await findReference(repository.git, 'heads', name))
+    if (oid === undefined) throw notFound('Branch')
+    return (await branchesOf(context, subject, repository!, [{ name, oid }]))[0]!
+  },
+)
+
+export const createBranch = steps(
+  {
+    name: 'create_branch',
+    input: z.object({ project: namespaceRef, branch: z.string().min(1), ref: revision }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'push_code',
+  },
+  async (context, { branch: name, ref }): Promise<Branch> => {
+    const { core, subject } = context
+    const { id: actorId } = await requireCommitter(context)
+    if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
+    const repository = await findProjectRepository(core, subject)
+    if (repository === undefined) throw refused('The repository is empty: there is nothing to begin a branch with')
+    const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+      const to = await findRevision(writable, ref, repository.defaultBranch)
+      if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
+      const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
+      if (outcome === 'not_as_expected') throw refused(`A branch called ${name} already exists`)
+      if (outcome === 'name_in_use') throw refused(`The branch name ${name} is in the way of another branch`)
+      await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
+      return to
+    })
+    return (await branchesOf(context, subject, repository, [{ name, oid }]))[0]!
+  },
+)
+
+export const removeBranch = steps(
+  {
+    name: 'remove_branch',
+    input: z.object({ project: namespaceRef, branch: revision }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'push_code',
+  },
+  async (context, { branch: name }): Promise<void> => {
+    const { core, subject } = context
+    const { id: actorId } = await requireCommitter(context)
+    if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Branch')
+    await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+      const before = await findReference(writable, 'heads', name)
+      if (before === undefined) throw notFound('Branch')
+      if (name === (subject.defaultBranch ?? (await headBranch(writable)))) {
+        throw new DomainError({ code: 'not_allowed', message: 'The default branch cannot be deleted' })
+      }
+      await moveReference(writable, 'heads', { name, from: before, to: undefined })
+      await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before, after: undefined })
+    })
+  },
+)
+
+/** Part of the name in any case; `^` binds it to the beginning, `$` to the end. */
+export function isFoundBy(search: string | null | undefined, name: string): boolean {
+  if (!search) return true
+  const text = search.replace(/^\^/, '').replace(/\$$/, '').toLowerCase()
+  const [isPrefix, isSuffix, lower] = [search.startsWith('^'), search.endsWith('$'), name.toLowerCase()]
+  if (isPrefix && isSuffix) return lower === text
+  if (isPrefix) return lower.startsWith(text)
+  return isSuffix ? lower.endsWith(text) : lower.includes(text)
+}
+
+async function branchesOf(
+  context: Reading & { readonly actor: Actor },
+  project: Project,
+  { git, defaultBranch }: ProjectRepository,
+  references: readonly GitReference[],
+): Promise<Branch[]> {
+  const defaultTip = defaultBranch && (await findReference(git, 'heads', defaultBranch))
+  const tips = new Set(references.map(({ oid }) => oid))
+  const merged = defaultTip ? await ancestorsAmong(git, defaultTip, tips) : new Set<string>()
+  const canPush = can(await standingOf(context, context.actor, project), 'push_code')
+  return Promise.all(
+    references.map(async ({ name, oid }) => ({
+      name,
+      commit: commitOfProject(project, { oid, ...(await git.commit(oid)) }, { withTrailers: false }),
+      isDefault: name === defaultBranch,
+      isMerged: name !== defaultBranch && merged.has(oid),
+      canPush,
+    })),
+  )
+}

@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import type { Actor, Reading } from '../kit/context.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
+import { query, steps } from '../kit/operation.ts'
+import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
+import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import { getProject } from '../projects/project-store.ts'
+import { findUser } from '../users/user-store.ts'
+import { type Commit, commitOfProject } from './commit.ts'
+import { commitActions } from './commit-actions.ts'
+import { type DiffStats, diffOfCommit, type FileDiff, statsOf } from './commit-diff.ts'
+import { type Committer, commitToBranch } from './commit-to-branch.ts'
+import { listReferences } from './git-reference.ts'
+import type { GitRepository } from './git-repository.ts'
+import { type HistoryCommit, history } from './history.ts'
+import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
+import { segmentsOf } from './repository-path.ts'
+
+const MAX_MESSAGE_LENGTH = 1_048_576
+
+/** Of every call that commits. */
+export const commitInput = {
+  branch: z.string().min(1),
+  commitMessage: z.string().min(1).max(MAX_MESSAGE_LENGTH),
+  startBranch: z.string().nullish(),
+  authorEmail: z.string().max(255).nullish(),
+  authorName: z.string().max(255).nullish(),
+}
+
+export const revision = z.string().min(1).max(1_024)
+
+/** A commit alone, with what only that is given. */
+export interface SingleCommit extends Commit {
+  /** `undefined`: nobody asked. */
+  readonly stats: DiffStats | undefined
+}
+
+export const createCommit = steps(
+  {
+    name: 'create_commit',
+    input: z
+      .object({
+        project: namespaceRef,
+        ...commitInput,
+        actions: commitActions,
+        startSha: revision.nullish(),
+        stats: z.boolean().nullish(),
+        force: z.boolean().nullish(),
+      })
+      .superRefine(({ startBranch, startSha }, context) => {
+        const names = ['startBranch', 'startSha']
+        if (startBranch && startSha) context.addIssue(problem('mutually_exclusive', { names }))
+      }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'push_code',
+  },
+  async (context, input): Promise<SingleCommit> => {
+    const { core, subject } = context
+    const commit = await commitToBranch(core, subject, await requireCommitter(context), {
+      branch: input.branch,
+      message: input.commitMessage,
+      actions: input.actions,
+      start: input.startBranch || input.startSha || undefined,
+      force: input.force ?? false,
+      authorName: input.authorName || undefined,
+      authorEmail: input.authorEmail || undefined,
+    })
+    if (input.stats === false) return { ...commit, stats: undefined }
+    const repository = await findProjectRepository(core, subject)
+    return { ...commit, stats: repository && (await statsOf(repository.git, commit.sha)) }
+  },
+)
+
+export const listCommits = query(
+  {
+    name: 'list_commits',
+    caller: 'anyone',
+    input: z.object({
+      project: namespaceRef,
+      refName: revision.nullish(),
+      since: instant.nullish(),
+      until: instant.nullish(),
+      path: z.string().max(4_096).nullish(),
+      author: z.string().max(255).nullish(),
+      all: z.boolean().nullish(),
+      firstParent: z.boolean().nullish(),
+      withStats: z.boolean().nullish(),
+      trailers: z.boolean().nullish(),
+      ...pageInput,
+    }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, input): Promise<Page<SingleCommit>> => {
+    const repository = await findProjectRepository(core, subject)
+    if (repository === undefined) return { ...emptyPage, page: input.page, perPage: input.perPage }
+    const segments = input.path ? segmentsOf(input.path.replace(/\/$/, '')) : undefined
+    if (input.path && segments === undefined) return { ...emptyPage, page: input.page, perPage: input.perPage }
+    const tips = input.all ? await everyTip(repository.git) : [await tipOf(repository, input.refName || undefined)]
+    const found = history(
+      repository.git,
+      tips.filter((tip) => tip !== undefined),
+      {
+        segments,
+        sinceMs: input.since ?? undefined,
+        untilMs: input.until ?? undefined,
+        author: input.author ?? undefined,
+        firstParentOnly: input.firstParent ?? false,
+      },
+    )
+    const page = await pageOfHistory(found, input)
+    const shown = async (commit: HistoryCommit): Promise<SingleCommit> => ({
+      ...commitOfProject(subject, commit, { withTrailers: input.trailers === true }),
+      stats: input.withStats ? await statsOf(repository.git, commit.oid) : undefined,
+    })
+    return { ...page, items: await Promise.all(page.items.map(shown)) }
+  },
+)
+
+export const getCommit = query(
+  {
+    name: 'get_commit',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, sha: revision, stats: z.boolean().nullish() }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { sha, stats }): Promise<SingleCommit> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = await repository?.findCommit(sha)
+    if (repository === undefined || oid === undefined) throw notFound('Commit')
+    return {
+      ...commitOfProject(subject, { oid, ...(await repository.git.commit(oid)) }),
+      stats: stats === false ? undefined : await statsOf(repository.git, oid),
+    }
+  },
+)
+
+/** What a commit changed against its first parent, by path. */
+export const listCommitDiffs = query(
+  {
+    name: 'list_commit_diffs',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, sha: revision, ...pageInput }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { sha, page, perPage }): Promise<Page<FileDiff>> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = await repository?.findCommit(sha)
+    if (repository === undefined || oid === undefined) throw notFound('Commit')
+    return pageOfArray(await diffOfCommit(repository.git, oid), { page, perPage })
+  },
+)
+
+/** @throws DomainError `unauthenticated` */
+export async function requireCommitter(context: Reading & { readonly actor: Actor }): Promise<Committer> {
+  const user = context.actor && (await findUser(context, context.actor.id))
+  if (user === undefined) throw new DomainError({ code: 'unauthenticated' })
+  return user
+}
+
+export function pageOfArray<Item>(all: readonly Item[], { page, perPage }: PageRequest): Page<Item> {
+  const items = all.slice((page - 1) * perPage, page * perPage)
+  return { items, page, perPage, hasNext: all.length > page * perPage, total: all.length }
+}
+
+const emptyPage = { items: [], hasNext: false, total: undefined } as const
+
+/** Without a total: that would mean to read all of history. */
+async function pageOfHistory(
+  commits: AsyncIterable<HistoryCommit>,
+  { page, perPage }: PageRequest,
+): Promise<Page<HistoryCommit>> {
+  const items: HistoryCommit[] = []
+  const first = (page - 1) * perPage
+  let index = 0
+  for await (const commit of commits) {
+    if (items.length === perPage) return { items, page, perPage, hasNext: true, total: undefined }
+    if (index >= first) items.push(commit)
+    index += 1
+  }
+  return { items, page, perPage, hasNext: false, total: undefined }
+}
+
+/** @throws DomainError `not_found`; a repository whose default branch has no commit has none to list */
+async function tipOf(repository: ProjectRepository, refName: string | undefined): Promise<string | undefined> {
+  const oid = await repository.findCommit(refName)
+  if (oid === undefined && refName !== undefined) throw notFound('Reference')
+  return oid
+}
+
+async function everyTip(git: GitRepository): Promise<string[]> {
+  const references = [...(await listReferences(git, 'heads')), ...(await listReferences(git, 'tags'))]
+  const commits = await Promise.all(references.map(({ oid }) => git.commitNamedBy(oid)))
+  return commits.filter((oid) => oid !== undefined)
+}

@@ -1,0 +1,125 @@
+import type { Core } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import { changeRepository, DEFAULT_BRANCH } from './change-repository.ts'
+import { type Commit, commitOfProject } from './commit.ts'
+import { applyActions, type CommitAction, refused, requireSegments } from './commit-actions.ts'
+import type { CommitObject, Signature } from './git-object.ts'
+import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from './git-reference.ts'
+import type { WritableRepository } from './git-repository.ts'
+import { lastChange } from './history.ts'
+import { repositoryNameOf } from './project-repository.ts'
+import { isRefName } from './repository-path.ts'
+import { recordPush } from './repository-store.ts'
+import { findRevision } from './revision.ts'
+
+/** Who commits: the committer, and the author too unless the request says another. */
+export type Committer = Pick<User, 'id' | 'name' | 'email'>
+
+export interface CommitRequest {
+  readonly branch: string
+  readonly message: string
+  readonly actions: readonly CommitAction[]
+  /** Where a new branch begins: a branch, tag or commit. */
+  readonly start?: string | undefined
+  /** With `start`: also when the branch exists; what it has is left behind. */
+  readonly force?: boolean | undefined
+  readonly authorName?: string | undefined
+  readonly authorEmail?: string | undefined
+}
+
+/**
+ * One commit with all the actions, or none. The first of a repository makes its branch the default one.
+ *
+ * @throws DomainError `refused` when a rule of the repository forbids it, `conflict` when others keep it busy
+ */
+export function commitToBranch(
+  core: Core,
+  project: Project,
+  committer: Committer,
+  request: CommitRequest,
+): Promise<Commit> {
+  return changeRepository(core, repositoryNameOf(project), async (repository) => {
+    const { branch } = request
+    if (!isRefName(branch)) throw refused('The branch name is not a valid name of a branch')
+    const tip = await findReference(repository, 'heads', branch)
+    const base = await baseOf(repository, project, request, tip)
+    const commit = await commitOnto(repository, base, request, signaturesOf(core, committer, request))
+    const oid = await repository.writeCommit(commit)
+    if (base === undefined) await setHeadBranch(repository, branch)
+    const outcome = await moveReference(repository, 'heads', { name: branch, from: tip, to: oid })
+    if (outcome === 'name_in_use') throw refused(`The branch name ${branch} is in the way of another branch`)
+    if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict', reason: 'Resource lock' })
+    const push = {
+      projectId: project.id,
+      actorId: committer.id,
+      kind: 'heads',
+      name: branch,
+      before: tip,
+      after: oid,
+    } as const
+    await recordPush(core, push, await headBranch(repository))
+    return commitOfProject(project, { oid, ...commit })
+  })
+}
+
+/**
+ * The first commit of a new project, with a README.
+ *
+ * @throws DomainError `refused` when the repository has commits
+ */
+export async function initializeRepository(core: Core, project: Project, author: Committer): Promise<Commit> {
+  const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
+  return commitToBranch(core, project, author, {
+    branch: project.defaultBranch ?? DEFAULT_BRANCH,
+    message: 'Initial commit',
+    actions: [{ action: 'create', filePath: 'README.md', content }],
+  })
+}
+
+/** The commit to build on; `undefined` for the first of all. */
+async function baseOf(
+  repository: WritableRepository,
+  project: Project,
+  { branch, start, force }: CommitRequest,
+  tip: string | undefined,
+): Promise<string | undefined> {
+  if (start !== undefined && (start !== branch || force)) {
+    if (tip !== undefined && !force) throw refused(`A branch called ${branch} already exists`)
+    const begin = await findRevision(repository, start, project.defaultBranch)
+    if (begin === undefined) throw refused('There is no branch, tag or commit to start from with that name')
+    return begin
+  }
+  if (tip !== undefined) return tip
+  const branches = await listReferences(repository, 'heads')
+  if (branches.length > 0) throw refused(`There is no branch called ${branch}; give a start_branch to create it`)
+  return undefined
+}
+
+async function commitOnto(
+  repository: WritableRepository,
+  base: string | undefined,
+  { message, actions }: CommitRequest,
+  signatures: Pick<CommitObject, 'author' | 'committer'>,
+): Promise<CommitObject> {
+  const baseTree = base === undefined ? undefined : (await repository.commit(base)).tree
+  const isUnchangedSince = async (path: string, commitId: string) => {
+    if (base === undefined) return false
+    const changed = await lastChange(repository, base, requireSegments(path))
+    const known = await findRevision(repository, commitId, undefined)
+    if (changed === undefined || known === undefined) return false
+    return changed.oid === known || (await lastChange(repository, known, requireSegments(path)))?.oid === changed.oid
+  }
+  const tree = await applyActions(repository, baseTree, actions, isUnchangedSince)
+  return { tree, parents: base === undefined ? [] : [base], message, ...signatures }
+}
+
+function signaturesOf(
+  { clock }: Core,
+  { name, email }: Committer,
+  { authorName, authorEmail }: CommitRequest,
+): Pick<CommitObject, 'author' | 'committer'> {
+  const committer: Signature = { name, email, atSeconds: Math.floor(clock.nowMs() / 1_000), offsetMinutes: 0 }
+  return { committer, author: { ...committer, name: authorName ?? name, email: authorEmail ?? email } }
+}

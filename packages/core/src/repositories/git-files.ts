@@ -1,0 +1,98 @@
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const reading = { readFile, readdir, stat, lstat, readlink }
+const refuse = async (): Promise<never> => {
+  throw new Error('A repository is not changed this way')
+}
+
+/** The file system for isomorphic-git where it only reads. */
+export const readOnlyFiles = {
+  promises: { ...reading, writeFile: refuse, mkdir: refuse, rmdir: refuse, unlink: refuse, symlink: refuse },
+}
+
+/**
+ * The file system for a change to a repository: a file is there wholly or not at all, whenever the process ends, and after
+ * `flush` also when the power fails.
+ *
+ * New files are written in `<gitdir>/tmp`, where neither Git nor we look for anything, and renamed to their place.
+ */
+export class DurableFiles {
+  readonly #temporary: string
+  readonly #changedDirectories = new Set<string>()
+  #count = 0
+
+  private constructor(gitdir: string) {
+    this.#temporary = join(gitdir, 'tmp')
+  }
+
+  /** Only for the one writer of the repository: what an earlier one left half-written is removed. */
+  static async open(gitdir: string): Promise<DurableFiles> {
+    const files = new DurableFiles(gitdir)
+    await rm(files.#temporary, { recursive: true, force: true })
+    await mkdir(files.#temporary, { recursive: true })
+    return files
+  }
+
+  /** For isomorphic-git. */
+  get client() {
+    return {
+      promises: {
+        ...reading,
+        rmdir: refuse,
+        unlink: refuse,
+        symlink: refuse,
+        mkdir: (directory: string) => this.#mkdir(directory),
+        writeFile: (file: string, content: string | Uint8Array) => this.write(file, content),
+      },
+    }
+  }
+
+  /** In place of what was there. */
+  async write(file: string, content: string | Uint8Array): Promise<void> {
+    const temporary = join(this.#temporary, String(this.#count++))
+    const handle = await open(temporary, 'wx', 0o644)
+    try {
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await this.makeDirectory(dirname(file))
+    await rename(temporary, file)
+    this.#changedDirectories.add(dirname(file))
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(file, { force: true })
+    this.#changedDirectories.add(dirname(file))
+  }
+
+  async makeDirectory(directory: string): Promise<void> {
+    const first = await mkdir(directory, { recursive: true })
+    if (first === undefined) return
+    for (let at = directory; at.length >= first.length; at = dirname(at)) this.#changedDirectories.add(dirname(at))
+  }
+
+  /** Everything written so far survives the loss of power. */
+  async flush(): Promise<void> {
+    const directories = [...this.#changedDirectories]
+    this.#changedDirectories.clear()
+    await Promise.all(directories.map(syncDirectory))
+  }
+
+  async #mkdir(directory: string): Promise<void> {
+    await mkdir(directory)
+    this.#changedDirectories.add(dirname(directory))
+  }
+}
+
+/** What has been made, renamed or removed in it survives the loss of power. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

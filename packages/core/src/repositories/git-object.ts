@@ -1,0 +1,142 @@
+/**
+ * Objects of Git as bytes, in both directions. isomorphic-git would trim messages and order names by UTF-16, so that Git
+ * itself would call some of its trees unsorted.
+ *
+ * @see gitformat-commit, git-mktree, git-mktag
+ */
+
+export interface Signature {
+  readonly name: string
+  readonly email: string
+  /** Seconds since 1970. */
+  readonly atSeconds: number
+  /** East of UTC; of `-0330` it is -210. */
+  readonly offsetMinutes: number
+}
+
+export interface CommitObject {
+  readonly tree: string
+  readonly parents: readonly string[]
+  readonly author: Signature
+  readonly committer: Signature
+  readonly message: string
+}
+
+export interface TagObject {
+  readonly target: string
+  readonly name: string
+  readonly tagger: Signature | undefined
+  readonly message: string
+}
+
+export const modes = {
+  tree: '040000',
+  file: '100644',
+  executable: '100755',
+  link: '120000',
+  submodule: '160000',
+} as const
+
+export interface TreeEntry {
+  readonly name: string
+  /** Six digits. */
+  readonly mode: string
+  readonly oid: string
+}
+
+export function commitBytes({ tree, parents, author, committer, message }: CommitObject): Buffer {
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${signatureText(author)}`,
+    `committer ${signatureText(committer)}`,
+  ]
+  return Buffer.from(`${lines.join('\n')}\n\n${message}`)
+}
+
+export function commitOf(bytes: Uint8Array): CommitObject {
+  const { headers, message } = partsOf(bytes)
+  const author = signatureOf(headers.find(([name]) => name === 'author')?.[1])
+  const committer = signatureOf(headers.find(([name]) => name === 'committer')?.[1])
+  const tree = headers.find(([name]) => name === 'tree')?.[1]
+  if (tree === undefined || author === undefined || committer === undefined) throw new Error('A damaged commit')
+  const parents = headers.filter(([name]) => name === 'parent').map(([, oid]) => oid)
+  return { tree, parents, author, committer, message }
+}
+
+export function tagBytes({ target, name, tagger, message }: TagObject): Buffer {
+  const lines = [
+    `object ${target}`,
+    'type commit',
+    `tag ${name}`,
+    ...(tagger ? [`tagger ${signatureText(tagger)}`] : []),
+  ]
+  return Buffer.from(`${lines.join('\n')}\n\n${message}`)
+}
+
+export function tagOf(bytes: Uint8Array): TagObject {
+  const { headers, message } = partsOf(bytes)
+  const header = (wanted: string) => headers.find(([name]) => name === wanted)?.[1]
+  return { target: header('object')!, name: header('tag')!, tagger: signatureOf(header('tagger')), message }
+}
+
+/** In Git's order: bytes of the name, a directory's as if it ended with a slash. */
+export function treeBytes(entries: readonly TreeEntry[]): Buffer {
+  const sorted = entries
+    .map((entry) => ({ entry, key: Buffer.from(entry.mode === modes.tree ? `${entry.name}/` : entry.name) }))
+    .toSorted((a, b) => Buffer.compare(a.key, b.key))
+  return Buffer.concat(
+    sorted.flatMap(({ entry: { mode, name, oid } }) => [
+      Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`),
+      Buffer.from(oid, 'hex'),
+    ]),
+  )
+}
+
+export function treeOf(bytes: Uint8Array): TreeEntry[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < buffer.length; ) {
+    const space = buffer.indexOf(0x20, at)
+    const end = buffer.indexOf(0, space)
+    entries.push({
+      mode: buffer.toString('latin1', at, space).padStart(6, '0'),
+      name: buffer.toString('utf8', space + 1, end),
+      oid: buffer.toString('hex', end + 1, end + 21),
+    })
+    at = end + 21
+  }
+  return entries
+}
+
+/** A name may hold anything but what would end it: Git drops these characters too. */
+const signatureText = ({ name, email, atSeconds, offsetMinutes }: Signature): string =>
+  `${withoutDelimiters(name)} <${withoutDelimiters(email)}> ${atSeconds} ${offsetText(offsetMinutes)}`
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a line feed would begin a header of its own
+const withoutDelimiters = (text: string): string => text.replace(/[<>\u0000-\u001f]/g, '').trim()
+
+/** -210 → `-0330`, with `:` → `-03:30` */
+export function offsetText(minutes: number, separator = ''): string {
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}${separator}${String(rest).padStart(2, '0')}`
+}
+
+function signatureOf(text: string | undefined): Signature | undefined {
+  const match = /^(.*?) ?<(.*)> (-?\d+) ([+-])(\d{2})(\d{2})$/.exec(text ?? '')
+  if (match === null) return undefined
+  const [, name, email, seconds, sign, hours, minutes] = match
+  const offset = Number(hours) * 60 + Number(minutes)
+  return { name: name!, email: email!, atSeconds: Number(seconds), offsetMinutes: sign === '-' ? 0 - offset : offset }
+}
+
+function partsOf(bytes: Uint8Array): { headers: [string, string][]; message: string } {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const end = text.indexOf('\n\n')
+  const head = end === -1 ? text : text.slice(0, end)
+  const headers = head.split('\n').map((line): [string, string] => {
+    const space = line.indexOf(' ')
+    return [line.slice(0, space), line.slice(space + 1)]
+  })
+  return { headers, message: end === -1 ? '' : text.slice(end + 2) }
+}

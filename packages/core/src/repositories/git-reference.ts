@@ -1,0 +1,118 @@
+import { readdir, readFile, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GitRepository, WritableRepository } from './git-repository.ts'
+import { isRefName } from './repository-path.ts'
+
+export type RefKind = 'heads' | 'tags'
+
+export interface GitReference {
+  /** Without `refs/heads/`. */
+  readonly name: string
+  /** A commit or, of an annotated tag, a tag. */
+  readonly oid: string
+}
+
+/** The object that a branch or tag names now; `undefined` without it. */
+export async function findReference(
+  { gitdir }: GitRepository,
+  kind: RefKind,
+  name: string,
+): Promise<string | undefined> {
+  // A name from outside is a path in the repository's directory from here on.
+  if (!isRefName(name)) return undefined
+  return (await looseOid(gitdir, kind, name)) ?? (await packedRefs(gitdir)).get(`refs/${kind}/${name}`)
+}
+
+/** By name, in the order of code units. */
+export async function listReferences({ gitdir }: GitRepository, kind: RefKind): Promise<GitReference[]> {
+  const prefix = `refs/${kind}/`
+  const packed = [...(await packedRefs(gitdir))].filter(([ref]) => ref.startsWith(prefix))
+  const found = new Map(packed.map(([ref, oid]) => [ref.slice(prefix.length), oid]))
+  for (const name of await looseNames(join(gitdir, 'refs', kind))) {
+    const oid = await looseOid(gitdir, kind, name)
+    if (oid !== undefined) found.set(name, oid)
+  }
+  return [...found]
+    .filter(([name]) => isRefName(name))
+    .map(([name, oid]) => ({ name, oid }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The branch that the repository itself takes for its default. */
+export async function headBranch({ gitdir }: GitRepository): Promise<string | undefined> {
+  return /^ref: refs\/heads\/(.+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
+}
+
+export async function setHeadBranch({ gitdir, files }: WritableRepository, name: string): Promise<void> {
+  await files.write(join(gitdir, 'HEAD'), `ref: refs/heads/${name}\n`)
+}
+
+export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
+
+/**
+ * Compare and swap: moves a branch or tag from `from` (`undefined`: it does not exist) to `to` (`undefined`: it ends),
+ * after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
+ */
+export async function moveReference(
+  repository: WritableRepository,
+  kind: RefKind,
+  { name, from, to }: { name: string; from: string | undefined; to: string | undefined },
+): Promise<MoveOutcome> {
+  const { files, gitdir } = repository
+  if ((await findReference(repository, kind, name)) !== from) return 'not_as_expected'
+  await files.flush()
+  if (to === undefined) await removeReference(repository, kind, name)
+  else {
+    if (from === undefined) {
+      const others = await listReferences(repository, kind)
+      if (others.some((other) => other.name.startsWith(`${name}/`) || name.startsWith(`${other.name}/`)))
+        return 'name_in_use'
+      await removeEmptyDirectories(join(gitdir, 'refs', kind, name))
+    }
+    await files.write(join(gitdir, 'refs', kind, name), `${to}\n`)
+  }
+  await files.flush()
+  return 'moved'
+}
+
+async function removeReference({ files, gitdir }: WritableRepository, kind: RefKind, name: string): Promise<void> {
+  const packed = await packedRefs(gitdir)
+  // The packed one first: alone it would come back to life with an old value.
+  if (packed.delete(`refs/${kind}/${name}`)) {
+    const lines = [...packed].map(([ref, oid]) => `${oid} ${ref}\n`)
+    await files.write(join(gitdir, 'packed-refs'), `# pack-refs with: sorted\n${lines.join('')}`)
+    await files.flush()
+  }
+  await files.remove(join(gitdir, 'refs', kind, name))
+}
+
+/** Left where `a/b` was, in the way of `a`. */
+async function removeEmptyDirectories(directory: string): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(absent)
+  if (entries === undefined) return
+  for (const entry of entries) if (entry.isDirectory()) await removeEmptyDirectories(join(directory, entry.name))
+  await rmdir(directory)
+}
+
+async function looseOid(gitdir: string, kind: RefKind, name: string): Promise<string | undefined> {
+  const text = await readFile(join(gitdir, 'refs', kind, name), 'utf8').catch(absent)
+  return text === undefined ? undefined : /^([0-9a-f]{40})\n?$/.exec(text)?.[1]
+}
+
+async function looseNames(directory: string): Promise<string[]> {
+  const entries = (await readdir(directory, { recursive: true, withFileTypes: true }).catch(absent)) ?? []
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+}
+
+/** What `git pack-refs` has left: full name → object. */
+async function packedRefs(gitdir: string): Promise<Map<string, string>> {
+  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(absent)) ?? ''
+  return new Map([...text.matchAll(/^([0-9a-f]{40}) (.+)$/gm)].map(([, oid, ref]) => [ref!, oid!]))
+}
+
+/** No such file, a directory in its place, or a file where its directory would be: Git has no such reference. */
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'EISDIR') throw error
+}

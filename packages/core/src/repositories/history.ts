@@ -1,0 +1,110 @@
+import { type CommitObject, modes, type TreeEntry } from './git-object.ts'
+import type { GitRepository } from './git-repository.ts'
+
+/** No search looks at more commits. */
+export const MAX_SEARCHED = 20_000
+
+export interface HistoryCommit extends CommitObject {
+  readonly oid: string
+}
+
+export interface HistoryFilter {
+  /** Only commits that changed what lies there. */
+  readonly segments?: readonly string[] | undefined
+  /** Of the committer; both inclusive. */
+  readonly sinceMs?: number | undefined
+  readonly untilMs?: number | undefined
+  readonly firstParentOnly?: boolean | undefined
+  /** Part of `Name <e-mail>`, in any case. */
+  readonly author?: string | undefined
+}
+
+/**
+ * The commits from which `tips` have come, newest first by the committer's time, and never a commit before one that has
+ * come from it and has been seen. Ends after `MAX_SEARCHED`.
+ */
+export async function* history(
+  repository: GitRepository,
+  tips: readonly string[],
+  { segments, sinceMs = -Infinity, untilMs = Infinity, firstParentOnly, author }: HistoryFilter = {},
+): AsyncGenerator<HistoryCommit> {
+  const seen = new Set<string>()
+  const waiting: HistoryCommit[] = []
+  const add = async (oid: string) => {
+    if (seen.has(oid)) return
+    seen.add(oid)
+    const commit = { oid, ...(await repository.commit(oid)) }
+    const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
+    waiting.splice(at + 1, 0, commit)
+  }
+  const wanted = author?.toLowerCase()
+  for (const tip of tips) await add(tip)
+  for (let searched = 0; searched < MAX_SEARCHED; searched += 1) {
+    const commit = waiting.shift()
+    if (commit === undefined) return
+    const atMs = commit.committer.atSeconds * 1_000
+    // What has come before it is older still.
+    if (atMs < sinceMs) continue
+    const parents = firstParentOnly ? commit.parents.slice(0, 1) : commit.parents
+    const same = segments && (await parentWithTheSame(repository, commit, parents, segments))
+    for (const parent of same ? [same] : parents) await add(parent)
+    if (same !== undefined || atMs > untilMs) continue
+    if (segments && parents.length === 0 && (await entryAt(repository, commit.tree, segments)) === undefined) continue
+    if (wanted && !`${commit.author.name} <${commit.author.email}>`.toLowerCase().includes(wanted)) continue
+    yield commit
+  }
+}
+
+/** The last commit that changed what lies at a path, as far as `MAX_SEARCHED` commits tell. */
+export async function lastChange(
+  repository: GitRepository,
+  tip: string,
+  segments: readonly string[],
+): Promise<HistoryCommit | undefined> {
+  for await (const commit of history(repository, [tip], { segments })) return commit
+  return undefined
+}
+
+/** Of the commits given, those from which `tip` has come, or which it is. */
+export async function ancestorsAmong(
+  repository: GitRepository,
+  tip: string,
+  candidates: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  if (candidates.size === 0) return found
+  for await (const { oid } of history(repository, [tip])) {
+    if (candidates.has(oid)) found.add(oid)
+    if (found.size === candidates.size) break
+  }
+  return found
+}
+
+/** What lies at a path of a tree; `undefined` when nothing does. The empty path is the tree itself. */
+export async function entryAt(
+  repository: GitRepository,
+  tree: string,
+  segments: readonly string[],
+): Promise<TreeEntry | undefined> {
+  let entry: TreeEntry | undefined = { name: '', mode: modes.tree, oid: tree }
+  for (const segment of segments) {
+    if (entry?.mode !== modes.tree) return undefined
+    const entries: TreeEntry[] = await repository.tree(entry.oid)
+    entry = entries.find(({ name }) => name === segment)
+  }
+  return entry
+}
+
+async function parentWithTheSame(
+  repository: GitRepository,
+  commit: HistoryCommit,
+  parents: readonly string[],
+  segments: readonly string[],
+): Promise<string | undefined> {
+  const here = await entryAt(repository, commit.tree, segments)
+  for (const parent of parents) {
+    const there = await entryAt(repository, (await repository.commit(parent)).tree, segments)
+    if (there?.oid === here?.oid && there?.mode === here?.mode) return parent
+  }
+  return undefined
+}

@@ -1,0 +1,28 @@
+import type { Core } from '../kit/context.ts'
+import type { Project } from '../projects/project.ts'
+import { findRepository, removeRepository } from './change-repository.ts'
+import { headBranch } from './git-reference.ts'
+import type { GitRepository } from './git-repository.ts'
+import { findRevision } from './revision.ts'
+
+export const repositoryNameOf = ({ id }: Pick<Project, 'id'>): string => String(id)
+
+/** A project's repository for reading, with the branch that `HEAD` means. */
+export interface ProjectRepository {
+  readonly git: GitRepository
+  readonly defaultBranch: string | undefined
+  /** @param revision without it, the default branch */
+  findCommit(revision: string | undefined): Promise<string | undefined>
+}
+
+/** `undefined`: nothing has been committed yet. */
+export async function findProjectRepository(core: Core, project: Project): Promise<ProjectRepository | undefined> {
+  const git = await findRepository(core, repositoryNameOf(project))
+  if (git === undefined) return undefined
+  const defaultBranch = project.defaultBranch ?? (await headBranch(git))
+  return { git, defaultBranch, findCommit: (revision) => findRevision(git, revision, defaultBranch) }
+}
+
+/** When the project ends. */
+export const removeProjectRepository = (core: Core, project: Pick<Project, 'id'>): Promise<void> =>
+  removeRepository(core, repositoryNameOf(project))

@@ -1,0 +1,310 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { DomainError, Failure } from '../kit/domain-error.ts'
+import type { Project } from '../projects/project.ts'
+import { getProject } from '../projects/project-store.ts'
+import type { User } from '../users/user.ts'
+import { createBranch, getBranch, listBranches, removeBranch } from './branch-operations.ts'
+import { createCommit, getCommit, listCommitDiffs, listCommits } from './commit-operations.ts'
+import { initializeRepository } from './commit-to-branch.ts'
+import { createFile, getBlob, getFile, listTree, removeFile, updateFile } from './file-operations.ts'
+import { removeProjectRepository } from './project-repository.ts'
+import { createTag, getTag, listTags, removeTag } from './tag-operations.ts'
+
+let world: World
+let mira: User
+let project: Project
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  project = await world.project('tools', mira)
+})
+
+afterEach(() => world.close())
+
+const gitdir = () => join(world.core.settings.repositoriesDir, `${project.id}.git`)
+const git = (...args: string[]) =>
+  execFileSync('git', ['--git-dir', gitdir(), ...args], { encoding: 'utf8', stdio: 'pipe' })
+
+type Action = Record<string, unknown>
+const commit = (actions: Action[], more: Record<string, unknown> = {}) =>
+  world.perform(mira, createCommit, { project: project.id, branch: 'main', commitMessage: 'Change', actions, ...more })
+const create = (filePath: string, content = 'x\n'): Action => ({ action: 'create', filePath, content })
+const refusal = (answer: Promise<unknown>): Promise<Failure> =>
+  answer.then(
+    () => expect.fail('should be refused'),
+    (error: DomainError) => error.failure,
+  )
+const branches = async () => (await world.perform(mira, listBranches, { project: project.id })).items
+const titles = async (input: Record<string, unknown> = {}) =>
+  (await world.perform(mira, listCommits, { project: project.id, ...input })).items.map(({ title }) => title)
+
+describe('commits', () => {
+  test('the first makes the repository and its default branch; Git reads it', async () => {
+    const made = await commit([create('docs/ü🚀.md', 'Hällo\n'), create('run.sh', '')], {
+      commitMessage: 'Add docs\n\nWhy not\n\nSigned-off-by: Mira\nSigned-off-by: Noor',
+      authorName: 'Noor Elm',
+      authorEmail: 'noor@example.test',
+    })
+    expect(made).toMatchObject({
+      title: 'Add docs',
+      parentShas: [],
+      author: { name: 'Noor Elm', email: 'noor@example.test', atSeconds: 1_770_091_506, offsetMinutes: 0 },
+      committer: { name: 'mira Holt', email: 'mira@example.test' },
+      trailers: [
+        { key: 'Signed-off-by', value: 'Mira' },
+        { key: 'Signed-off-by', value: 'Noor' },
+      ],
+      stats: { additions: 1, deletions: 0 },
+    })
+    expect(git('fsck', '--strict', '--full')).toBe('')
+    expect(git('rev-parse', 'HEAD').trim()).toBe(made.sha)
+    expect(git('show', 'HEAD:docs/ü🚀.md')).toBe('Hällo\n')
+    expect(git('log', '-1', '--format=%an|%ae|%cn|%aI', 'main')).toBe(
+      'Noor Elm|noor@example.test|mira Holt|2026-02-03T04:05:06+00:00\n',
+    )
+    const [event] = await world.core.db.read.selectFrom('events').selectAll().execute()
+    expect(event).toMatchObject({ type: 'repository.pushed', object_id: project.id, actor_id: mira.id })
+    expect(JSON.parse(event!.details)).toEqual({ ref: 'refs/heads/main', before: null, after: made.sha })
+    const { defaultBranch } = await getProject({ db: world.core.db.read, nowMs: 0 }, project.id)
+    expect(defaultBranch).toBe('main')
+  })
+
+  test('every action, in order, in one commit', async () => {
+    await commit([create('a.txt', '1\n2\n'), create('b/c.txt'), create('d.sh', ''), create('e.txt', 'e\n')])
+    const { sha } = await commit([
+      { action: 'update', filePath: 'a.txt', content: Buffer.from('1\nü\n').toString('base64'), encoding: 'base64' },
+      { action: 'move', filePath: 'b', previousPath: 'b/c.txt' },
+      { action: 'chmod', filePath: 'd.sh', executeFilemode: true },
+      { action: 'delete', filePath: 'e.txt' },
+      create('f/g/h.txt', 'h\n'),
+    ])
+    expect(git('ls-tree', '-r', 'main').replace(/[0-9a-f]{40}/g, '')).toBe(
+      '100644 blob \ta.txt\n100644 blob \tb\n100755 blob \td.sh\n100644 blob \tf/g/h.txt\n',
+    )
+    const { items } = await world.perform(mira, listCommitDiffs, { project: project.id, sha })
+    expect(
+      items.map(({ oldPath, newPath, oldMode, newMode, diff }) => [oldPath, newPath, oldMode, newMode, diff]),
+    ).toEqual([
+      ['a.txt', 'a.txt', '100644', '100644', '@@ -1,2 +1,2 @@\n 1\n-2\n+ü\n'],
+      ['b/c.txt', 'b', '100644', '100644', ''],
+      ['d.sh', 'd.sh', '100644', '100755', ''],
+      ['e.txt', 'e.txt', '100644', undefined, '@@ -1 +0,0 @@\n-e\n'],
+      ['f/g/h.txt', 'f/g/h.txt', undefined, '100644', '@@ -0,0 +1 @@\n+h\n'],
+    ])
+    expect(git('fsck', '--strict')).toBe('')
+  })
+
+  test.each([
+    ['what exists', [create('a.txt')]],
+    ['below a file', [create('a.txt/b')]],
+    ['a directory', [create('dir')]],
+    ['what is missing', [{ action: 'update', filePath: 'none', content: '' }]],
+    ['what is missing', [{ action: 'delete', filePath: 'dir' }]],
+    ['a move from nowhere', [{ action: 'move', filePath: 'x' }]],
+    ['a second action', [create('new.txt'), create('new.txt')]],
+    ['traversal', [create('../../evil')]],
+    ['the directory of Git', [create('.git/hooks/post-update')]],
+    ['a control character', [create('a\nb')]],
+    ['what is not Base64', [{ ...create('y', '%%%'), encoding: 'base64' }]],
+    ['what is too large', [create('y', 'x'.repeat(10 * 1024 * 1024 + 1))]],
+  ])('refused and nothing changed: %s', async (_, actions) => {
+    const before = await commit([create('a.txt'), create('dir/file')])
+    expect((await refusal(commit(actions as Action[]))).code).toBe('refused')
+    expect(git('rev-parse', 'main').trim()).toBe(before.sha)
+    expect(readdirSync(world.directory)).not.toContain('evil')
+  })
+
+  test('a file that has changed since is not overwritten', async () => {
+    const first = await commit([create('a.txt'), create('b.txt')])
+    const other = await commit([{ action: 'update', filePath: 'b.txt', content: 'b' }])
+    const update = (lastCommitId: string) =>
+      commit([{ action: 'update', filePath: 'a.txt', content: lastCommitId, lastCommitId }])
+    const second = await update(other.sha)
+    expect((await refusal(update(first.sha))).code).toBe('refused')
+    await update(second.sha)
+  })
+
+  test('a new branch begins where it is told to', async () => {
+    await commit([create('a.txt')])
+    expect((await refusal(commit([create('b.txt')], { branch: 'next' }))).code).toBe('refused')
+    await commit([create('b.txt')], { branch: 'next', startBranch: 'main' })
+    expect((await refusal(commit([create('c.txt')], { branch: 'next', startBranch: 'main' }))).code).toBe('refused')
+    await commit([create('c.txt')], { branch: 'next', startBranch: 'main', force: true })
+    expect(git('ls-tree', '--name-only', 'next')).toBe('a.txt\nc.txt\n')
+  })
+
+  test('lists: newest first, by path, time, branch and page', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      await commit([create(`${name}/file`)], { commitMessage: `Add ${name}` })
+      await world.clock.advance(60_000)
+    }
+    await commit([create('d')], { commitMessage: 'Add d', branch: 'next', startBranch: 'main' })
+    expect(await titles()).toEqual(['Add c', 'Add b', 'Add a'])
+    expect(await titles({ refName: 'next', perPage: 1 })).toEqual(['Add d'])
+    expect(await titles({ all: true })).toEqual(['Add d', 'Add c', 'Add b', 'Add a'])
+    expect(await titles({ path: 'b' })).toEqual(['Add b'])
+    expect(await titles({ path: '../b' })).toEqual([])
+    expect(await titles({ since: '2026-02-03T04:06:00Z', until: '2026-02-03T04:06:30Z' })).toEqual(['Add b'])
+    expect(await world.perform(mira, listCommits, { project: project.id, page: 2, perPage: 2 })).toMatchObject({
+      items: [{ title: 'Add a' }],
+      hasNext: false,
+      total: undefined,
+    })
+    expect(await refusal(titles({ refName: 'none' }))).toEqual({ code: 'not_found', what: 'Reference' })
+  })
+
+  test('one, by id, the beginning of it, branch or tag', async () => {
+    const { sha } = await commit([create('a.txt')])
+    await world.perform(mira, createTag, { project: project.id, tagName: 'v1', ref: 'main', message: 'One' })
+    const get = (wanted: string) => world.perform(mira, getCommit, { project: project.id, sha: wanted })
+    const found = await Promise.all([sha, sha.slice(0, 8), 'main', 'v1', 'refs/tags/v1', 'HEAD'].map(get))
+    expect(new Set(found.map((one) => one.sha))).toEqual(new Set([sha]))
+    for (const wanted of ['none', '0'.repeat(40), '../../core.db', '../HEAD', 'config', 'refs/heads/../../config']) {
+      expect(await refusal(get(wanted))).toEqual({ code: 'not_found', what: 'Commit' })
+    }
+  })
+})
+
+describe('branches and tags', () => {
+  test('a branch comes, is merged, and goes', async () => {
+    const { sha } = await commit([create('a.txt')])
+    const input = { project: project.id, branch: 'feature/x' }
+    const made = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
+    expect(made).toMatchObject({ name: 'feature/x', isMerged: true, isDefault: false, canPush: true, commit: { sha } })
+    await commit([create('b.txt')], { branch: 'feature/x' })
+    expect((await branches()).map(({ name, isMerged, isDefault }) => [name, isMerged, isDefault])).toEqual([
+      ['feature/x', false, false],
+      ['main', false, true],
+    ])
+    const again = world.perform(mira, createBranch, { ...input, ref: 'main' })
+    expect((await refusal(again)).code).toBe('refused')
+    expect((await refusal(world.perform(mira, createBranch, { ...input, branch: 'feature', ref: 'main' }))).code).toBe(
+      'refused',
+    )
+    expect((await refusal(world.perform(mira, createBranch, { ...input, branch: '../../x', ref: 'main' }))).code).toBe(
+      'refused',
+    )
+    await world.perform(mira, removeBranch, input)
+    await world.perform(mira, createBranch, { ...input, branch: 'feature', ref: 'main' })
+    expect(git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/feature\nrefs/heads/main\n')
+    expect(await refusal(world.perform(mira, getBranch, input))).toEqual({ code: 'not_found', what: 'Branch' })
+    expect((await refusal(world.perform(mira, removeBranch, { ...input, branch: 'main' }))).code).toBe('not_allowed')
+  })
+
+  test('a search takes part of a name, from ^ or up to $', async () => {
+    await commit([create('a.txt')])
+    for (const branch of ['feature-1', 'a-feature'])
+      await world.perform(mira, createBranch, { project: project.id, branch, ref: 'main' })
+    const found = async (search: string) =>
+      (await world.perform(mira, listBranches, { project: project.id, search })).items.map(({ name }) => name)
+    expect(await found('FEAT')).toEqual(['a-feature', 'feature-1'])
+    expect(await found('^feat')).toEqual(['feature-1'])
+    expect(await found('feature$')).toEqual(['a-feature'])
+  })
+
+  test('tags with and without an annotation', async () => {
+    const { sha } = await commit([create('a.txt')])
+    const tag = (tagName: string, message?: string) =>
+      world.perform(mira, createTag, { project: project.id, tagName, ref: 'main', ...(message && { message }) })
+    expect(await tag('v1.9')).toMatchObject({ target: sha, annotation: undefined, commit: { sha } })
+    await world.clock.advance(60_000)
+    const annotated = await tag('v1.10', 'Ten')
+    expect(annotated).toMatchObject({
+      annotation: { message: 'Ten', tagger: { atSeconds: 1_770_091_566 } },
+      commit: { sha },
+    })
+    expect(git('cat-file', '-t', 'v1.10')).toBe('tag\n')
+    expect(git('fsck', '--strict')).toBe('')
+    const names = async (input: object) =>
+      (await world.perform(mira, listTags, { project: project.id, ...input })).items.map(({ name }) => name)
+    expect(await names({})).toEqual(['v1.10', 'v1.9'])
+    expect(await names({ orderBy: 'version', sort: 'asc' })).toEqual(['v1.9', 'v1.10'])
+    expect((await refusal(tag('v1.9'))).code).toBe('refused')
+    await world.perform(mira, removeTag, { project: project.id, tagName: 'v1.9' })
+    expect(await refusal(world.perform(mira, getTag, { project: project.id, tagName: 'v1.9' }))).toEqual({
+      code: 'not_found',
+      what: 'Tag',
+    })
+  })
+
+  test('what Git has packed is still there, and can go', async () => {
+    await commit([create('a.txt', 'old\n')])
+    await world.perform(mira, createBranch, { project: project.id, branch: 'next', ref: 'main' })
+    git('gc', '--quiet')
+    expect((await branches()).map(({ name }) => name)).toEqual(['main', 'next'])
+    await commit([{ action: 'update', filePath: 'a.txt', content: 'new\n' }])
+    await world.perform(mira, removeBranch, { project: project.id, branch: 'next' })
+    expect(git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main\n')
+    expect(git('show', 'main:a.txt')).toBe('new\n')
+  })
+})
+
+describe('files', () => {
+  test('written, read, changed and removed one by one', async () => {
+    const input = { project: project.id, filePath: 'src/a.txt', branch: 'main', commitMessage: 'x' }
+    expect(await world.perform(mira, createFile, { ...input, content: 'one' })).toEqual({
+      path: 'src/a.txt',
+      branch: 'main',
+    })
+    const first = await world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt', ref: 'main' })
+    expect(first).toMatchObject({
+      name: 'a.txt',
+      sha256: '7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed',
+      blobSha: '43dd47ea691c90a5fa7827892c70241913351963',
+      isExecutable: false,
+    })
+    expect(first.commitSha).toBe(first.lastCommitSha)
+    await world.perform(mira, createFile, { ...input, filePath: 'b', content: '' })
+    await world.perform(mira, updateFile, { ...input, content: 'two', lastCommitId: first.lastCommitSha })
+    const blob = await world.perform(mira, getBlob, { project: project.id, sha: first.blobSha })
+    expect(Buffer.from(blob.bytes).toString()).toBe('one')
+    await world.perform(mira, removeFile, input)
+    const gone = world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt' })
+    expect(await refusal(gone)).toEqual({ code: 'not_found', what: 'File' })
+    expect(git('ls-tree', '-r', '--name-only', 'main')).toBe('b\n')
+  })
+
+  test('directories come before files', async () => {
+    await commit([create('b'), create('z/y/x'), create('c/d')])
+    const paths = async (input: object) =>
+      (await world.perform(mira, listTree, { project: project.id, ...input })).items.map(
+        ({ path, mode }) => `${mode} ${path}`,
+      )
+    expect(await paths({})).toEqual(['040000 c', '040000 z', '100644 b'])
+    expect(await paths({ path: '/z/', recursive: true })).toEqual(['040000 z/y', '100644 z/y/x'])
+    for (const input of [{ path: 'none' }, { path: 'b' }, { path: '../..' }, { ref: 'none' }]) {
+      expect(await refusal(paths(input))).toEqual({ code: 'not_found', what: 'Tree' })
+    }
+  })
+})
+
+describe('who may', () => {
+  test('read with the project, write from Developer up', async () => {
+    const open = await world.project('open', mira, 'public')
+    const noor = await world.user('noor')
+    await world.member(open, noor, accessLevels.reporter)
+    await initializeRepository(world.core, open, mira)
+    const read = await world.perform(undefined, getFile, { project: open.id, filePath: 'README.md' })
+    expect(Buffer.from(read.bytes).toString()).toBe('# open\n')
+    const write = { project: open.id, branch: 'main', commitMessage: 'x', actions: [create('a')] }
+    expect(await refusal(world.perform(noor, createCommit, write))).toEqual({ code: 'forbidden' })
+    expect(await refusal(world.perform(undefined, createCommit, write))).toEqual({ code: 'unauthenticated' })
+    const hidden = world.perform(noor, listTree, { project: project.id })
+    expect(await refusal(hidden)).toEqual({ code: 'not_found', what: 'Project' })
+  })
+
+  test('without a commit there is nothing, and with the project all of it ends', async () => {
+    expect(await titles()).toEqual([])
+    expect(await branches()).toEqual([])
+    await initializeRepository(world.core, project, mira)
+    expect((await refusal(initializeRepository(world.core, project, mira))).code).toBe('refused')
+    await removeProjectRepository(world.core, project)
+    expect(existsSync(gitdir())).toBe(false)
+  })
+})

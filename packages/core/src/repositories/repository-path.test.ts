@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { isRefName, segmentsOf } from './repository-path.ts'
+
+describe('paths of files', () => {
+  test.each(['README.md', 'a/b/c.txt', '.gitignore', '.github/x', 'a b/ü🚀', '-x', 'a..b', '.gitea', 'git', 'a:b'])(
+    '%s',
+    (path) => {
+      expect(segmentsOf(path)).toEqual(path.split('/'))
+    },
+  )
+
+  test('a slash at the beginning means the root', () => {
+    expect(segmentsOf('/a/b')).toEqual(['a', 'b'])
+  })
+
+  test.each([
+    '',
+    '/',
+    'a//b',
+    'a/',
+    '..',
+    '../x',
+    'a/../b',
+    './a',
+    '.git/config',
+    'a/.GIT/hooks/x',
+    '.git',
+    '.git.',
+    '.git ',
+    '.g\u200cit/x',
+    'GIT~1/x',
+    '.git::$INDEX_ALLOCATION/x',
+    'a\\.git\\config',
+    'a\nb',
+    'a\0b',
+    'a\u007fb',
+    'a\ud800b',
+    'x'.repeat(256),
+    `${'x/'.repeat(100)}x`,
+    `${'x'.repeat(200)}/`.repeat(25),
+  ])('not %j', (path) => {
+    expect(segmentsOf(path)).toBeUndefined()
+  })
+})
+
+describe('names of branches and tags', () => {
+  test.each(['main', 'feature/x', 'v1.0', 'a-b_c', 'ü', 'a.b', 'deadbeef', 'a@b', 'head'])('%s', (name) => {
+    expect(isRefName(name)).toBe(true)
+  })
+
+  test.each([
+    '',
+    'a b',
+    'a..b',
+    '../x',
+    '/a',
+    'a/',
+    'a//b',
+    '-a',
+    'a.',
+    '.a',
+    'a/.b',
+    'a.lock',
+    'a.lock/b',
+    'a~b',
+    'a^b',
+    'a:b',
+    'a?b',
+    'a*b',
+    'a[b',
+    'a\\b',
+    '@',
+    'HEAD',
+    'a@{b',
+    'a\nb',
+    'refs/heads/x',
+    'a'.repeat(40),
+    'x'.repeat(201),
+  ])('not %j', (name) => {
+    expect(isRefName(name)).toBe(false)
+  })
+})

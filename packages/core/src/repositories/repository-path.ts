@@ -1,0 +1,49 @@
+/** What may be the path of a file in a repository, and the name of a branch or tag. Git on no system may take them for more. */
+
+export const MAX_PATH_BYTES = 4_096
+const MAX_SEGMENT_BYTES = 255
+const MAX_DEPTH = 100
+export const MAX_REF_NAME_BYTES = 200
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is meant
+const controls = /[\u0000-\u001f\u007f]/
+/** A lone half of a surrogate pair has no UTF-8. */
+const unpaired = /\p{Surrogate}/u
+/** Characters that HFS+ ignores in a name. */
+const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+
+/** Its segments; `undefined` when it is not a path of a file. A slash at the beginning means the root and is dropped. */
+export function segmentsOf(path: string): string[] | undefined {
+  const relative = path.replace(/^\//, '')
+  if (controls.test(relative) || unpaired.test(relative) || Buffer.byteLength(relative) > MAX_PATH_BYTES)
+    return undefined
+  const segments = relative.split('/')
+  return segments.length <= MAX_DEPTH && segments.every(isSegment) ? segments : undefined
+}
+
+const isSegment = (segment: string): boolean =>
+  segment !== '' &&
+  segment !== '.' &&
+  segment !== '..' &&
+  Buffer.byteLength(segment) <= MAX_SEGMENT_BYTES &&
+  !segment.split('\\').some(isGitDirectory)
+
+/** `.git`, and what becomes it on HFS+ (ignored characters) and NTFS (short names, streams, dots and blanks at the end). */
+function isGitDirectory(name: string): boolean {
+  const plain = name
+    .replace(ignorable, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '')
+  return plain === '.git' || plain === 'git~1'
+}
+
+/** `git check-ref-format --branch`, and no name that a commit could have. */
+export function isRefName(name: string): boolean {
+  if (name === '' || controls.test(name) || unpaired.test(name) || Buffer.byteLength(name) > MAX_REF_NAME_BYTES)
+    return false
+  if (/[ ~^:?*[\\]|\.\.|@\{|\/\//.test(name) || /^[-/]|[/.]$/.test(name) || name === '@' || name === 'HEAD')
+    return false
+  if (/^[0-9a-f]{40}$/.test(name) || name.startsWith('refs/')) return false
+  return name.split('/').every((segment) => !segment.startsWith('.') && !segment.endsWith('.lock'))
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import type { Core } from '../kit/context.ts'
+import { insertEvent } from '../kit/event.ts'
+import type { RefKind } from './git-reference.ts'
+
+export interface Push {
+  readonly projectId: number
+  readonly actorId: number
+  readonly kind: RefKind
+  readonly name: string
+  /** `undefined`: it began, or ended. */
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+/**
+ * What a project's row keeps of its repository, and the event. After the fact: when the process ends in between, the
+ * repository has the commit and nobody is told.
+ *
+ * @param defaultBranch for a project that has none yet
+ */
+export async function recordPush({ db, clock }: Core, push: Push, defaultBranch?: string): Promise<void> {
+  await db.write(async (tx) => {
+    const nowMs = clock.nowMs()
+    await tx
+      .updateTable('projects')
+      .set({ last_activity_at_ms: nowMs })
+      .$if(defaultBranch !== undefined, (query) =>
+        query.set({ default_branch: sql<string>`coalesce(default_branch, ${defaultBranch})` }),
+      )
+      .where('id', '=', push.projectId)
+      .execute()
+    await insertEvent(
+      { db: tx, nowMs },
+      {
+        type: 'repository.pushed',
+        objectId: push.projectId,
+        projectId: push.projectId,
+        actorId: push.actorId,
+        details: { ref: `refs/${push.kind}/${push.name}`, before: push.before ?? null, after: push.after ?? null },
+      },
+    )
+  })
+}

@@ -1,0 +1,34 @@
+import { findReference } from './git-reference.ts'
+import type { GitRepository } from './git-repository.ts'
+
+/** The shortest beginning of a commit's id that names it. */
+const SHORTEST = 4
+
+/**
+ * The commit that a request means: a full id, then a tag, a branch, then the beginning of an id, as Git itself decides.
+ * `HEAD` and nothing are the default branch.
+ */
+export async function findRevision(
+  repository: GitRepository,
+  revision: string | undefined,
+  defaultBranch: string | undefined,
+): Promise<string | undefined> {
+  const oid = await objectNamed(repository, revision ?? 'HEAD', defaultBranch)
+  return oid && repository.commitNamedBy(oid)
+}
+
+async function objectNamed(
+  repository: GitRepository,
+  revision: string,
+  defaultBranch: string | undefined,
+): Promise<string | undefined> {
+  if (revision === 'HEAD') return defaultBranch && findReference(repository, 'heads', defaultBranch)
+  if (/^[0-9a-f]{40}$/i.test(revision)) return revision.toLowerCase()
+  const full = /^refs\/(heads|tags)\/(.+)$/.exec(revision)
+  if (full !== null) return findReference(repository, full[1] as 'heads' | 'tags', full[2]!)
+  const named =
+    (await findReference(repository, 'tags', revision)) ?? (await findReference(repository, 'heads', revision))
+  if (named !== undefined) return named
+  const isShort = /^[0-9a-f]+$/i.test(revision) && revision.length >= SHORTEST && revision.length < 40
+  return isShort ? repository.expand(revision.toLowerCase()) : undefined
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { notFound } from '../kit/domain-error.ts'
+import { query, steps } from '../kit/operation.ts'
+import { type Page, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { Project } from '../projects/project.ts'
+import { getProject } from '../projects/project-store.ts'
+import { isFoundBy } from './branch-operations.ts'
+import { changeRepository } from './change-repository.ts'
+import { type Commit, commitOfProject } from './commit.ts'
+import { refused } from './commit-actions.ts'
+import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
+import type { Committer } from './commit-to-branch.ts'
+import type { Signature } from './git-object.ts'
+import { findReference, type GitReference, listReferences, moveReference } from './git-reference.ts'
+import type { GitRepository, WritableRepository } from './git-repository.ts'
+import { findProjectRepository, repositoryNameOf } from './project-repository.ts'
+import { isRefName } from './repository-path.ts'
+import { recordPush } from './repository-store.ts'
+import { findRevision } from './revision.ts'
+
+const MAX_MESSAGE_LENGTH = 1_048_576
+
+export interface Tag {
+  readonly name: string
+  /** Of the tag object, if it is annotated, else of the commit. */
+  readonly target: string
+  readonly commit: Commit
+  /** `undefined`: the tag is not annotated. */
+  readonly annotation: { readonly message: string; readonly tagger: Signature | undefined } | undefined
+}
+
+export const tagOrders = ['name', 'updated', 'version'] as const
+
+export const listTags = query(
+  {
+    name: 'list_tags',
+    caller: 'anyone',
+    input: z.object({
+      project: namespaceRef,
+      search: z.string().max(255).nullish(),
+      orderBy: z.enum(tagOrders).default('updated'),
+      sort: z.enum(['asc', 'desc']).default('desc'),
+      ...pageInput,
+    }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { search, orderBy, sort, page, perPage }): Promise<Page<Tag>> => {
+    const repository = await findProjectRepository(core, subject)
+    const all = repository === undefined ? [] : await listReferences(repository.git, 'tags')
+    const found = await tagsOf(
+      repository?.git,
+      subject,
+      all.filter(({ name }) => isFoundBy(search, name)),
+    )
+    const sorted = found.toSorted((a, b) => compare[orderBy](a, b) || compare.name(a, b))
+    return pageOfArray(sort === 'asc' ? sorted : sorted.reverse(), { page, perPage })
+  },
+)
+
+export const getTag = query(
+  {
+    name: 'get_tag',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, tagName: revision }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { tagName: name }): Promise<Tag> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = repository && (await findReference(repository.git, 'tags', name))
+    const [tag] = oid === undefined ? [] : await tagsOf(repository?.git, subject, [{ name, oid }])
+    if (tag === undefined) throw notFound('Tag')
+    return tag
+  },
+)
+
+export const createTag = steps(
+  {
+    name: 'create_tag',
+    input: z.object({
+      project: namespaceRef,
+      tagName: z.string().min(1),
+      ref: revision,
+      /** Makes it an annotated one. */
+      message: z.string().max(MAX_MESSAGE_LENGTH).nullish(),
+    }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'push_code',
+  },
+  async (context, { tagName: name, ref, message }): Promise<Tag> => {
+    const { core, subject, nowMs } = context
+    const committer = await requireCommitter(context)
+    if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
+    const repository = await findProjectRepository(core, subject)
+    if (repository === undefined) throw refused('The repository is empty: there is nothing to tag')
+    const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+      const commit = await findRevision(writable, ref, repository.defaultBranch)
+      if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
+      const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
+      const outcome = await moveReference(writable, 'tags', { name, from: undefined, to })
+      if (outcome === 'not_as_expected') throw refused(`A tag called ${name} already exists`)
+      if (outcome === 'name_in_use') throw refused(`The tag name ${name} is in the way of another tag`)
+      await recordPush(core, {
+        projectId: subject.id,
+        actorId: committer.id,
+        kind: 'tags',
+        name,
+        before: undefined,
+        after: to,
+      })
+      return to
+    })
+    return (await tagsOf(repository.git, subject, [{ name, oid }]))[0]!
+  },
+)
+
+export const removeTag = steps(
+  {
+    name: 'remove_tag',
+    input: z.object({ project: namespaceRef, tagName: revision }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'push_code',
+  },
+  async (context, { tagName: name }): Promise<void> => {
+    const { core, subject } = context
+    const { id: actorId } = await requireCommitter(context)
+    if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Tag')
+    await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+      const before = await findReference(writable, 'tags', name)
+      if (before === undefined) throw notFound('Tag')
+      await moveReference(writable, 'tags', { name, from: before, to: undefined })
+      await recordPush(core, { projectId: subject.id, actorId, kind: 'tags', name, before, after: undefined })
+    })
+  },
+)
+
+const updatedSeconds = ({ annotation, commit }: Tag): number =>
+  annotation?.tagger?.atSeconds ?? commit.committer.atSeconds
+
+const compare = {
+  name: (a: Tag, b: Tag) => (a.name < b.name ? -1 : Number(a.name > b.name)),
+  updated: (a: Tag, b: Tag) => updatedSeconds(a) - updatedSeconds(b),
+  version: (a: Tag, b: Tag) => a.name.localeCompare(b.name, 'en', { numeric: true }),
+} satisfies Record<(typeof tagOrders)[number], (a: Tag, b: Tag) => number>
+
+interface Annotation {
+  readonly name: string
+  readonly commit: string
+  readonly message: string
+  readonly committer: Committer
+  readonly nowMs: number
+}
+
+function annotate(
+  repository: WritableRepository,
+  { name, commit, message, committer, nowMs }: Annotation,
+): Promise<string> {
+  const tagger = { ...committer, atSeconds: Math.floor(nowMs / 1_000), offsetMinutes: 0 }
+  return repository.writeTag({ target: commit, name, tagger, message })
+}
+
+/** Tags of trees and blobs, which only Git itself makes, are left out. */
+async function tagsOf(
+  git: GitRepository | undefined,
+  project: Project,
+  references: readonly GitReference[],
+): Promise<Tag[]> {
+  if (git === undefined) return []
+  const tags = references.map(async ({ name, oid }): Promise<Tag | undefined> => {
+    const sha = await git.commitNamedBy(oid)
+    if (sha === undefined) return undefined
+    const commit = commitOfProject(project, { oid: sha, ...(await git.commit(sha)) }, { withTrailers: false })
+    return { name, target: oid, commit, annotation: oid === sha ? undefined : await git.tag(oid) }
+  })
+  return (await Promise.all(tags)).filter((tag) => tag !== undefined)
+}

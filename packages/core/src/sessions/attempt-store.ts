@@ -1,0 +1,87 @@
+import { isIPv6 } from 'node:net'
+import type { Generated } from 'kysely'
+import type { Reading, Tx } from '../kit/context.ts'
+import { digestOf } from '../tokens/token-text.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    password_attempts: PasswordAttemptsTable
+  }
+}
+
+interface PasswordAttemptsTable {
+  id: Generated<number>
+  /** Digests, so that the column is short and holds no password that was typed in the wrong field. */
+  login_digest: string
+  address_digest: string
+  at_ms: number
+}
+
+export interface SignInAttempt {
+  /** Name or e-mail address of a user. */
+  readonly login: string
+  readonly password: string
+  /** IP address. */
+  readonly address: string
+}
+
+export const MAX_ATTEMPTS = 10
+export const WINDOW_MS = 10 * 60_000
+/** Of the table; beyond it the oldest are forgotten. */
+const MAX_ROWS = 100_000
+
+/** Times of the newest in the window, newest first, at most `MAX_ATTEMPTS`: with that login, and from that address. */
+export async function newestAttempts(
+  { db, nowMs }: Reading,
+  attempt: SignInAttempt,
+): Promise<[ofLogin: number[], ofAddress: number[]]> {
+  const times = async (column: 'login_digest' | 'address_digest', digest: string): Promise<number[]> => {
+    const rows = await db
+      .selectFrom('password_attempts')
+      .select('at_ms')
+      .where(column, '=', digest)
+      .where('at_ms', '>', nowMs - WINDOW_MS)
+      .orderBy('at_ms', 'desc')
+      .orderBy('id', 'desc')
+      .limit(MAX_ATTEMPTS)
+      .execute()
+    return rows.map((row) => row.at_ms)
+  }
+  const { login_digest, address_digest } = digestsOf(attempt)
+  return [await times('login_digest', login_digest), await times('address_digest', address_digest)]
+}
+
+export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, attempt: SignInAttempt): Promise<number> {
+  const { id } = await db
+    .insertInto('password_attempts')
+    .values({ ...digestsOf(attempt), at_ms: nowMs })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .deleteFrom('password_attempts')
+    .where((eb) => eb.or([eb('at_ms', '<=', nowMs - WINDOW_MS), eb('id', '<=', id - MAX_ROWS)]))
+    .execute()
+  return id
+}
+
+export async function deleteAttempt({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
+  await db.deleteFrom('password_attempts').where('id', '=', id).execute()
+}
+
+const digestsOf = ({ login, address }: SignInAttempt) => ({
+  login_digest: digestOf(login.trim().toLowerCase()),
+  address_digest: digestOf(networkOf(address)),
+})
+
+/** Whoever has one IPv6 address has 2^64 of them. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::')
+  const before = head.split(':').filter(Boolean)
+  const after = (tail ?? '').split(':').filter(Boolean)
+  const zeros = tail === undefined ? [] : Array(Math.max(0, 8 - before.length - after.length)).fill('0')
+  return [...before, ...zeros, ...after]
+    .slice(0, 4)
+    .map((part) => part.replace(/^0+(?=.)/, ''))
+    .join(':')
+}

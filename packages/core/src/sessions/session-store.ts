@@ -1,0 +1,88 @@
+import type { Generated } from 'kysely'
+import type { Core, Reading, Tx } from '../kit/context.ts'
+import { newOpaqueSecret } from '../oauth/opaque-secret.ts'
+import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    sessions: SessionsTable
+  }
+}
+
+interface SessionsTable {
+  id: Generated<number>
+  session_digest: string
+  user_id: number
+  created_at_ms: number
+  expires_at_ms: number
+}
+
+/** A browser in which a user has signed in. */
+export interface Session {
+  readonly id: number
+  readonly userId: number
+  readonly expiresAtMs: number
+}
+
+type Writing = Pick<Tx, 'db' | 'nowMs'>
+
+/** Without a request for so long, it ends. */
+export const SESSION_LIFETIME_MS = 7 * 24 * 3_600_000
+/** Of one user; the oldest makes room. */
+const MAX_SESSIONS_EACH = 100
+
+/** Returns the secret that the browser keeps; here only its digest is. */
+export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
+  await db.deleteFrom('sessions').where('expires_at_ms', '<=', nowMs).execute()
+  const secret = newOpaqueSecret(core)
+  await db
+    .insertInto('sessions')
+    .values({
+      session_digest: digestOf(secret),
+      user_id: userId,
+      created_at_ms: nowMs,
+      expires_at_ms: nowMs + SESSION_LIFETIME_MS,
+    })
+    .execute()
+  const surplus = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(MAX_SESSIONS_EACH)
+    .executeTakeFirst()
+  if (surplus !== undefined) await db.deleteFrom('sessions').where('id', '=', surplus.id).execute()
+  return secret
+}
+
+/** One that has not ended. */
+export async function findLiveSession({ db, nowMs }: Reading, secret: string): Promise<Session | undefined> {
+  const digest = digestOfPresented(secret)
+  if (digest === undefined) return undefined
+  const row = await db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('session_digest', '=', digest)
+    .where('expires_at_ms', '>', nowMs)
+    .executeTakeFirst()
+  return row && { id: row.id, userId: row.user_id, expiresAtMs: row.expires_at_ms }
+}
+
+export async function prolongSession({ db, nowMs }: Writing, id: number): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({ expires_at_ms: nowMs + SESSION_LIFETIME_MS })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteSession({ db }: Pick<Tx, 'db'>, secret: string): Promise<void> {
+  const digest = digestOfPresented(secret)
+  if (digest !== undefined) await db.deleteFrom('sessions').where('session_digest', '=', digest).execute()
+}
+
+/** Wherever the user is signed in: after a change of the password, or a block. */
+export async function deleteSessionsOf({ db }: Pick<Tx, 'db'>, userId: number): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
+}

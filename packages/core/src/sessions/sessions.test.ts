@@ -1,0 +1,209 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DomainError } from '../kit/domain-error.ts'
+import { grantToken } from '../oauth/grant-token.ts'
+import { hashPassword, savePasswordHash, verifyPassword } from '../users/password-store.ts'
+import type { User } from '../users/user.ts'
+import type { SignInAttempt } from './attempt-store.ts'
+import { csrfTokenOf, findSession, isCsrfToken, newVisitorSecret, signIn, signOut } from './session.ts'
+import { deleteSessionsOf, insertSession } from './session-store.ts'
+
+const PASSWORD = 'correct horse'
+const DAY_MS = 86_400_000
+
+let world: World
+let mira: User
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await withPassword('mira')
+})
+
+afterEach(() => world.close())
+
+async function withPassword(username: string): Promise<User> {
+  const user = await world.user(username)
+  const hash = await hashPassword(world.core, PASSWORD)
+  await world.core.db.write((db) => savePasswordHash({ db }, user.id, hash))
+  return user
+}
+
+const attempt = (changes: Partial<SignInAttempt> = {}, formerSecret?: string) =>
+  signIn(world.core, { login: 'mira', password: PASSWORD, address: '192.0.2.7', ...changes }, formerSecret)
+const outcome = async (changes: Partial<SignInAttempt>) => {
+  const answer = await attempt(changes).catch((error: DomainError) => error.failure)
+  return 'kind' in answer ? answer.kind : answer
+}
+
+async function signedIn(formerSecret?: string): Promise<string> {
+  const answer = await attempt({}, formerSecret)
+  return answer.kind === 'signed_in' ? answer.sessionSecret : expect.unreachable(answer.kind)
+}
+
+describe('sessions', () => {
+  test('a session stands for its user, and no column holds its secret', async () => {
+    const secret = await signedIn()
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(await findSession(world.core, secret)).toEqual({
+      kind: 'session',
+      state: 'valid',
+      id: undefined,
+      user: expect.objectContaining({ username: 'mira' }),
+      scopes: ['api'],
+    })
+    const rows = await world.core.db.read.selectFrom('sessions').selectAll().execute()
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    expect(await findSession(world.core, rows[0]!.session_digest)).toBeUndefined()
+  })
+
+  test('signing in never takes over the secret that the browser had, and ends that session', async () => {
+    const planted = newVisitorSecret(world.core)
+    const first = await signedIn(planted)
+    expect(first).not.toBe(planted)
+    expect(await findSession(world.core, planted)).toBeUndefined()
+    const second = await signedIn(first)
+    expect(await findSession(world.core, first)).toBeUndefined()
+    expect(await findSession(world.core, second)).toBeDefined()
+  })
+
+  test('ends 7 days after the last request', async () => {
+    const secret = await signedIn()
+    await world.clock.advance(6 * DAY_MS)
+    expect(await findSession(world.core, secret)).toBeDefined()
+    await world.clock.advance(7 * DAY_MS - 1)
+    expect(await findSession(world.core, secret)).toBeDefined()
+    await world.clock.advance(7 * DAY_MS)
+    expect(await findSession(world.core, secret)).toBeUndefined()
+  })
+
+  test('signing out ends this one, a change of the password all', async () => {
+    const [first, second] = [await signedIn(), await signedIn()]
+    await signOut(world.core, first)
+    expect(await findSession(world.core, first)).toBeUndefined()
+    expect(await findSession(world.core, second)).toBeDefined()
+    await world.core.db.write((db) => deleteSessionsOf({ db }, mira.id))
+    expect(await findSession(world.core, second)).toBeUndefined()
+  })
+
+  test('a user who is blocked has no session and gets none, which only the right password tells', async () => {
+    const secret = await signedIn()
+    await world.core.db.write((db) =>
+      db.updateTable('users').set({ state: 'blocked' }).where('id', '=', mira.id).execute(),
+    )
+    expect(await findSession(world.core, secret)).toBeUndefined()
+    expect(await outcome({})).toBe('not_active')
+    expect(await outcome({ password: 'no' })).toBe('wrong_login_or_password')
+  })
+
+  test('a user has 100 at most: the oldest makes room', async () => {
+    const first = await signedIn()
+    await world.core.db.write(async (db) => {
+      for (let count = 0; count < 100; count += 1) {
+        await insertSession({ db, nowMs: world.clock.nowMs() }, world.core, mira.id)
+      }
+    })
+    expect(await findSession(world.core, first)).toBeUndefined()
+    expect(await world.core.db.read.selectFrom('sessions').select('id').execute()).toHaveLength(100)
+  })
+})
+
+test('the token of a form is bound to its session, and tells nothing of the secret', async () => {
+  const [mine, others] = [await signedIn(), await signedIn()]
+  expect(isCsrfToken(mine, csrfTokenOf(mine))).toBe(true)
+  expect(isCsrfToken(mine, csrfTokenOf(others))).toBe(false)
+  expect(isCsrfToken(mine, '')).toBe(false)
+  expect(csrfTokenOf(mine)).not.toContain(mine)
+  expect(await findSession(world.core, csrfTokenOf(mine))).toBeUndefined()
+})
+
+describe('guessing', () => {
+  const tooOften = (retryAfterSeconds: number) => ({ code: 'too_often', retryAfterSeconds })
+  const guess = (login: string, address: string) => outcome({ login, address, password: 'guess' })
+  const addressOf = (index: number) => `192.0.2.${index}`
+
+  async function guessTenTimes(of: (index: number) => [login: string, address: string]): Promise<void> {
+    for (let index = 0; index < 10; index += 1) expect(await guess(...of(index))).toBe('wrong_login_or_password')
+  }
+
+  test('of one login, from wherever: after ten wrong passwords right ones are refused too, for 10 minutes', async () => {
+    await guessTenTimes((index) => ['mira', addressOf(index)])
+    expect(await outcome({ address: '198.51.100.1' })).toEqual(tooOften(600))
+    await world.clock.advance(599_000)
+    expect(await outcome({ login: 'MIRA', address: '198.51.100.1' })).toEqual(tooOften(1))
+    await world.clock.advance(1_000)
+    expect(await outcome({ address: '198.51.100.1' })).toBe('signed_in')
+  })
+
+  test('from one address, at whatever logins', async () => {
+    await guessTenTimes((index) => [`user${index}`, '192.0.2.7'])
+    expect(await outcome({ address: '192.0.2.7' })).toEqual(tooOften(600))
+    expect(await outcome({ address: '192.0.2.8' })).toBe('signed_in')
+  })
+
+  test('a network of IPv6 is one address', async () => {
+    await guessTenTimes((index) => [`user${index}`, `2001:db8:0:1::${index}`])
+    expect(await outcome({ address: '2001:0db8:0000:0001:ffff::1' })).toEqual(tooOften(600))
+    expect(await outcome({ address: '2001:db8:0:2::1' })).toBe('signed_in')
+  })
+
+  test('the window slides: each attempt counts for 10 minutes', async () => {
+    for (let index = 0; index < 10; index += 1) {
+      await guess('mira', addressOf(index))
+      await world.clock.advance(60_000)
+    }
+    // The first one has just left the window, the second leaves it in a minute.
+    expect(await guess('mira', addressOf(10))).toBe('wrong_login_or_password')
+    expect(await guess('mira', addressOf(11))).toEqual(tooOften(60))
+  })
+
+  test('a login that nobody has is answered like one that somebody has', async () => {
+    await guessTenTimes((index) => ['nobody', addressOf(index)])
+    expect(await guess('nobody', addressOf(10))).toEqual(tooOften(600))
+  })
+
+  test('a login that nobody has takes as long as a wrong password', async () => {
+    const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+    const medianMs = async (login: string) => {
+      const tookMs: number[] = []
+      for (let count = 0; count < 9; count += 1) {
+        const beganMs = performance.now()
+        expect(await verifyPassword(reading, login, 'guess')).toBeUndefined()
+        tookMs.push(performance.now() - beganMs)
+      }
+      return tookMs.toSorted((a, b) => a - b)[4]!
+    }
+    // Without a hash to compute it would be less than a tenth, however busy the machine is.
+    const [known, unknown] = [await medianMs('mira'), await medianMs('nobody')]
+    expect(unknown).toBeGreaterThan(known / 4)
+  })
+
+  test('signing in to an account of one’s own does not wash away guesses at others', async () => {
+    await withPassword('noor')
+    for (let index = 0; index < 10; index += 1) {
+      expect(await guess(`user${index}`, '192.0.2.7')).toBe('wrong_login_or_password')
+      if (index < 9) expect(await outcome({ login: 'noor', address: '192.0.2.7' })).toBe('signed_in')
+    }
+    expect(await outcome({ login: 'noor', address: '192.0.2.7' })).toEqual(tooOften(600))
+  })
+
+  test('many at once do not outrun the count', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => guess('mira', addressOf(index))))
+    expect(answers.filter((answer) => answer === 'wrong_login_or_password')).toHaveLength(10)
+  })
+
+  test('the grant of a password and the form count together', async () => {
+    await guessTenTimes((index) => ['mira', addressOf(index)])
+    const request = { grantType: 'password', username: 'mira', password: PASSWORD, address: '198.51.100.1' }
+    const refused = await grantToken(world.core, request).catch((error: DomainError) => error.failure)
+    expect(refused).toEqual(tooOften(600))
+  })
+
+  test('what counts no longer is forgotten, and no login is kept as it was typed', async () => {
+    await guessTenTimes((index) => [`my secret ${index}`, addressOf(index)])
+    const rows = () => world.core.db.read.selectFrom('password_attempts').selectAll().execute()
+    expect(JSON.stringify(await rows())).not.toContain('secret')
+    await world.clock.advance(600_000)
+    await guess('mira', addressOf(1))
+    expect(await rows()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import { type AccessLevel, accessLevels } from '../access/access-level.ts'
+import { insertMember, levelIn } from '../access/membership.ts'
+import type { Subject } from '../access/subject.ts'
+import { getGroup } from '../groups/group-store.ts'
+import type { Actor, Core, Reading, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
+import { command, query } from '../kit/operation.ts'
+import { pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import { getProject } from '../projects/project-store.ts'
+import type { User } from '../users/user.ts'
+import { findUser, insertUser } from '../users/user-store.ts'
+import {
+  type AccessToken,
+  expiryOf,
+  type IssuedAccessToken,
+  scopesFrom,
+  type TokenFilter,
+  tokenDescription,
+  tokenExpiry,
+  tokenFilters,
+  tokenName,
+} from './access-token.ts'
+import { deleteBotMembership, findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { issueToken, revoke, rotate } from './issue-token.ts'
+import { shown } from './personal-token-operations.ts'
+import { botScopes } from './scope.ts'
+
+const { guest, planner, reporter, developer, maintainer, owner } = accessLevels
+const botLevels: readonly number[] = [guest, planner, reporter, developer, maintainer, owner]
+
+const ofProject = {
+  subject: (reading: Reading, { project }: { project: number | string }) => getProject(reading, project),
+  permission: 'admin_access_tokens',
+} as const
+const ofGroup = {
+  subject: (reading: Reading, { group }: { group: number | string }) => getGroup(reading, group),
+  permission: 'admin_group_access_tokens',
+} as const
+const project = z.object({ project: namespaceRef })
+const group = z.object({ group: namespaceRef })
+
+const listed = { ...tokenFilters, ...pageInput }
+const one = { tokenId: z.int() }
+const rotated = { expiresAt: tokenExpiry }
+const draft = {
+  name: tokenName,
+  description: tokenDescription,
+  scopes: scopesFrom(botScopes),
+  expiresAt: tokenExpiry,
+  accessLevel: z
+    .int()
+    .nullish()
+    .superRefine((level, context) => {
+      if (typeof level === 'number' && !botLevels.includes(level)) context.addIssue(problem('not_a_value'))
+    })
+    .transform((level) => (level ?? maintainer) as AccessLevel),
+}
+const draftSchema = z.object(draft)
+type Draft = z.output<typeof draftSchema>
+
+export const listProjectTokens = query(
+  { name: 'listProjectTokens', input: project.extend(listed), ...ofProject },
+  (context, { project: _, ...input }) => list(context, input),
+)
+export const listGroupTokens = query(
+  { name: 'listGroupTokens', input: group.extend(listed), ...ofGroup },
+  (context, { group: _, ...input }) => list(context, input),
+)
+
+export const getProjectToken = query(
+  { name: 'getProjectToken', input: project.extend(one), ...ofProject },
+  (context, { tokenId }) => getToken(context, tokenId),
+)
+export const getGroupToken = query(
+  { name: 'getGroupToken', input: group.extend(one), ...ofGroup },
+  (context, { tokenId }) => getToken(context, tokenId),
+)
+
+export const createProjectToken = command(
+  { name: 'createProjectToken', input: project.extend(draft), ...ofProject },
+  (tx, { project: _, ...input }) => create(tx, input),
+)
+export const createGroupToken = command(
+  { name: 'createGroupToken', input: group.extend(draft), ...ofGroup },
+  (tx, { group: _, ...input }) => create(tx, input),
+)
+
+export const revokeProjectToken = command(
+  { name: 'revokeProjectToken', input: project.extend(one), ...ofProject },
+  (tx, { tokenId }) => remove(tx, tokenId),
+)
+export const revokeGroupToken = command(
+  { name: 'revokeGroupToken', input: group.extend(one), ...ofGroup },
+  (tx, { tokenId }) => remove(tx, tokenId),
+)
+
+export const rotateProjectToken = command(
+  { name: 'rotateProjectToken', input: project.extend({ ...one, ...rotated }), ...ofProject },
+  (tx, { tokenId, expiresAt }) => rotateOther(tx, tokenId, expiresAt),
+)
+export const rotateGroupToken = command(
+  { name: 'rotateGroupToken', input: group.extend({ ...one, ...rotated }), ...ofGroup },
+  (tx, { tokenId, expiresAt }) => rotateOther(tx, tokenId, expiresAt),
+)
+
+/** The bot itself asks, whatever its role. */
+export const rotateOwnProjectToken = command(
+  { name: 'rotateOwnProjectToken', input: project.extend(rotated), ...ofProject, permission: 'read_project' },
+  (tx, { expiresAt }) => rotateShown(tx, expiresAt),
+)
+export const rotateOwnGroupToken = command(
+  { name: 'rotateOwnGroupToken', input: group.extend(rotated), ...ofGroup, permission: 'read_group' },
+  (tx, { expiresAt }) => rotateShown(tx, expiresAt),
+)
+
+type About<Context> = Context & { readonly actor: Actor; readonly subject: Subject }
+
+const placeOf = ({ kind, id }: Subject) => (kind === 'project' ? { projectId: id } : { groupId: id })
+
+function list(context: About<Reading>, { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number }) {
+  return listAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
+}
+
+async function getToken(context: About<Reading>, id: number): Promise<AccessToken> {
+  const token = await findAccessToken(context, id)
+  if (token === undefined || !isOf(context.subject, token)) throw notFound()
+  return token
+}
+
+const isOf = ({ kind, id }: Subject, token: AccessToken) =>
+  (kind === 'project' ? token.projectId : token.groupId) === id
+
+async function create(
+  tx: About<Tx> & { readonly core: Core },
+  { accessLevel, expiresAt, ...given }: Draft,
+): Promise<IssuedAccessToken> {
+  const { subject } = tx
+  // A bot that could make bots would outlive its own token.
+  if ((await findUser(tx, tx.actor!.id))?.isBot !== false) throw forbidden()
+  await requireLevel(tx, accessLevel)
+  const bot = await insertBot(tx, given.name)
+  await insertMember(tx, subject, { userId: bot.id, level: accessLevel, createdById: tx.actor!.id })
+  return issueToken(tx, {
+    ...given,
+    ...placeOf(subject),
+    kind: subject.kind,
+    userId: bot.id,
+    level: accessLevel,
+    expiresAt: expiryOf(expiresAt, tx.nowMs),
+  })
+}
+
+/** `project_5_bot_` and 32 hex digits; has no password and gets no mail. */
+function insertBot({ core, subject, ...tx }: About<Tx> & { readonly core: Core }, name: string): Promise<User> {
+  const username = `${subject.kind}_${subject.id}_bot_${Buffer.from(core.randomBytes(16)).toString('hex')}`
+  const host = new URL(core.settings.externalUrl).hostname
+  return insertUser(tx, { username, name, email: `${username}@noreply.${host}`, isBot: true })
+}
+
+/** Nobody gives, or takes over by rotation, a higher role than their own. */
+async function requireLevel(context: About<Reading>, level: AccessLevel): Promise<void> {
+  const { id, isAdministrator } = context.actor!
+  if (isAdministrator || (await levelIn(context, id, context.subject)) >= level) return
+  throw new DomainError({ code: 'refused', message: 'Access level of the token is higher than your own' })
+}
+
+async function remove(tx: About<Tx>, tokenId: number): Promise<void> {
+  const token = await getToken(tx, tokenId)
+  await revoke(tx, token)
+  await deleteBotMembership(tx, token)
+}
+
+async function rotateOther(
+  tx: About<Tx> & { readonly core: Core },
+  tokenId: number,
+  expiresAt: string | null | undefined,
+) {
+  const token = await getToken(tx, tokenId)
+  await requireLevel(tx, token.level ?? owner)
+  return rotate(tx, token, expiresAt)
+}
+
+async function rotateShown(tx: About<Tx> & { readonly core: Core }, expiresAt: string | null | undefined) {
+  const token = await shown(tx)
+  if (!isOf(tx.subject, token)) throw notFound()
+  return rotate(tx, token, expiresAt)
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import type { Reading } from '../kit/context.ts'
+import { forbidden, notFound } from '../kit/domain-error.ts'
+import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { pageInput } from '../kit/page.ts'
+import type { User } from '../users/user.ts'
+import { findUser } from '../users/user-store.ts'
+import {
+  type AccessToken,
+  expiryOf,
+  requireScopesFor,
+  scopesFrom,
+  tokenDescription,
+  tokenExpiry,
+  tokenFilters,
+  tokenName,
+} from './access-token.ts'
+import { findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { issueToken, revoke } from './issue-token.ts'
+import { tokenScopes } from './scope.ts'
+
+const { state } = tokenFilters
+const ofUser = z.object({ userId: z.int() })
+const oneOfUser = ofUser.extend({ impersonationTokenId: z.int() })
+
+export const listImpersonationTokens = freeQuery(
+  {
+    name: 'listImpersonationTokens',
+    caller: 'administrator',
+    input: ofUser.extend({ state, ...pageInput }),
+  },
+  async (context, { userId, page, perPage, ...filter }) => {
+    await getUser(context, userId)
+    return listAccessTokens(context, { kinds: ['impersonation'], userId }, filter, { page, perPage })
+  },
+)
+
+export const getImpersonationToken = freeQuery(
+  { name: 'getImpersonationToken', caller: 'administrator', input: oneOfUser },
+  (context, input) => getToken(context, input),
+)
+
+export const createImpersonationToken = freeCommand(
+  {
+    name: 'createImpersonationToken',
+    caller: 'administrator',
+    input: ofUser.extend({
+      name: tokenName,
+      description: tokenDescription,
+      scopes: scopesFrom(tokenScopes),
+      expiresAt: tokenExpiry,
+    }),
+  },
+  async (tx, { userId, expiresAt, ...given }) => {
+    if (!tx.core.settings.impersonationEnabled) throw forbidden()
+    requireScopesFor(await getUser(tx, userId), given.scopes)
+    return issueToken(tx, { ...given, kind: 'impersonation', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+  },
+)
+
+export const revokeImpersonationToken = freeCommand(
+  { name: 'revokeImpersonationToken', caller: 'administrator', input: oneOfUser },
+  async (tx, input) => revoke(tx, await getToken(tx, input)),
+)
+
+async function getUser(reading: Reading, id: number): Promise<User> {
+  const user = await findUser(reading, id)
+  if (user === undefined) throw notFound('User')
+  return user
+}
+
+async function getToken(
+  reading: Reading,
+  { userId, impersonationTokenId }: z.output<typeof oneOfUser>,
+): Promise<AccessToken> {
+  await getUser(reading, userId)
+  const token = await findAccessToken(reading, impersonationTokenId)
+  if (token?.kind !== 'impersonation' || token.userId !== userId) throw notFound('Impersonation Token')
+  return token
+}

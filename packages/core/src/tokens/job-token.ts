@@ -1,0 +1,98 @@
+import type { Generated } from 'kysely'
+import { z } from 'zod'
+import type { Reading } from '../kit/context.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { command, freeCommand } from '../kit/operation.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { getProject } from '../projects/project-store.ts'
+import { findUser } from '../users/user-store.ts'
+import type { Authenticated } from './authenticated.ts'
+import { digestOf, digestOfPresented, newTokenText } from './token-text.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    job_tokens: JobTokensTable
+  }
+}
+
+/** Of a job that runs until its token is revoked. */
+export interface JobTokensTable {
+  id: Generated<number>
+  project_id: number
+  /** Who has started the job. */
+  user_id: number
+  /** SHA-256 of the value, in hex. */
+  digest: string
+  revoked_at_ms: number | null
+  created_at_ms: number
+}
+
+export interface IssuedJobToken {
+  readonly id: number
+  readonly value: string
+}
+
+/** For the command line, as nothing here runs jobs. The value is told this once. */
+export const createJobToken = command(
+  {
+    name: 'createJobToken',
+    caller: 'administrator',
+    input: z.object({ project: namespaceRef, userId: z.int() }),
+    subject: (reading, { project }) => getProject(reading, project),
+    permission: 'admin_project',
+  },
+  async ({ core, db, nowMs, subject, recordEvent }, { userId }): Promise<IssuedJobToken> => {
+    if ((await findUser({ db, nowMs }, userId)) === undefined) throw notFound('User')
+    const value = newTokenText(`${core.settings.serviceName}cbt-`, core.randomBytes)
+    const { id } = await db
+      .insertInto('job_tokens')
+      .values({
+        project_id: subject.id,
+        user_id: userId,
+        digest: digestOf(value),
+        revoked_at_ms: null,
+        created_at_ms: nowMs,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await recordEvent({ type: 'job_token.created', objectId: id, projectId: subject.id })
+    return { id, value }
+  },
+)
+
+/** The job has ended. */
+export const revokeJobToken = freeCommand(
+  { name: 'revokeJobToken', caller: 'administrator', input: z.object({ id: z.int() }) },
+  async ({ db, nowMs, recordEvent }, { id }) => {
+    const row = await db
+      .selectFrom('job_tokens')
+      .select(['project_id', 'revoked_at_ms'])
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound()
+    if (row.revoked_at_ms !== null) return
+    await db.updateTable('job_tokens').set({ revoked_at_ms: nowMs }).where('id', '=', id).execute()
+    await recordEvent({ type: 'job_token.revoked', objectId: id, projectId: row.project_id })
+  },
+)
+
+/** What is behind a value that someone shows; `undefined` for one that is unknown. */
+export async function findByJobTokenText(reading: Reading, text: string): Promise<Authenticated | undefined> {
+  const digest = digestOfPresented(text)
+  if (digest === undefined) return undefined
+  const row = await reading.db
+    .selectFrom('job_tokens')
+    .select(['id', 'project_id', 'user_id', 'revoked_at_ms'])
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  return (
+    row && {
+      kind: 'job',
+      state: row.revoked_at_ms === null ? 'valid' : 'revoked',
+      id: row.id,
+      user: await findUser(reading, row.user_id),
+      scopes: ['api'],
+      projectId: row.project_id,
+    }
+  )
+}

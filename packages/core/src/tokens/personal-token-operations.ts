@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Actor, Reading } from '../kit/context.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
+import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { pageInput } from '../kit/page.ts'
+import { findUser } from '../users/user-store.ts'
+import {
+  type AccessToken,
+  expiryOf,
+  requireScopesFor,
+  scopesFrom,
+  tokenDescription,
+  tokenExpiry,
+  tokenFilters,
+  tokenName,
+} from './access-token.ts'
+import { findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { issueToken, revoke, rotate } from './issue-token.ts'
+import { tokenScopes } from './scope.ts'
+
+/** Administrators make them for others; who wants one for themselves makes it in the web application. */
+export const createPersonalToken = freeCommand(
+  {
+    name: 'createPersonalToken',
+    caller: 'administrator',
+    input: z.object({
+      userId: z.int(),
+      name: tokenName,
+      description: tokenDescription,
+      scopes: scopesFrom(tokenScopes),
+      expiresAt: tokenExpiry,
+    }),
+  },
+  async (tx, { userId, expiresAt, ...given }) => {
+    const user = await findUser(tx, userId)
+    if (user === undefined) throw notFound('User')
+    requireScopesFor(user, given.scopes)
+    return issueToken(tx, { ...given, kind: 'personal', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+  },
+)
+
+/** An administrator sees those of everyone, bots included; anyone else their own. Impersonation tokens are not among them. */
+export const listPersonalTokens = freeQuery(
+  { name: 'listPersonalTokens', input: z.object({ userId: z.int().nullish(), ...tokenFilters, ...pageInput }) },
+  async (context, { userId, page, perPage, ...filter }) => {
+    const { id, isAdministrator } = context.actor!
+    if (!isAdministrator && typeof userId === 'number' && userId !== id)
+      throw new DomainError({ code: 'unauthenticated' })
+    const of = {
+      kinds: ['personal', 'project', 'group'],
+      userId: isAdministrator ? (userId ?? undefined) : id,
+    } as const
+    return listAccessTokens(context, of, filter, { page, perPage })
+  },
+)
+
+const byId = z.object({ id: z.int() })
+
+export const getPersonalToken = freeQuery({ name: 'getPersonalToken', input: byId }, (context, { id }) =>
+  reachable(context, id),
+)
+
+export const revokePersonalToken = freeCommand({ name: 'revokePersonalToken', input: byId }, async (tx, { id }) =>
+  revoke(tx, await reachable(tx, id)),
+)
+
+export const rotatePersonalToken = freeCommand(
+  { name: 'rotatePersonalToken', input: byId.extend({ expiresAt: tokenExpiry }) },
+  async (tx, { id, expiresAt }) => rotate(tx, await reachable(tx, id), expiresAt),
+)
+
+/** The token with which it is asked. */
+export const getOwnToken = freeQuery({ name: 'getOwnToken', input: z.object({}) }, (context) => shown(context))
+
+export const revokeOwnToken = freeCommand({ name: 'revokeOwnToken', input: z.object({}) }, async (tx) =>
+  revoke(tx, await shown(tx)),
+)
+
+export const rotateOwnToken = freeCommand(
+  { name: 'rotateOwnToken', input: z.object({ expiresAt: tokenExpiry }) },
+  async (tx, { expiresAt }) => rotate(tx, await shown(tx), expiresAt),
+)
+
+/**
+ * A token of the actor's, or for an administrator anyone's. Only an administrator hears that there is none: to others one
+ * that is not theirs looks the same.
+ */
+async function reachable(context: Reading & { readonly actor: Actor }, id: number): Promise<AccessToken> {
+  const { id: actorId, isAdministrator } = context.actor!
+  const token = await findAccessToken(context, id)
+  if (isAdministrator) {
+    if (token === undefined) throw notFound()
+    return token
+  }
+  const isOwn = token?.userId === actorId && token.kind !== 'impersonation'
+  if (!isOwn) throw new DomainError({ code: 'unauthenticated' })
+  return token
+}
+
+export async function shown(context: Reading & { readonly actor: Actor }): Promise<AccessToken> {
+  const id = context.actor?.accessTokenId
+  const token = id === undefined ? undefined : await findAccessToken(context, id)
+  if (token !== undefined) return token
+  throw new DomainError({
+    code: 'refused',
+    message: 'This endpoint requires token type to be a personal access token',
+  })
+}

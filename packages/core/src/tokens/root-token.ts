@@ -1,0 +1,52 @@
+import type { Core } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { insertEvent } from '../kit/event.ts'
+import { insertUser } from '../users/user-store.ts'
+import { insertAccessToken } from './access-token-store.ts'
+import { newTokenText } from './token-text.ts'
+
+/** What a header can carry as it is. */
+const givenForm = /^[\x21-\x7e]{20,256}$/
+const rootScopes = ['api', 'read_user', 'read_repository', 'write_repository', 'sudo', 'admin_mode'] as const
+
+/**
+ * Makes the first administrator, `root`, with a personal token that does not end, when there is no administrator yet.
+ *
+ * A token given is taken as it is, and is as hard to guess as whoever gave it has made it; otherwise one is made.
+ *
+ * @returns the token that was made, to be shown this once; `undefined` when it was given or nothing was to do
+ * @throws DomainError `refused` when the one given is not 20 to 256 printable characters without spaces
+ */
+export async function ensureRootToken(core: Core, given?: string): Promise<string | undefined> {
+  if (given !== undefined && !givenForm.test(given)) {
+    throw new DomainError({
+      code: 'refused',
+      message: 'The token of the first administrator must be 20 to 256 printable characters without spaces',
+    })
+  }
+  const value = given ?? newTokenText(core.settings.personalAccessTokenPrefix, core.randomBytes)
+  const isNew = await core.db.write(async (db) => {
+    const tx = { db, nowMs: core.clock.nowMs() }
+    const administrator = await db
+      .selectFrom('users')
+      .select('id')
+      .where('is_admin', '=', 1)
+      .limit(1)
+      .executeTakeFirst()
+    if (administrator !== undefined) return false
+    const isTaken = await db.selectFrom('routes').select('path').where('path', '=', 'root').executeTakeFirst()
+    const username = isTaken === undefined ? 'root' : `root_${Buffer.from(core.randomBytes(4)).toString('hex')}`
+    const host = new URL(core.settings.externalUrl).hostname
+    const root = await insertUser(tx, {
+      username,
+      name: 'Administrator',
+      email: `${username}@noreply.${host}`,
+      isAdministrator: true,
+    })
+    const draft = { kind: 'personal', userId: root.id, name: 'root token', scopes: rootScopes, value } as const
+    const token = await insertAccessToken(tx, { ...draft, expiresAt: undefined })
+    await insertEvent(tx, { type: 'access_token.created', objectId: token.id })
+    return true
+  })
+  return isNew && given === undefined ? value : undefined
+}

@@ -1,0 +1,246 @@
+import { z } from 'zod'
+import { PATH_TAKEN, pathProblem } from '../groups/free-path.ts'
+import { moveRoutes } from '../groups/route-store.ts'
+import type { Actor, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, invalid } from '../kit/domain-error.ts'
+import { freeCommand, freeQuery, freeSteps } from '../kit/operation.ts'
+import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
+import { clearable, instant } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import { isLastOwnerSomewhere } from '../members/member-store.ts'
+import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { hashPassword, savePasswordHash } from './password-store.ts'
+import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
+import {
+  deleteUserRow,
+  findUserByEmail,
+  getUser,
+  insertUser,
+  listUserRows,
+  type UserChanges,
+  updateUserRow,
+} from './user-store.ts'
+
+const text = z.string().min(1).max(255)
+
+export const getCurrentUser = freeQuery(
+  { name: 'getCurrentUser', input: z.object({}) },
+  async (reading): Promise<UserProfile> => ({ user: await getUser(reading, reading.actor!.id), isWhole: true }),
+)
+
+export const getUserProfile = freeQuery(
+  { name: 'getUserProfile', input: z.object({ user: z.int() }) },
+  async (reading, { user }) => profileOf(await getUser(reading, user), reading.actor),
+)
+
+export const listUsers = freeQuery(
+  {
+    name: 'listUsers',
+    caller: 'anyone',
+    input: z.object({
+      username: z.string().max(255).optional(),
+      search: z.string().max(255).optional(),
+      active: z.boolean().optional(),
+      blocked: z.boolean().optional(),
+      admins: z.boolean().optional(),
+      humans: z.boolean().optional(),
+      withoutProjectBots: z.boolean().optional(),
+      createdAfter: instant.optional(),
+      createdBefore: instant.optional(),
+      orderBy: z.enum(['id', 'name', 'username', 'created_at']).default('id'),
+      sort: z.enum(['asc', 'desc']).default('desc'),
+      idAfter: z.int().optional(),
+      idBefore: z.int().optional(),
+      ...keysetInput,
+      ...pageInput,
+    }),
+  },
+  async (reading, input) => {
+    const { actor } = reading
+    // Whoever has not signed in may ask whether there is such a user, but not who there is.
+    if (actor === undefined && !input.username) throw forbidden()
+    const isAdministrator = actor?.isAdministrator === true
+    const filter = {
+      ...input,
+      username: input.username || undefined,
+      search: input.search || undefined,
+      allEmails: isAdministrator,
+      isActive: input.active,
+      isBlocked: input.blocked,
+      isAdministrator: isAdministrator && input.admins,
+      isBot: input.humans || input.withoutProjectBots ? false : undefined,
+      createdAfterMs: input.createdAfter,
+      createdBeforeMs: input.createdBefore,
+    }
+    const order = { by: input.orderBy, direction: input.sort }
+    const page = await listUserRows(reading, filter, order, input, input.pagination === 'keyset')
+    const profile = (user: User) => profileOf(user, actor)
+    return 'nextCursor' in page ? mapKeysetPage(page, profile) : mapPage(page, profile)
+  },
+)
+
+/**
+ * Without a password of their own (`resetPassword`, `forceRandomPassword`) nobody can sign in as the user with one until it
+ * is set.
+ */
+export const createUser = freeSteps(
+  {
+    name: 'createUser',
+    caller: 'administrator',
+    input: z
+      .object({
+        email: z.string().min(1),
+        username: text,
+        name: text,
+        password: z.string().min(1).optional(),
+        resetPassword: z.boolean().optional(),
+        forceRandomPassword: z.boolean().optional(),
+        admin: z.boolean().optional(),
+        publicEmail: clearable(z.string()),
+      })
+      .superRefine(({ password, resetPassword, forceRandomPassword }, context) => {
+        if (password === undefined && !resetPassword && !forceRandomPassword)
+          context.addIssue(problem('at_least_one', { names: ['password', 'resetPassword', 'forceRandomPassword'] }))
+      }),
+  },
+  async ({ core, write }, { email, username, name, password, admin, publicEmail }): Promise<UserProfile> => {
+    requireGood({ email, publicEmail, password })
+    const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
+    return write(async (tx) => {
+      await requireFreeEmail(tx, email)
+      await requireFreeUsername(tx, username)
+      const created = await insertUser(tx, { username, name, email, isAdministrator: admin === true })
+      const user = publicEmail ? await updateUserRow(tx, created.id, { publicEmail }) : created
+      if (passwordHash !== undefined) await savePasswordHash(tx, user.id, passwordHash)
+      await tx.recordEvent({ type: 'user.created', objectId: user.id })
+      return { user, isWhole: true }
+    })
+  },
+)
+
+export const updateUser = freeSteps(
+  {
+    name: 'updateUser',
+    caller: 'administrator',
+    input: z.object({
+      user: z.int(),
+      email: z.string().min(1).optional(),
+      username: text.optional(),
+      name: text.optional(),
+      password: z.string().min(1).optional(),
+      admin: z.boolean().optional(),
+      publicEmail: clearable(z.string()),
+    }),
+  },
+  async ({ core, write, ...reading }, { user: id, password, ...input }): Promise<UserProfile> => {
+    await getUser(reading, id)
+    requireGood({ ...input, password })
+    const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
+    return write(async (tx) => {
+      const before = await getUser(tx, id)
+      const { email, username, admin } = input
+      if (email !== undefined && email.toLowerCase() !== before.email) await requireFreeEmail(tx, email)
+      if (username !== undefined && username !== before.username) await moveNamespace(tx, before, username)
+      // An instance without an administrator could not get one again.
+      if (admin === false && id === tx.actor?.id) throw forbidden()
+      const user = await updateUserRow(tx, id, changesOf(input))
+      if (passwordHash !== undefined) await savePasswordHash(tx, id, passwordHash)
+      await tx.recordEvent({ type: 'user.updated', objectId: id })
+      return { user, isWhole: true }
+    })
+  },
+)
+
+/** With the projects in their namespace. Refused while a group would be left without an owner, unless `hardDelete`. */
+export const removeUser = freeCommand(
+  {
+    name: 'removeUser',
+    caller: 'administrator',
+    input: z.object({ user: z.int(), hardDelete: z.boolean().default(false) }),
+  },
+  async (tx, { user: id, hardDelete }): Promise<void> => {
+    const user = await getUser(tx, id)
+    if (id === tx.actor?.id) throw forbidden()
+    if (!hardDelete && (await isLastOwnerSomewhere(tx, id)))
+      throw new DomainError({
+        code: 'conflict',
+        reason: 'User cannot be removed while being the sole owner of a group',
+      })
+    for (const project of await deleteProjectsOf(tx, { ownerId: id }))
+      await tx.recordEvent({ type: 'project.removed', objectId: project.id, details: { path: project.fullPath } })
+    await deleteUserRow(tx, id)
+    await tx.recordEvent({ type: 'user.removed', objectId: id, details: { username: user.username } })
+  },
+)
+
+export const blockUser = stateChange('blockUser', { to: 'blocked', from: ['active', 'deactivated'] })
+export const unblockUser = stateChange('unblockUser', { to: 'active', from: ['blocked'] })
+export const activateUser = stateChange('activateUser', { to: 'active', from: ['deactivated'] })
+export const deactivateUser = stateChange('deactivateUser', { to: 'deactivated', from: ['active'] })
+
+/** Again to the state that the user has is no failure; from one that is not listed, or of oneself, it is forbidden. */
+function stateChange(name: string, { to, from }: { to: UserState; from: readonly UserState[] }) {
+  return freeCommand({ name, caller: 'administrator', input: z.object({ user: z.int() }) }, async (tx, input) => {
+    const user = await getUser(tx, input.user)
+    if (user.state === to) return true as const
+    if (!from.includes(user.state)) throw forbidden(`The user is ${user.state}`)
+    if (user.id === tx.actor?.id) throw forbidden()
+    await updateUserRow(tx, user.id, { state: to })
+    await tx.recordEvent({ type: 'user.state_changed', objectId: user.id, details: { from: user.state, to } })
+    return true as const
+  })
+}
+
+const profileOf = (user: User, actor: Actor): UserProfile => ({
+  user,
+  isWhole: actor !== undefined && (actor.isAdministrator || actor.id === user.id),
+})
+
+async function moveNamespace(tx: Tx, { username }: User, to: string): Promise<void> {
+  await requireFreeUsername(tx, to, username)
+  await moveRoutes(tx.db, username, to)
+  await renameProjectsBelow(tx, username, to)
+}
+
+async function requireFreeUsername(tx: Tx, username: string, formerly?: string): Promise<void> {
+  const wrong = await pathProblem(tx, { path: username, ...(formerly !== undefined && { formerly }) })
+  if (wrong === PATH_TAKEN) throw new DomainError({ code: 'conflict', reason: 'Username has already been taken' })
+  if (wrong !== undefined) throw invalid({ username: [wrong] })
+}
+
+function requireGood(input: {
+  email?: string | undefined
+  publicEmail?: string | null | undefined
+  password?: string | undefined
+}): void {
+  const { email, publicEmail, password } = input
+  const problems = {
+    email: email === undefined ? undefined : emailProblem(email),
+    public_email: publicEmail ? emailProblem(publicEmail) : undefined,
+    password: password === undefined ? undefined : passwordProblem(password),
+  }
+  const found = Object.entries(problems).flatMap(([field, what]) => (what === undefined ? [] : [[field, [what]]]))
+  if (found.length > 0) throw invalid(Object.fromEntries(found))
+}
+
+async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
+  if ((await findUserByEmail(tx, email)) !== undefined)
+    throw new DomainError({ code: 'conflict', reason: 'Email has already been taken' })
+}
+
+function changesOf(input: {
+  email?: string | undefined
+  username?: string | undefined
+  name?: string | undefined
+  admin?: boolean | undefined
+  publicEmail?: string | null | undefined
+}): UserChanges {
+  const { email, username, name, admin, publicEmail } = input
+  return {
+    ...(email !== undefined && { email }),
+    ...(username !== undefined && { username }),
+    ...(name !== undefined && { name }),
+    ...(admin !== undefined && { isAdministrator: admin }),
+    ...(publicEmail !== undefined && { publicEmail: publicEmail?.toLowerCase() }),
+  }
+}

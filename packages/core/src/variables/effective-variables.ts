@@ -1,0 +1,64 @@
+import { EVERY_ENVIRONMENT, type Variable } from './variable.ts'
+
+/** Under what circumstances variables are asked for. */
+export interface VariableCircumstances {
+  /** Names of the environments of a pipeline's jobs. */
+  readonly environments: readonly string[]
+  readonly isProtectedRef: boolean
+}
+
+/**
+ * The one variable that counts for each key, ordered by key.
+ *
+ * Of those whose scope and protection fit, the nearest level's wins whatever its scope; within a level the most specific
+ * scope: one that is an environment's very name, then the one with the most characters that are not `*`, then the first in
+ * alphabetical order.
+ *
+ * @param levels variables of the project, then of its groups from the nearest up
+ * @see design.md 7, ruling 12
+ */
+export function effectiveVariables<One extends Pick<Variable, 'key' | 'isProtected' | 'environmentScope'>>(
+  levels: readonly (readonly One[])[],
+  { environments, isProtectedRef }: VariableCircumstances,
+): One[] {
+  const chosen = new Map<string, One>()
+  for (const level of levels) {
+    const ofLevel = new Map<string, One>()
+    for (const variable of level) {
+      if (chosen.has(variable.key)) continue
+      if ((variable.isProtected && !isProtectedRef) || !isInScope(variable.environmentScope, environments)) continue
+      const rival = ofLevel.get(variable.key)
+      if (rival === undefined || isMoreSpecific(variable.environmentScope, rival.environmentScope)) {
+        ofLevel.set(variable.key, variable)
+      }
+    }
+    for (const [key, variable] of ofLevel) chosen.set(key, variable)
+  }
+  return [...chosen.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+const isInScope = (scope: string, environments: readonly string[]): boolean =>
+  scope === EVERY_ENVIRONMENT || environments.some((environment) => scopeMatches(scope, environment))
+
+/** `*` stands for any characters, also none; the rest for itself. Takes no longer than both lengths multiplied. */
+export function scopeMatches(scope: string, environment: string): boolean {
+  const [first, ...rest] = scope.split('*') as [string, ...string[]]
+  if (rest.length === 0) return scope === environment
+  const last = rest.pop()!
+  if (!environment.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = environment.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return environment.length - last.length >= at && environment.endsWith(last)
+}
+
+function isMoreSpecific(scope: string, other: string): boolean {
+  const [isExact, otherIsExact] = [!scope.includes('*'), !other.includes('*')]
+  if (isExact !== otherIsExact) return isExact
+  const byLength = scope.replaceAll('*', '').length - other.replaceAll('*', '').length
+  if (byLength !== 0 && !isExact) return byLength > 0
+  return scope < other
+}

@@ -1,0 +1,60 @@
+import { link, mkdir, open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SECRETS_KEY_BYTES } from './sealed-text.ts'
+
+/**
+ * The key under which stored secrets are sealed, from a file that only its owner may read; made on first use. Of several
+ * processes that begin at once, all get the same.
+ *
+ * @throws when the file is not of this form, or others may read it
+ */
+export async function loadSecretsKey(file: string, randomBytes: (bytes: number) => Uint8Array): Promise<Uint8Array> {
+  return (await readKey(file)) ?? (await createKey(file, randomBytes))
+}
+
+async function createKey(file: string, randomBytes: (bytes: number) => Uint8Array): Promise<Uint8Array> {
+  const unfinished = `${file}.${Buffer.from(randomBytes(8)).toString('hex')}`
+  await mkdir(dirname(file), { recursive: true })
+  const handle = await open(unfinished, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${Buffer.from(randomBytes(SECRETS_KEY_BYTES)).toString('hex')}\n`)
+    await handle.sync()
+    // Fails where there is a file by now; a rename would replace the key that another process has begun to use.
+    await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await handle.close()
+    await rm(unfinished, { force: true })
+  }
+  await syncDirectory(dirname(file))
+  return (await readKey(file))!
+}
+
+async function readKey(file: string): Promise<Uint8Array | undefined> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return undefined
+  })
+  if (handle === undefined) return undefined
+  try {
+    const { mode } = await handle.stat()
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new Error(`${file} holds the secrets key and others may read it; run: chmod 600 ${file}`)
+    }
+    const text = (await handle.readFile('utf8')).trim()
+    if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`${file} should hold a secrets key of 64 hexadecimal digits`)
+    return Buffer.from(text, 'hex')
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import type { Subject } from '../access/subject.ts'
+import { getGroup } from '../groups/group-store.ts'
+import type { Core, OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
+import { command, query } from '../kit/operation.ts'
+import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { Project } from '../projects/project.ts'
+import { getProject } from '../projects/project-store.ts'
+import { effectiveVariables, type VariableCircumstances } from './effective-variables.ts'
+import {
+  EVERY_ENVIRONMENT,
+  maxVariables,
+  problemsOf,
+  type Variable,
+  type VariableDraft,
+  variableFilter,
+  variableInput,
+} from './variable.ts'
+import {
+  countVariables,
+  deleteVariable,
+  findVariables,
+  insertVariable,
+  listSealedVariables,
+  listVariables,
+  unsealVariable,
+  updateVariable,
+} from './variable-store.ts'
+
+/** A variable as those see it who may administer them; `value` is missing from a hidden one. */
+export interface ShownVariable extends Omit<Variable, 'value'> {
+  readonly value: string | undefined
+}
+
+/** Which one: by key, and by scope where several have it. */
+const named = { key: z.string().min(1).max(255), filter: variableFilter }
+const created = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
+const changed = { value: z.string().nullish(), ...variableInput }
+
+const ofProject = {
+  permission: 'admin_variables',
+  subject: (reading: Reading, { project }: { project: number | string }) => getProject(reading, project),
+} as const
+
+export const listProjectVariables = query(
+  { name: 'list_project_variables', input: z.object({ project: namespaceRef, ...pageInput }), ...ofProject },
+  list,
+)
+
+export const getProjectVariable = query(
+  { name: 'get_project_variable', input: z.object({ project: namespaceRef, ...named }), ...ofProject },
+  get,
+)
+
+export const createProjectVariable = command(
+  { name: 'create_project_variable', input: z.object({ project: namespaceRef, ...created }), ...ofProject },
+  create,
+)
+
+export const updateProjectVariable = command(
+  { name: 'update_project_variable', input: z.object({ project: namespaceRef, ...named, ...changed }), ...ofProject },
+  update,
+)
+
+export const removeProjectVariable = command(
+  { name: 'remove_project_variable', input: z.object({ project: namespaceRef, ...named }), ...ofProject },
+  remove,
+)
+
+const ofGroup = {
+  permission: 'admin_group_variables',
+  subject: (reading: Reading, { group }: { group: number | string }) => getGroup(reading, group),
+} as const
+
+export const listGroupVariables = query(
+  { name: 'list_group_variables', input: z.object({ group: namespaceRef, ...pageInput }), ...ofGroup },
+  list,
+)
+
+export const getGroupVariable = query(
+  { name: 'get_group_variable', input: z.object({ group: namespaceRef, ...named }), ...ofGroup },
+  get,
+)
+
+export const createGroupVariable = command(
+  { name: 'create_group_variable', input: z.object({ group: namespaceRef, ...created }), ...ofGroup },
+  create,
+)
+
+export const updateGroupVariable = command(
+  { name: 'update_group_variable', input: z.object({ group: namespaceRef, ...named, ...changed }), ...ofGroup },
+  update,
+)
+
+export const removeGroupVariable = command(
+  { name: 'remove_group_variable', input: z.object({ group: namespaceRef, ...named }), ...ofGroup },
+  remove,
+)
+
+/**
+ * The variables that count for a pipeline of a project, values included: for the service itself, not for showing.
+ *
+ * @see design.md 6 and 7, ruling 12
+ */
+export async function variablesFor(
+  reading: Reading,
+  core: Core,
+  project: Project,
+  circumstances: VariableCircumstances,
+): Promise<Variable[]> {
+  const all = await listSealedVariables(reading, { projectId: project.id, groupIds: project.groupIds })
+  const nearestFirst = [undefined, ...project.groupIds.toReversed()]
+  const levels = nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
+  return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
+}
+
+type Named = z.output<z.ZodObject<typeof named>>
+type Created = z.output<z.ZodObject<typeof created>>
+type Changed = z.output<z.ZodObject<typeof changed>>
+type About<Context> = OperationContext & Context & { readonly subject: Subject }
+
+async function list(context: About<Reading>, request: PageRequest): Promise<Page<ShownVariable>> {
+  return mapPage(await listVariables(context.core, context, context.subject, request), shown)
+}
+
+async function get(context: About<Reading>, input: Named): Promise<ShownVariable> {
+  return shown(await getOne(context, input))
+}
+
+async function create(context: About<Tx>, input: Created): Promise<ShownVariable> {
+  const { core, subject } = context
+  const draft: VariableDraft = {
+    key: input.key.trim(),
+    value: input.value,
+    type: input.variableType ?? 'env_var',
+    isProtected: input.protected ?? false,
+    isMasked: (input.masked ?? false) || (input.maskedAndHidden ?? false),
+    isHidden: input.maskedAndHidden ?? false,
+    isRaw: input.raw ?? false,
+    environmentScope: input.environmentScope || EVERY_ENVIRONMENT,
+    description: input.description ?? undefined,
+  }
+  await requireValid(context, draft)
+  const most = maxVariables[subject.kind]
+  if ((await countVariables(context, subject)) >= most) {
+    throw invalid({ base: [`Maximum number of ${subject.kind} CI/CD variables (${most}) exceeded`] })
+  }
+  const variable = await insertVariable(core, context, subject, draft)
+  await record(context, 'created', variable)
+  return shown(variable)
+}
+
+async function update(context: About<Tx>, { filter, key, ...input }: Named & Changed): Promise<ShownVariable> {
+  const { core, subject } = context
+  const former = await getOne(context, { key, filter })
+  const isMasked = input.masked ?? former.isMasked
+  if (former.isHidden && !isMasked) throw invalid({ base: ['A variable that is masked and hidden stays so'] })
+  const variable: Variable = {
+    ...former,
+    value: input.value ?? former.value,
+    type: input.variableType ?? former.type,
+    isProtected: input.protected ?? former.isProtected,
+    isMasked,
+    isRaw: input.raw ?? former.isRaw,
+    environmentScope: input.environmentScope || former.environmentScope,
+    description: input.description === undefined ? former.description : (input.description ?? undefined),
+  }
+  await requireValid(context, variable)
+  const changedVariable = await updateVariable(core, context, subject, variable)
+  await record(context, 'updated', changedVariable)
+  return shown(changedVariable)
+}
+
+async function remove(context: About<Tx>, input: Named): Promise<void> {
+  const variable = await getOne(context, input)
+  await deleteVariable(context, variable.id)
+  await record(context, 'removed', variable)
+}
+
+/** @throws DomainError `not_found`; `conflict` when the filter leaves several */
+async function getOne(context: About<Reading>, { key, filter }: Named): Promise<Variable> {
+  const environmentScope = filter?.environmentScope ?? undefined
+  const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
+  if (variable === undefined) throw notFound('Variable')
+  if (another === undefined) return variable
+  const reason = "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'"
+  throw new DomainError({ code: 'conflict', reason })
+}
+
+/** @throws DomainError `invalid` */
+async function requireValid(context: About<Tx>, draft: VariableDraft & { readonly id?: number }): Promise<void> {
+  const problems = problemsOf(draft)
+  const namesakes = await findVariables(context.core, context, context.subject, draft)
+  if (namesakes.some(({ id }) => id !== draft.id)) {
+    problems.key = [...(problems.key ?? []), `(${draft.key}) has already been taken`]
+  }
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
+/** Never with the value. */
+async function record(
+  { subject, recordEvent }: About<Tx>,
+  what: string,
+  { id, key, environmentScope }: Variable,
+): Promise<void> {
+  await recordEvent({
+    type: `variable.${what}`,
+    objectId: id,
+    ...(subject.kind === 'project' ? { projectId: subject.id } : { groupId: subject.id }),
+    details: { key, environmentScope },
+  })
+}
+
+const shown = (variable: Variable): ShownVariable => ({
+  ...variable,
+  value: variable.isHidden ? undefined : variable.value,
+})

@@ -1,0 +1,180 @@
+import type { Generated, Selectable } from 'kysely'
+import type { Core, Reading, Tx } from '../kit/context.ts'
+import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { nonceOf, sealText, unsealText } from './sealed-text.ts'
+import type { Variable, VariableDraft, VariableParent, VariableType } from './variable.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    ci_variables: CiVariablesTable
+  }
+}
+
+interface CiVariablesTable {
+  id: Generated<number>
+  /** One of the two. */
+  group_id: number | null
+  project_id: number | null
+  key: string
+  /** AES-256-GCM; opens for its parent and key only. */
+  sealed_value: string
+  variable_type: VariableType
+  is_protected: number
+  is_masked: number
+  is_hidden: number
+  is_raw: number
+  environment_scope: string
+  description: string | null
+}
+
+type Row = Selectable<CiVariablesTable>
+
+export async function listVariables(
+  core: Core,
+  reading: Reading,
+  parent: VariableParent,
+  request: PageRequest,
+): Promise<Page<Variable>> {
+  const query = reading.db.selectFrom('ci_variables').selectAll().where(columnOf(parent), '=', parent.id).orderBy('id')
+  return mapPage(await pageOf(reading, query, request), (row) => variableOf(core, row))
+}
+
+/** Those of one key, by id; `environmentScope` leaves at most one. */
+export async function findVariables(
+  core: Core,
+  { db }: Reading,
+  parent: VariableParent,
+  { key, environmentScope }: { readonly key: string; readonly environmentScope?: string | undefined },
+): Promise<Variable[]> {
+  const rows = await db
+    .selectFrom('ci_variables')
+    .selectAll()
+    .where(columnOf(parent), '=', parent.id)
+    .where('key', '=', key)
+    .$if(environmentScope !== undefined, (query) => query.where('environment_scope', '=', environmentScope!))
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => variableOf(core, row))
+}
+
+export interface ParentIds {
+  readonly projectId: number
+  readonly groupIds: readonly number[]
+}
+
+/** Of a project and groups, still sealed. */
+export async function listSealedVariables(
+  { db }: Reading,
+  { projectId, groupIds }: ParentIds,
+): Promise<SealedVariable[]> {
+  const rows = await db
+    .selectFrom('ci_variables')
+    .selectAll()
+    .where((eb) =>
+      eb.or([eb('project_id', '=', projectId), ...(groupIds.length > 0 ? [eb('group_id', 'in', [...groupIds])] : [])]),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))
+}
+
+/** A variable whose value has not been opened yet. */
+export interface SealedVariable extends Omit<Variable, 'value'> {
+  /** `undefined`: the project's. */
+  readonly groupId: number | undefined
+  readonly row: Row
+}
+
+export const unsealVariable = (core: Core, { row }: SealedVariable): Variable => variableOf(core, row)
+
+export async function countVariables({ db }: Reading, parent: VariableParent): Promise<number> {
+  const { count } = await db
+    .selectFrom('ci_variables')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(columnOf(parent), '=', parent.id)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** @throws the database's error when key and scope are taken */
+export async function insertVariable(
+  core: Core,
+  { db }: Tx,
+  parent: VariableParent,
+  draft: VariableDraft,
+): Promise<Variable> {
+  const row = await db
+    .insertInto('ci_variables')
+    .values({
+      group_id: parent.kind === 'group' ? parent.id : null,
+      project_id: parent.kind === 'project' ? parent.id : null,
+      ...columnsOf(core, parent, draft),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return variableOf(core, row)
+}
+
+/** @throws the database's error when key and scope are taken */
+export async function updateVariable(
+  core: Core,
+  { db }: Tx,
+  parent: VariableParent,
+  { id, ...draft }: Variable,
+): Promise<Variable> {
+  const row = await db
+    .updateTable('ci_variables')
+    .set(columnsOf(core, parent, draft))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return variableOf(core, row)
+}
+
+export async function deleteVariable({ db }: Tx, id: number): Promise<void> {
+  await db.deleteFrom('ci_variables').where('id', '=', id).execute()
+}
+
+const columnOf = ({ kind }: VariableParent) => (kind === 'group' ? 'group_id' : 'project_id')
+
+function columnsOf({ settings, randomBytes }: Core, { kind, id }: VariableParent, draft: VariableDraft) {
+  const place = placeOf(kind, id, draft.key)
+  return {
+    key: draft.key,
+    sealed_value: sealText(settings.secretsKey, nonceOf(randomBytes), place, draft.value),
+    variable_type: draft.type,
+    is_protected: Number(draft.isProtected),
+    is_masked: Number(draft.isMasked),
+    is_hidden: Number(draft.isHidden),
+    is_raw: Number(draft.isRaw),
+    environment_scope: draft.environmentScope,
+    description: draft.description ?? null,
+  }
+}
+
+function variableOf({ settings }: Core, row: Row): Variable {
+  const place =
+    row.group_id === null ? placeOf('project', row.project_id!, row.key) : placeOf('group', row.group_id, row.key)
+  return { ...withoutValue(row), value: unsealText(settings.secretsKey, place, row.sealed_value) }
+}
+
+const placeOf = (kind: VariableParent['kind'], id: number, key: string): string[] => [
+  'ci_variable',
+  kind,
+  String(id),
+  key,
+]
+
+function withoutValue(row: Row): Omit<Variable, 'value'> {
+  return {
+    id: row.id,
+    key: row.key,
+    type: row.variable_type,
+    isProtected: row.is_protected === 1,
+    isMasked: row.is_masked === 1,
+    isHidden: row.is_hidden === 1,
+    isRaw: row.is_raw === 1,
+    environmentScope: row.environment_scope,
+    description: row.description ?? undefined,
+  }
+}

@@ -1,0 +1,187 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import type { Group } from '../groups/group.ts'
+import type { DomainError, Failure } from '../kit/domain-error.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import {
+  createGroupVariable,
+  createProjectVariable,
+  getProjectVariable,
+  listGroupVariables,
+  listProjectVariables,
+  removeProjectVariable,
+  updateProjectVariable,
+  variablesFor,
+} from './variable-operations.ts'
+
+let world: World
+let mira: User
+let root: Group
+let near: Group
+let project: Project
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  root = await world.group('root')
+  near = await world.group('near', { parent: root })
+  project = await world.project('tools', near)
+  await world.member(root, mira, accessLevels.owner)
+})
+
+afterEach(() => world.close())
+
+const create = (more: Record<string, unknown> = {}) =>
+  world.perform(mira, createProjectVariable, { project: project.id, key: 'TOKEN', value: 'hunter2-hunter2', ...more })
+const update = (more: Record<string, unknown>) =>
+  world.perform(mira, updateProjectVariable, { project: project.id, key: 'TOKEN', ...more })
+const get = (more: Record<string, unknown> = {}) =>
+  world.perform(mira, getProjectVariable, { project: project.id, key: 'TOKEN', ...more })
+const refusal = (answer: Promise<unknown>): Promise<Failure> =>
+  answer.then(
+    () => expect.fail('should be refused'),
+    (error: DomainError) => error.failure,
+  )
+
+describe('a variable', () => {
+  test('has what it was given, or what is usual', async () => {
+    const usual = {
+      type: 'env_var',
+      isProtected: false,
+      isMasked: false,
+      isHidden: false,
+      isRaw: false,
+      environmentScope: '*',
+    }
+    expect(await create()).toMatchObject({ key: 'TOKEN', value: 'hunter2-hunter2', ...usual, description: undefined })
+    const all = {
+      variableType: 'file',
+      protected: true,
+      masked: true,
+      raw: true,
+      environmentScope: 'review/*',
+      description: 'Why',
+    }
+    const given = {
+      type: 'file',
+      isProtected: true,
+      isMasked: true,
+      isRaw: true,
+      environmentScope: 'review/*',
+      description: 'Why',
+    }
+    expect(await create({ key: 'OTHER', ...all })).toMatchObject(given)
+    const { items, total } = await world.perform(mira, listProjectVariables, { project: project.id })
+    expect([items.map(({ key }) => key), total]).toEqual([['TOKEN', 'OTHER'], 2])
+    expect(await update({ value: 'next', protected: true })).toMatchObject({
+      value: 'next',
+      isProtected: true,
+      isMasked: false,
+    })
+    await world.perform(mira, removeProjectVariable, { project: project.id, key: 'TOKEN' })
+    expect(await refusal(get())).toEqual({ code: 'not_found', what: 'Variable' })
+  })
+
+  test('is one of several of its key, by scope', async () => {
+    await create()
+    expect(await refusal(create())).toEqual({ code: 'invalid', fields: { key: ['(TOKEN) has already been taken'] } })
+    await create({ environmentScope: 'production', value: 'p' })
+    expect(await refusal(get())).toEqual({
+      code: 'conflict',
+      reason: "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
+    })
+    expect(await get({ filter: { environmentScope: 'production' } })).toMatchObject({ value: 'p' })
+    const taken = update({ filter: { environmentScope: 'production' }, environmentScope: '*' })
+    expect((await refusal(taken)).code).toBe('invalid')
+    await update({ filter: { environmentScope: 'production' }, environmentScope: 'staging' })
+    expect(await get({ filter: { environmentScope: 'staging' } })).toMatchObject({ value: 'p' })
+  })
+
+  test.each([
+    [{ key: 'A-B' }, { key: ['can contain only letters, digits and _'] }],
+    [{ key: '' }, { key: ["can't be blank"] }],
+    [{ key: 'x'.repeat(256) }, { key: ['is too long (maximum is 255 characters)'] }],
+    [{ value: 'x'.repeat(10_001) }, { value: ['is too long (maximum is 10000 characters)'] }],
+    [{ masked: true, value: 'short' }, { value: ['is invalid'] }],
+    [{ masked: true, value: 'two words' }, { value: ['is invalid'] }],
+    [{ masked: true, value: 'references-$OTHER' }, { value: ['is invalid'] }],
+    [{ masked: true, value: 'line\nline-line' }, { value: ['is invalid'] }],
+    [{ masked: true, raw: true, value: 'line\nline-line' }, { value: ['is invalid'] }],
+    [{ environmentScope: 'a;b' }, { environmentScope: ['is invalid'] }],
+    [{ description: 'x'.repeat(256) }, { description: ['is too long (maximum is 255 characters)'] }],
+  ])('%j is refused', async (input, fields) => {
+    expect(await refusal(create(input))).toEqual({ code: 'invalid', fields })
+  })
+
+  test('that is masked and raw may hold anything but blanks', async () => {
+    expect(await create({ masked: true, raw: true, value: 'pa$$word{}!' })).toMatchObject({ isMasked: true })
+  })
+
+  test('that is hidden is not shown again, and stays so', async () => {
+    expect(await create({ maskedAndHidden: true })).toMatchObject({ isHidden: true, isMasked: true, value: undefined })
+    expect(await get()).toMatchObject({ isHidden: true, value: undefined })
+    expect((await refusal(update({ masked: false }))).code).toBe('invalid')
+    expect(await update({ value: 'another-value' })).toMatchObject({ value: undefined })
+    const found = await variablesFor(reading(), world.core, project, { environments: [], isProtectedRef: false })
+    expect(found).toMatchObject([{ key: 'TOKEN', value: 'another-value' }])
+  })
+
+  test('is nowhere in the database as it is, and does not open in another row', async () => {
+    await create()
+    await create({ key: 'OTHER', value: 'of no use' })
+    const { db } = world.core
+    const rows = await db.read.selectFrom('ci_variables').selectAll().orderBy('id').execute()
+    const events = await db.read.selectFrom('events').selectAll().execute()
+    expect(events.map(({ type }) => type)).toContain('variable.created')
+    expect(JSON.stringify([rows, events])).not.toMatch(/hunter2|aHVudGVyMi/)
+    await db.write((tx) =>
+      tx.updateTable('ci_variables').set({ sealed_value: rows[0]!.sealed_value }).where('key', '=', 'OTHER').execute(),
+    )
+    await expect(get({ key: 'OTHER' })).rejects.toThrow('cannot be opened')
+  })
+})
+
+test('Maintainers administer those of a project, Owners those of a group; nobody else sees them', async () => {
+  const noor = await world.user('noor')
+  await world.member(near, noor, accessLevels.developer)
+  expect(await refusal(world.perform(noor, listProjectVariables, { project: project.id }))).toEqual({
+    code: 'forbidden',
+  })
+  await world.member(project, noor, accessLevels.maintainer)
+  await world.perform(noor, listProjectVariables, { project: project.id })
+  expect(await refusal(world.perform(noor, listGroupVariables, { group: near.id }))).toEqual({ code: 'forbidden' })
+  const stranger = await world.user('stranger')
+  expect(await refusal(world.perform(stranger, listProjectVariables, { project: project.id }))).toEqual({
+    code: 'not_found',
+    what: 'Project',
+  })
+  expect(await refusal(world.perform(undefined, listProjectVariables, { project: project.id }))).toEqual({
+    code: 'unauthenticated',
+  })
+})
+
+test('a pipeline has those of its project, then of the nearest group, then of those above', async () => {
+  const inGroup = (group: Group, key: string, value: string, more = {}) =>
+    world.perform(mira, createGroupVariable, { group: group.id, key, value, ...more })
+  const other = await world.group('other')
+  await world.member(other, mira, accessLevels.owner)
+  await inGroup(root, 'A', 'root')
+  await inGroup(root, 'B', 'root')
+  await inGroup(root, 'C', 'root')
+  await inGroup(near, 'B', 'near')
+  await inGroup(near, 'C', 'near')
+  await inGroup(other, 'D', 'other')
+  await create({ key: 'C', value: 'project' })
+  await create({ key: 'E', value: 'production', environmentScope: 'production' })
+  await create({ key: 'F', value: 'protected', protected: true })
+  const found = async (environments: string[], isProtectedRef: boolean) => {
+    const all = await variablesFor(reading(), world.core, project, { environments, isProtectedRef })
+    return all.map(({ key, value }) => `${key} ${value}`)
+  }
+  expect(await found([], false)).toEqual(['A root', 'B near', 'C project'])
+  expect(await found(['production'], true)).toEqual(['A root', 'B near', 'C project', 'E production', 'F protected'])
+})
+
+const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })

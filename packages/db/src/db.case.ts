@@ -1,0 +1,282 @@
+import { type Generated, sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Db } from './db.ts'
+import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
+import { isUnavailable } from './open-database.ts'
+import { tableWithId } from './table-with-id.ts'
+
+interface Tables {
+  notes: { id: number; text: string; bytes: number }
+  pages: { id: Generated<number>; note_id: number }
+}
+
+/** A new, empty database, which several may open, as several processes would. */
+export interface Place {
+  open<T>(): Db<T>
+  remove(): Promise<void>
+}
+
+const first: Migrations = {
+  '0001_notes': {
+    up: async (db) => {
+      await db.schema
+        .createTable('notes')
+        .addColumn('id', 'integer', (column) => column.primaryKey())
+        .addColumn('text', 'text')
+        .addColumn('bytes', 'bigint', (column) => column.notNull().defaultTo(0))
+        .execute()
+      await tableWithId(db, 'pages')
+        .addColumn('note_id', 'integer', (column) => column.notNull().references('notes.id').onDelete('cascade'))
+        .execute()
+    },
+  },
+}
+
+/** What every implementation of `Db` does alike. */
+export function describeDb(name: string, newPlace: () => Promise<Place>): void {
+  describe(name, () => {
+    let place: Place
+    let db: Db<Tables>
+
+    beforeEach(async () => {
+      place = await newPlace()
+      db = place.open()
+      await migrate(db, first)
+    })
+
+    afterEach(async () => {
+      await db.close()
+      await place.remove()
+    })
+
+    const texts = async (of: Db<Tables> = db) =>
+      (await of.read.selectFrom('notes').select('text').orderBy('id').execute()).map((row) => row.text)
+
+    const insert = (id: number, text: string, into: Db<Tables> = db) =>
+      into.write((tx) => tx.insertInto('notes').values({ id, text, bytes: 0 }).execute())
+
+    describe('writing', () => {
+      test('a committed write is there for readers, and its result for the writer', async () => {
+        const text = await db.write(async (tx) => {
+          const values = { id: 1, text: 'kept', bytes: 0 }
+          return (await tx.insertInto('notes').values(values).returning('text').executeTakeFirstOrThrow()).text
+        })
+        expect([text, ...(await texts())]).toEqual(['kept', 'kept'])
+      })
+
+      test('a failing write leaves nothing, and takes nothing of its neighbours with it', async () => {
+        const before = insert(1, 'before')
+        const failing = db.write(async (tx) => {
+          await tx.insertInto('notes').values({ id: 2, text: 'half', bytes: 0 }).execute()
+          throw new Error('no')
+        })
+        const after = insert(3, 'after')
+        await expect(failing).rejects.toThrow('no')
+        await Promise.all([before, after])
+        expect(await texts()).toEqual(['before', 'after'])
+      })
+
+      test('writes happen in the order they are asked for', async () => {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, asked) =>
+            db.write(async (tx) => {
+              const { count } = await tx
+                .selectFrom('notes')
+                .select((eb) => eb.fn.countAll<number>().as('count'))
+                .executeTakeFirstOrThrow()
+              await tx
+                .insertInto('notes')
+                .values({ id: count, text: String(asked), bytes: 0 })
+                .execute()
+            }),
+          ),
+        )
+        expect(await texts()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+      })
+
+      test('50 writers of five processes at once: no update is lost, no number given twice', async () => {
+        const others = Array.from({ length: 4 }, () => place.open<Tables>())
+        const handles = [db, ...others]
+        await insert(0, 'counter')
+        const numbers = await Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            handles[index % handles.length]!.write(async (tx) => {
+              const counter = tx.selectFrom('notes').select('bytes').where('id', '=', 0)
+              const next = (await counter.executeTakeFirstOrThrow()).bytes + 1
+              await tx.updateTable('notes').set({ bytes: next }).where('id', '=', 0).execute()
+              await tx
+                .insertInto('notes')
+                .values({ id: next, text: String(next), bytes: 0 })
+                .execute()
+              return next
+            }),
+          ),
+        )
+        await Promise.all(others.map((other) => other.close()))
+        const upToFifty = Array.from({ length: 50 }, (_, index) => index + 1)
+        expect(numbers.toSorted((a, b) => a - b)).toEqual(upToFifty)
+        expect(await texts()).toEqual(['counter', ...upToFifty.map(String)])
+      })
+
+      test('several statements at once inside a write', async () => {
+        await db.write(async (tx) => {
+          const rows = Array.from({ length: 5 }, (_, id) => ({ id, text: `n${id}`, bytes: 0 }))
+          await Promise.all(rows.map((row) => tx.insertInto('notes').values(row).execute()))
+        })
+        expect(await texts()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
+      })
+
+      test('a reference to nothing is refused, and cascades work', async () => {
+        await insert(1, 'note')
+        const addPage = (note_id: number) => db.write((tx) => tx.insertInto('pages').values({ note_id }).execute())
+        await addPage(1)
+        await expect(addPage(2)).rejects.toThrow(/foreign key/i)
+        await db.write((tx) => tx.deleteFrom('notes').execute())
+        expect(await db.read.selectFrom('pages').selectAll().execute()).toEqual([])
+      })
+
+      test('close waits for what has been asked for', async () => {
+        const other = place.open<Tables>()
+        const writes = [insert(1, 'first', other), insert(2, 'second', other)]
+        await other.close()
+        await Promise.all(writes)
+        expect(await texts()).toEqual(['first', 'second'])
+        await expect(insert(3, 'late', other)).rejects.toThrow()
+      })
+    })
+
+    describe('reading', () => {
+      test('readers cannot write', async () => {
+        const written = db.read.insertInto('notes').values({ id: 1, text: 'no', bytes: 0 }).execute()
+        await expect(written).rejects.toThrow(/read-?only/)
+        expect(await texts()).toEqual([])
+      })
+
+      test('inside a write, a reader goes on and sees what was committed before', async () => {
+        await insert(1, 'old')
+        const seen = await db.write(async (tx) => {
+          await tx.updateTable('notes').set({ text: 'new' }).execute()
+          return [await texts(), (await tx.selectFrom('notes').select('text').execute()).map((row) => row.text)]
+        })
+        expect(seen).toEqual([['old'], ['new']])
+        expect(await texts()).toEqual(['new'])
+      })
+
+      test('many readers at once', async () => {
+        await insert(1, 'note')
+        const answers = await Promise.all(Array.from({ length: 50 }, () => texts()))
+        expect(new Set(answers.flat())).toEqual(new Set(['note']))
+      })
+
+      test('numbers are numbers, truth is 0 or 1', async () => {
+        await db.write((tx) =>
+          tx
+            .insertInto('notes')
+            .values([
+              { id: 1, text: 'a', bytes: 9_007_199_254_740_000 },
+              { id: 2, text: 'b', bytes: 991 },
+            ])
+            .execute(),
+        )
+        const row = await db.read
+          .selectFrom('notes')
+          .select((eb) => [
+            eb.fn.max<number>('bytes').as('max'),
+            eb.fn.sum<number>('bytes').as('sum'),
+            eb.fn.sum<number>('id').as('ids'),
+            eb.fn.countAll<number>().as('count'),
+            sql<number>`${eb.ref('text')} is null`.as('missing'),
+          ])
+          .groupBy('text')
+          .orderBy('text')
+          .execute()
+        expect(row).toEqual([
+          { max: 9_007_199_254_740_000, sum: 9_007_199_254_740_000, ids: 1, count: 1, missing: 0 },
+          { max: 991, sum: 991, ids: 2, count: 1, missing: 0 },
+        ])
+        const { numUpdatedRows } = await db.write((tx) =>
+          tx.updateTable('notes').set({ text: 'c' }).executeTakeFirstOrThrow(),
+        )
+        expect(Number(numUpdatedRows)).toBe(2)
+      })
+
+      test('an integer has more than 32 bits: an id that nobody has is not found', async () => {
+        const ask = (id: number) => db.read.selectFrom('pages').select('id').where('id', '=', id).execute()
+        expect([await ask(4_294_967_296), await ask(Number.MAX_SAFE_INTEGER)]).toEqual([[], []])
+      })
+
+      test('a statement that is wrong, or in conflict, is no fault of the database', async () => {
+        await insert(1, 'one')
+        const unavailable = async (attempt: Promise<unknown>) => attempt.then(() => 'worked', isUnavailable)
+        expect(await unavailable(insert(1, 'again'))).toBe(false)
+        expect(await unavailable(sql`select from where`.execute(db.read))).toBe(false)
+      })
+    })
+
+    test('an id is never given again', async () => {
+      await insert(1, 'note')
+      const add = () =>
+        db.write(async (tx) => tx.insertInto('pages').values({ note_id: 1 }).returning('id').executeTakeFirstOrThrow())
+      expect([await add(), await add()]).toEqual([{ id: 1 }, { id: 2 }])
+      await db.write((tx) => tx.deleteFrom('pages').execute())
+      expect(await add()).toEqual({ id: 3 })
+    })
+
+    describe('migrate', () => {
+      const insertedBy = (id: number, text: string): Migrations[string] => ({
+        up: async (tx) => {
+          await sql`insert into notes (id, text) values (${sql.lit(id)}, ${sql.lit(text)})`.execute(tx)
+        },
+      })
+
+      test('applies each migration once, and later ones on top', async () => {
+        const second = { ...first, '0002_one': insertedBy(1, 'made once') }
+        await migrate(db, second)
+        await migrate(db, second)
+        await migrate(db, { ...second, '0003_more': insertedBy(2, 'added') })
+        expect(await texts()).toEqual(['made once', 'added'])
+      })
+
+      test('several that start at once migrate once', async () => {
+        const fresh = await newPlace()
+        const handles = Array.from({ length: 5 }, () => fresh.open<Tables>())
+        const migrations = { ...first, '0002_one': insertedBy(1, 'made once') }
+        await Promise.all(handles.map((handle) => migrate(handle, migrations)))
+        expect(await texts(handles[0])).toEqual(['made once'])
+        await Promise.all(handles.map((handle) => handle.close()))
+        await fresh.remove()
+      })
+
+      test('one that fails leaves nothing of itself or of those before it', async () => {
+        const broken: Migrations[string] = {
+          up: async (tx) => {
+            await tx.schema.createTable('half').addColumn('id', 'integer').execute()
+            throw new Error('broken')
+          },
+        }
+        const second = { ...first, '0002_one': insertedBy(1, 'made once') }
+        await expect(migrate(db, { ...second, '0003_broken': broken })).rejects.toThrow('broken')
+        expect(await texts()).toEqual([])
+        expect((await db.read.introspection.getTables()).map((table) => table.name)).toEqual(['notes', 'pages'])
+        await migrate(db, second)
+        expect(await texts()).toEqual(['made once'])
+      })
+
+      test('one whose statement fails says which error it was', async () => {
+        const wrong: Migrations[string] = {
+          up: async (tx) => {
+            await sql`insert into nowhere (id) values (1)`.execute(tx)
+          },
+        }
+        await expect(migrate(db, { ...first, '0002_wrong': wrong })).rejects.toThrow('nowhere')
+      })
+
+      test('refuses a database made by a newer version', async () => {
+        await migrate(db, { ...first, '0002_later': { up: async () => {} } })
+        const refused = migrate(db, first)
+        await expect(refused).rejects.toBeInstanceOf(NewerVersionError)
+        await expect(refused).rejects.toThrow('0002_later')
+      })
+    })
+  })
+}

@@ -1,0 +1,27 @@
+import type { Kysely, Transaction } from 'kysely'
+
+/**
+ * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
+ *
+ * Nothing outside the database may be awaited inside `write`: every other writer waits meanwhile. A statement that fails
+ * inside `write` has to end it: SQLite would go on, PostgreSQL keeps nothing of such a transaction.
+ */
+export interface Db<Tables> {
+  /** For queries outside any transaction; sees what has been committed, and cannot write. */
+  readonly read: Kysely<Tables>
+  /**
+   * Runs `work` in a transaction of its own, after those asked for before, and never beside another one of any process.
+   * A rejection rolls it back and is passed on.
+   */
+  write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
+  /** Waits for the writes asked for before. */
+  close(): Promise<void>
+}
+
+export interface WriteOptions {
+  /**
+   * Lifts the limits of PostgreSQL on a statement and on the wait for the writers of other processes; SQLite has none on
+   * a statement, and keeps its own on the wait.
+   */
+  readonly unhurried?: boolean
+}

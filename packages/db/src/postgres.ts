@@ -1,0 +1,234 @@
+import {
+  type DatabaseIntrospector,
+  type DatabaseMetadataOptions,
+  type DataTypeNode,
+  Kysely,
+  PostgresDialect,
+  PostgresIntrospector,
+  type PostgresPool,
+  type PostgresPoolClient,
+  PostgresQueryCompiler,
+  type PostgresQueryResult,
+  sql,
+  type TableMetadata,
+} from 'kysely'
+import pg from 'pg'
+import type { Db } from './db.ts'
+import { Turns } from './turns.ts'
+
+export interface PostgresOptions {
+  /** How long a statement may take. */
+  readonly statementLimitMs?: number
+  /** How long a writer waits for those of other processes, and anyone for a lock. */
+  readonly lockLimitMs?: number
+}
+
+const STATEMENT_LIMIT_MS = 30_000
+const LOCK_LIMIT_MS = 5_000
+/** A process that stands still inside a transaction would keep every other from writing. */
+const IDLE_IN_TRANSACTION_LIMIT_MS = 30_000
+/** Beyond the statement's limit, after which the server should have answered: whoever is silent then is gone. */
+const SILENCE_LIMIT_MS = 1_000
+/** Also for a connection of the pool to become free. */
+const CONNECT_LIMIT_MS = 5_000
+const KEEP_ALIVE_DELAY_MS = 10_000
+const READING_CONNECTIONS = 10
+/** With the schema it makes the key of the lock that writers take; any number, but for ever. */
+const WRITER_LOCK = 1_885_697_139
+
+/**
+ * The database that a `postgres://` URL names; its tables are those of the connection's first schema. Connects when it is
+ * first asked something.
+ *
+ * Behaves as SQLite does: one writer at a time, in this process by a queue, among processes by an advisory lock of the
+ * database and schema. A writer that does not get its turn within 5 s, and a statement that takes 30 s, fail. Columns
+ * declared `integer` have 64 bits; numbers are numbers, and truth is 0 or 1.
+ *
+ * @throws when the URL is none
+ */
+export function openPostgres<Tables>(
+  url: string,
+  { statementLimitMs = STATEMENT_LIMIT_MS, lockLimitMs = LOCK_LIMIT_MS }: PostgresOptions = {},
+): Db<Tables> {
+  // Never in the message: it holds a password.
+  if (!URL.canParse(url)) throw new Error('The URL of the PostgreSQL database cannot be read')
+  const limits = [
+    `set statement_timeout = ${statementLimitMs}`,
+    `set lock_timeout = ${lockLimitMs}`,
+    `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_LIMIT_MS}`,
+  ]
+  const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
+  let isHurried = true
+  const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
+  const writing = new ConnectionPool(url, 1, limits)
+  const read = new Kysely<Tables>({ dialect: new Dialect({ pool: reading.limitedTo(() => answerLimitMs) }) })
+  const writer = new Kysely<Tables>({
+    dialect: new Dialect({ pool: writing.limitedTo(() => (isHurried ? answerLimitMs : undefined)) }),
+  })
+  const turns = new Turns()
+  return {
+    read,
+    write: (work, { unhurried = false } = {}) =>
+      turns.take(() => {
+        isHurried = !unhurried
+        // At any higher level the wait for the lock would decide what is seen, and not the moment after it.
+        const transaction = writer.transaction().setIsolationLevel('read committed').setAccessMode('read write')
+        return transaction.execute(async (tx) => {
+          if (unhurried) {
+            await sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
+              tx,
+            )
+          }
+          await sql`select pg_advisory_xact_lock(${sql.lit(WRITER_LOCK)}, hashtext(coalesce(current_schema(), '')))`.execute(
+            tx,
+          )
+          return work(tx)
+        })
+      }),
+    async close() {
+      await turns.over()
+      await read.destroy()
+      await writer.destroy()
+    },
+  }
+}
+
+/** The server is not there, or fell silent. What it has been told last may have happened. */
+class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+}
+
+class ConnectionPool {
+  readonly #pool: pg.Pool
+
+  constructor(url: string, max: number, settings: readonly string[]) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max,
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+      types: { getTypeParser: parserOf },
+      onConnect: async (client) => {
+        // One that breaks while nobody uses it, or between two queries, says so to the process, which would end.
+        client.on('error', () => {})
+        await client.query(settings.join('; '))
+      },
+    })
+    this.#pool.on('error', () => {})
+  }
+
+  /** As Kysely wants it, with a limit on each answer; without one it waits for ever. */
+  limitedTo(limitMs: () => number | undefined): PostgresPool {
+    return {
+      connect: async () => new Connection(await this.#pool.connect().catch(throwTold), limitMs()),
+      end: () => this.#pool.end(),
+    }
+  }
+}
+
+/** One use of a connection, which goes back to the pool afterwards unless it is broken. */
+class Connection implements PostgresPoolClient {
+  readonly #client: pg.PoolClient
+  readonly #limitMs: number | undefined
+  /** pg wants one query at a time. */
+  readonly #turns = new Turns()
+  #broken: ConnectionError | undefined
+
+  constructor(client: pg.PoolClient, limitMs: number | undefined) {
+    this.#client = client
+    this.#limitMs = limitMs
+  }
+
+  query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>
+  query(): never
+  query<Row>(text?: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<Row>> {
+    if (text === undefined) throw new Error('Cursors are not used')
+    return this.#turns.take(async () => {
+      // Behind a query that is never answered the next would wait as long.
+      if (this.#broken !== undefined) throw this.#broken
+      const query = { text, values: [...values], ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }) }
+      const result = await this.#client.query(query).catch((error: unknown) => {
+        const told = asTold(error)
+        if (told instanceof ConnectionError) this.#broken = told
+        throw told
+      })
+      // The server's answer to the commit of a transaction in which something failed: it has rolled it back.
+      if (text === 'commit' && result.command !== 'COMMIT') {
+        throw new Error('Nothing was kept: a statement of the transaction had failed')
+      }
+      return result as unknown as PostgresQueryResult<Row>
+    })
+  }
+
+  release(): void {
+    this.#client.release(this.#broken)
+  }
+}
+
+/** What the server says has a code; values that cannot be sent are the caller's fault; the rest befell the connection. */
+function asTold(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError || error instanceof TypeError || error instanceof RangeError) return error
+  return new ConnectionError('The database cannot be reached', { cause: error })
+}
+
+const throwTold = (error: unknown): never => {
+  throw asTold(error)
+}
+
+const { BOOL, INT8, NUMERIC } = pg.types.builtins
+
+/** Sums of integers are numeric; we have no other numerics. */
+const parsers: Readonly<Record<number, (text: string) => number>> = {
+  [BOOL]: (text) => (text === 't' ? 1 : 0),
+  [INT8]: Number,
+  [NUMERIC]: Number,
+}
+
+const parserOf: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
+  (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format as 'text')
+
+/**
+ * Classes of SQLSTATE that are not the question's fault: connection, authorization, no such database, transaction rolled
+ * back, resources, operator intervention (a statement's limit too), system and internal errors; and single codes: lock not
+ * available, read-only (a standby), idle in transaction.
+ *
+ * @see PostgreSQL documentation, appendix A
+ */
+const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
+
+/** Not to be reached, busy for too long, full, shutting down. */
+export const isPostgresUnavailable = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof pg.DatabaseError && unavailableStates.test(error.code ?? ''))
+
+class Dialect extends PostgresDialect {
+  override createQueryCompiler(): PostgresQueryCompiler {
+    return new WideIntegers()
+  }
+
+  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new FirstSchema(db)
+  }
+}
+
+/** An integer of SQLite has 64 bits; with 32, asking for a number beyond them would be an error instead of nothing found. */
+class WideIntegers extends PostgresQueryCompiler {
+  protected override visitDataType(node: DataTypeNode): void {
+    this.append(node.dataType === 'integer' ? 'bigint' : node.dataType)
+  }
+}
+
+/** Others may have tables of the same names in schemas of their own. */
+class FirstSchema extends PostgresIntrospector {
+  readonly #db: Kysely<unknown>
+
+  constructor(db: Kysely<unknown>) {
+    super(db)
+    this.#db = db
+  }
+
+  override async getTables(options?: DatabaseMetadataOptions): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(this.#db)
+    return (await super.getTables(options)).filter(({ schema }) => schema === rows[0]?.schema)
+  }
+}

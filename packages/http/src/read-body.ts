@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import { isWithoutBody, parseJson, readBytes, requireIdentity } from './read-json.ts'
+import { type FormEntry, multipartEntries } from './read-multipart.ts'
+import { RequestProblem } from './request-problem.ts'
+import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
+
+/** A route that takes forms beside JSON. */
+export interface FormRules {
+  /** Of a body without its files. Default: that of the application. */
+  readonly limitBytes?: number
+  /** Of each file; they are held in memory. Default: 1 MiB. */
+  readonly fileLimitBytes?: number
+}
+
+const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
+
+export interface Body {
+  readonly body: unknown
+  readonly form?: readonly FormEntry[]
+}
+
+/**
+ * The body as JSON, application/x-www-form-urlencoded or multipart/form-data; an empty one is none, whatever its type. One
+ * without a type is taken for a form, as `curl -d` would have said.
+ *
+ * @throws RequestProblem: unsupported_media_type, then body_too_large, then invalid_json; MalformedForm; ClientGone
+ */
+export async function readBody(request: IncomingMessage, limitBytes: number, rules: FormRules): Promise<Body> {
+  if (isWithoutBody(request)) return { body: undefined }
+  const { 'content-type': contentType = '' } = request.headers
+  const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  requireIdentity(request)
+  const bodyLimitBytes = rules.limitBytes ?? limitBytes
+  switch (type) {
+    case 'application/json': {
+      const bytes = await readBytes(request, bodyLimitBytes)
+      return { body: bytes.length === 0 ? undefined : parseJson(bytes) }
+    }
+    case '':
+    case 'application/x-www-form-urlencoded':
+      return formBody(urlEncodedEntries(utf8Text(await readBytes(request, bodyLimitBytes))))
+    case 'multipart/form-data': {
+      const { fileLimitBytes = DEFAULT_FILE_LIMIT_BYTES } = rules
+      const bytes = await readBytes(request, bodyLimitBytes + fileLimitBytes)
+      return formBody(bytes.length === 0 ? [] : await multipartEntries(bytes, contentType, fileLimitBytes))
+    }
+    default:
+      if ((await readBytes(request, bodyLimitBytes)).length === 0) return { body: undefined }
+      throw new RequestProblem(
+        { kind: 'unsupported_media_type' },
+        { Accept: 'application/json, application/x-www-form-urlencoded, multipart/form-data' },
+      )
+  }
+}
+
+const formBody = (entries: readonly FormEntry[]): Body => ({ body: byName(entries), form: entries })
+
+/** A name that came more than once has all its values. */
+export function byName<Value extends string | object>(
+  entries: readonly (readonly [string, Value])[],
+): Readonly<Record<string, Value | readonly Value[]>> {
+  const values = new Map<string, Value | Value[]>()
+  for (const [name, value] of entries) {
+    const before = values.get(name)
+    values.set(name, before === undefined ? value : ([before, value].flat() as Value[]))
+  }
+  // From entries, so that a parameter named __proto__ is one like any other.
+  return Object.fromEntries(values)
+}

@@ -1,0 +1,92 @@
+import busboy from 'busboy'
+import { MalformedForm } from './malformed-form.ts'
+import { RequestProblem } from './request-problem.ts'
+import { MAX_FORM_ENTRIES, utf8Text } from './urlencoded.ts'
+
+/** A file that came with a form, in memory. */
+export interface UploadedFile {
+  /** Its last segment alone, as sent; may be empty. */
+  readonly fileName: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+export type FormEntry = readonly [name: string, value: string | UploadedFile]
+
+const MAX_NAME_BYTES = 1_024
+const MAX_HEADERS_OF_PART = 20
+
+/**
+ * The parts of a multipart/form-data body, in their order.
+ *
+ * @param contentType with its boundary
+ * @throws MalformedForm; RequestProblem body_too_large, for a file above `fileLimitBytes`
+ */
+export function multipartEntries(
+  bytes: Uint8Array,
+  contentType: string,
+  fileLimitBytes: number,
+): Promise<readonly FormEntry[]> {
+  return new Promise((resolve, reject) => {
+    const parser = parserOf(contentType, fileLimitBytes)
+    const entries: FormEntry[] = []
+    const malformed = (why: string) => reject(new MalformedForm(why))
+
+    parser.on('field', (name, value, { nameTruncated }) => {
+      if (nameTruncated) malformed('a name is too long')
+      else entries.push([name, value])
+    })
+    parser.on('file', (name, stream, { filename, mimeType }) => {
+      const chunks: Uint8Array[] = []
+      // The place is taken at once: files end later than they begin.
+      const at = entries.push([name, '']) - 1
+      stream.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+      stream.on('limit', () => reject(new RequestProblem({ kind: 'body_too_large', limitBytes: fileLimitBytes })))
+      stream.on('error', () => malformed('a file ends too early'))
+      stream.on('end', () => {
+        entries[at] = [name, { fileName: filename ?? '', contentType: mimeType, bytes: Buffer.concat(chunks) }]
+      })
+    })
+    parser.on('partsLimit', () => malformed('too many parts'))
+    parser.on('error', () => malformed('not multipart/form-data'))
+    parser.on('close', () => {
+      try {
+        resolve(entries.map(decodedEntry))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    parser.end(bytes)
+  })
+}
+
+function parserOf(contentType: string, fileLimitBytes: number): busboy.Busboy {
+  try {
+    return busboy({
+      headers: { 'content-type': contentType },
+      // Bytes as they are: the parser would put a replacement character where the text is no UTF-8, and not say so.
+      defCharset: 'latin1',
+      defParamCharset: 'latin1',
+      limits: {
+        fieldNameSize: MAX_NAME_BYTES,
+        fieldSize: Number.POSITIVE_INFINITY,
+        // One more than allowed, because the parser says so when it has reached the limit, not when it is above it.
+        fileSize: fileLimitBytes + 1,
+        parts: MAX_FORM_ENTRIES + 1,
+        headerPairs: MAX_HEADERS_OF_PART,
+      },
+    })
+  } catch {
+    throw new MalformedForm('no boundary')
+  }
+}
+
+function decodedEntry([name, value]: FormEntry): FormEntry {
+  if (typeof value === 'string') return [fromLatin1(name), fromLatin1(value)]
+  return [fromLatin1(name), { ...value, fileName: fromLatin1(value.fileName) }]
+}
+
+/** A part that names a character set of its own has been decoded already, which shows where a character is above 255. */
+function fromLatin1(text: string): string {
+  return /^[\0-\xff]*$/.test(text) ? utf8Text(Buffer.from(text, 'latin1')) : text
+}

@@ -1,0 +1,176 @@
+import {
+  type Actor,
+  admit,
+  type Core,
+  findUser,
+  findUserByUsername,
+  identify,
+  type Refusal,
+  type User,
+} from '@penstock/core'
+import { RestError } from './rest-error.ts'
+
+/** As much of a request as tells who asks. */
+export interface CredentialRequest {
+  readonly method: string
+  /** As Node has them: names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Of query and body together. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** Address of the caller. */
+  readonly source: string
+}
+
+/** What an endpoint wants to know of a credential. */
+export interface EndpointAccess {
+  /** Beside `api`, and `read_api` for GET and HEAD. */
+  readonly scopes: readonly string[]
+  readonly takesJobTokens: boolean
+  /** False: it never asks who the caller is, and whatever they show is ignored. */
+  readonly asks: boolean
+}
+
+export interface Caller {
+  readonly actor: Actor
+  /** Of a personal, impersonation, project or group token that was shown. */
+  readonly tokenId?: number
+}
+
+/**
+ * Who asks. An actor that is `undefined` has shown nothing; whether that suffices is the operation's business.
+ *
+ * @throws RestError with the answer to a credential that is unknown or may not be used
+ * @see spec/rest-part2-details.md 2.1 to 2.4
+ */
+export async function authenticate(core: Core, request: CredentialRequest, access: EndpointAccess): Promise<Caller> {
+  if (!access.asks) return { actor: undefined }
+  const changesNothing = request.method === 'GET' || request.method === 'HEAD'
+  const found = await identify(core, {
+    ...tokensIn(request),
+    takesJobTokens: access.takesJobTokens,
+    sessionSecret: cookieNamed(`_${core.settings.serviceName}_session`, textOf(request.headers.cookie)),
+    csrfToken: textOf(request.headers['x-csrf-token']),
+    changesNothing,
+  })
+  if (found === 'unknown') throw unauthorized()
+  const target = textOf(request.parameters.sudo) ?? textOf(request.headers.sudo)
+  if (found === undefined) {
+    if (target !== undefined) throw unauthorized()
+    return { actor: undefined }
+  }
+  const accepted = [...new Set(['api', ...(changesNothing ? ['read_api'] : []), ...access.scopes])]
+  // With sudo, its own scope is the one that counts.
+  const refusal = await admit(core, found, target === undefined ? accepted : undefined)
+  if (refusal !== undefined) throw answerTo(refusal, accepted, core)
+  const { kind, id, scopes, projectId } = found
+  const isAccessToken = kind !== 'oauth' && kind !== 'job' && kind !== 'session'
+  const tokenId = isAccessToken ? id : undefined
+  const user = target === undefined ? found.user! : await sudo(core, target, { kind, scopes, user: found.user! })
+  const { username, isAdministrator } = user
+  return {
+    actor: {
+      id: user.id,
+      username,
+      isAdministrator,
+      ...(tokenId !== undefined && { accessTokenId: tokenId }),
+      ...(projectId !== undefined && { jobProjectId: projectId }),
+    },
+    ...(tokenId !== undefined && { tokenId }),
+  }
+}
+
+/** Where a credential may stand, the first place in which there is one. */
+function tokensIn({ headers, parameters }: CredentialRequest) {
+  const inHeader = bearerIn(textOf(headers.authorization))
+  const inParameter = textOf(parameters.access_token)
+  if (inHeader !== undefined && inParameter !== undefined) {
+    throw new RestError(400, {
+      error: 'invalid_request',
+      error_description: 'Both Authorization header and payload includes access token.',
+    })
+  }
+  return {
+    bearer: inParameter ?? inHeader ?? textOf(parameters.bearer_token),
+    privateToken: textOf(parameters.private_token) ?? textOf(headers['private-token']),
+    jobToken: textOf(parameters.job_token) ?? textOf(parameters.token) ?? textOf(headers['job-token']),
+  }
+}
+
+const bearerIn = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1]
+
+/** Blank is none. A number, as JSON may have it, is its digits. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}
+
+function cookieNamed(name: string, header: string | undefined): string | undefined {
+  const pair = header?.split(';').find((part) => part.trim().startsWith(`${name}=`))
+  return textOf(pair?.trim().slice(name.length + 1))
+}
+
+/** Of a column `integer`. */
+const MAX_ID = 2_147_483_647
+
+/** @see spec/rest-part2-details.md 2.4 */
+async function sudo(
+  core: Core,
+  target: string,
+  { kind, scopes, user }: { readonly kind: string; readonly scopes: readonly string[]; readonly user: User },
+): Promise<User> {
+  if (!user.isAdministrator) throw forbidden('Must be admin to use sudo')
+  if (kind === 'session' || kind === 'job') {
+    throw forbidden('Must be authenticated using an OAuth or personal access token to use sudo')
+  }
+  if (!scopes.includes('sudo')) throw insufficientScope(['sudo'])
+  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const found = /^\d+$/.test(target)
+    ? await findUser(reading, Math.min(Number(target), MAX_ID))
+    : await findUserByUsername(reading, target)
+  if (found !== undefined) return found
+  throw new RestError(404, { message: `404 User with ID or username ${target} Not Found` })
+}
+
+const REALM = 'Bearer realm="Protected by OAuth 2.0"'
+const unauthorized = () => new RestError(401, { message: '401 Unauthorized' })
+const forbidden = (reason: string) => new RestError(403, { message: `403 Forbidden - ${reason}` })
+
+function invalidToken(description: string): RestError {
+  return new RestError(
+    401,
+    { message: '401 Unauthorized', error: 'invalid_token', error_description: description },
+    { 'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${description}"` },
+  )
+}
+
+function insufficientScope(accepted: readonly string[]): RestError {
+  const description = 'The request requires higher privileges than provided by the access token.'
+  const scope = accepted.join(' ')
+  return new RestError(
+    403,
+    { error: 'insufficient_scope', error_description: description, scope },
+    {
+      'WWW-Authenticate': `${REALM}, error="insufficient_scope", error_description="${description}", scope="${scope}"`,
+    },
+  )
+}
+
+/** @see spec/rest-part2-details.md 2.2 */
+const answers: Readonly<Record<Refusal, (accepted: readonly string[], core: Core) => RestError>> = {
+  unauthenticated: unauthorized,
+  expired: () => invalidToken('Token is expired. You can either do re-authorization or token refresh.'),
+  revoked: () => invalidToken('Token was revoked. You have to re-authorize from the user.'),
+  insufficient_scope: insufficientScope,
+  impersonation_disabled: () => invalidToken('Token is an impersonation token but impersonation was disabled.'),
+  blocked: () => forbidden('Your account has been blocked.'),
+  banned: () => forbidden('Your account has been blocked.'),
+  deactivated: (_, { settings }) =>
+    forbidden(
+      'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate ' +
+        `your account at ${settings.externalUrl}`,
+    ),
+}
+
+const answerTo = (refusal: Refusal, accepted: readonly string[], core: Core): RestError =>
+  answers[refusal](accepted, core)

@@ -1,0 +1,105 @@
+import type { Failure, ParameterProblem } from '@penstock/core'
+import { DomainError } from '@penstock/core'
+import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { restName, restPath } from './parameter-names.ts'
+import { badRequest } from './request-parameters.ts'
+import { RestError } from './rest-error.ts'
+import type { RestRoute } from './route.ts'
+
+/** How a row names its parameters, and what it says in its own words. */
+type Wording = Pick<RestRoute, 'names' | 'invalid' | 'emptyWhenMissing'>
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What is said on which failure of an operation. @see spec/rest-part2-details.md 1.5, 1.8 B */
+const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
+  parameters: ({ problems }, row) => ({ status: 400, body: { error: complaints(problems, row) } }),
+  invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
+  refused: ({ message }) => ({ status: 400, body: { message } }),
+  unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
+  forbidden: ({ reason }) => ({ status: 403, body: { message: `403 Forbidden${reason ? ` - ${reason}` : ''}` } }),
+  not_found: ({ what }) => ({ status: 404, body: { message: what ? `404 ${what} Not Found` : '404 Not found' } }),
+  not_allowed: ({ message = '405 Method Not Allowed' }) => ({ status: 405, body: { message } }),
+  not_pageable: ({ message }) => ({ status: 405, body: { error: message } }),
+  conflict: ({ reason }) => ({ status: 409, body: { message: `409 Conflict: ${reason}` } }),
+  precondition_failed: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
+  unprocessable: ({ message = '422 Unprocessable Entity' }) => ({ status: 422, body: { message } }),
+  too_often: ({ retryAfterSeconds }) => ({
+    status: 429,
+    body: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+  }),
+}
+
+export function restErrorOf({ failure }: DomainError, row: Wording = {}): RestError {
+  // Each code's function takes its own failure, which the type of a lookup cannot say.
+  const answer = answers[failure.code] as (failure: Failure, row: Wording) => Answer
+  const { status, body, headers } = answer(failure, row)
+  return new RestError(status, body, headers)
+}
+
+/** Every failure as an answer. What is not one of ours is a bug: its answer says nothing, the log all. */
+export function renderError(error: unknown, incoming: Incoming): Reply {
+  if (error instanceof RestError) return replyOf(error)
+  if (error instanceof DomainError) return replyOf(restErrorOf(error))
+  if (error instanceof RequestProblem) return replyOf(requestError(error, incoming))
+  if (error instanceof MalformedForm) return replyOf(badRequest())
+  return replyOf(new RestError(500, { message: '500 Internal Server Error' }))
+}
+
+/** As exact as the platform's, line feeds and the blank at the end included. */
+const BROKEN_JSON =
+  '\nProblem:\n  message body does not match declared format\nResolution:\n  ' +
+  "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
+
+const requestAnswers: { readonly [Kind in Wrong['kind']]: (incoming: Incoming) => Answer } = {
+  not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
+  method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
+  unsupported_media_type: ({ raw }) => {
+    const type = (raw.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
+    return { status: 415, body: { error: `The provided content-type '${type}' is not supported.` } }
+  },
+  body_too_large: () => ({ status: 413, body: { message: '413 Request Entity Too Large' } }),
+  invalid_json: () => ({ status: 400, body: { error: BROKEN_JSON } }),
+}
+
+function requestError({ wrong, headers }: RequestProblem, incoming: Incoming): RestError {
+  const { status, body } = requestAnswers[wrong.kind](incoming)
+  return new RestError(status, body, headers)
+}
+
+function replyOf({ status, body, headers }: RestError): Reply {
+  return typeof body === 'string'
+    ? { status, headers, content: body, contentType: 'text/plain' }
+    : { status, headers, json: body }
+}
+
+const texts = {
+  missing: 'is missing',
+  empty: 'is empty',
+  invalid: 'is invalid',
+  not_a_value: 'does not have a valid value',
+  value_not_allowed: 'has a value not allowed',
+  mutually_exclusive: 'are mutually exclusive',
+  exactly_one: 'are missing, exactly one parameter must be provided',
+  at_least_one: 'are missing, at least one parameter must be provided',
+  all_or_none: 'provide all or none of parameters',
+} satisfies Record<ParameterProblem['problem'], string>
+
+function complaints(problems: readonly ParameterProblem[], row: Wording): string {
+  const all = problems.flatMap(({ path, problem, names }) => {
+    const subject = names?.map((name) => restName(name, row.names)).join(', ') ?? restPath(path, row.names)
+    const isBoth = problem === 'missing' && row.emptyWhenMissing?.includes(subject)
+    return [`${subject} ${texts[problem]}`, ...(isBoth ? [`${subject} ${texts.empty}`] : [])]
+  })
+  return [...new Set(all)].join(', ')
+}
+
+function invalidMessage(fields: Readonly<Record<string, readonly string[]>>, { invalid, names }: Wording): unknown {
+  const named = Object.fromEntries(Object.entries(fields).map(([key, messages]) => [restName(key, names), messages]))
+  return invalid === undefined ? named : invalid(named)
+}

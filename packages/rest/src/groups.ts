@@ -1,0 +1,110 @@
+import {
+  createGroup,
+  type Group,
+  listDescendantGroups,
+  listGroupProjects,
+  listGroups,
+  listSubgroups,
+  removeGroup,
+  showGroup,
+  updateGroup,
+  visibilities,
+} from '@penstock/core'
+import { z } from 'zod'
+import { acceptedShape } from './accepted.ts'
+import { projectShape } from './project-shape.ts'
+import { type Area, route, type Shape } from './route.ts'
+
+export const groupShape: Shape<Group> = {
+  schema: z.object({
+    id: z.int(),
+    web_url: z.string(),
+    name: z.string(),
+    path: z.string(),
+    description: z.string(),
+    visibility: z.enum(visibilities),
+    request_access_enabled: z.boolean(),
+    avatar_url: z.string().nullable(),
+    full_name: z.string(),
+    full_path: z.string(),
+    created_at: z.string(),
+    parent_id: z.int().nullable(),
+    shared_with_groups: z.array(z.unknown()),
+  }),
+  of: (group, { externalUrl }) => ({
+    id: group.id,
+    web_url: `${externalUrl}/groups/${group.fullPath}`,
+    name: group.name,
+    path: group.path,
+    description: group.description,
+    visibility: group.visibility,
+    request_access_enabled: group.requestAccessEnabled,
+    avatar_url: null,
+    full_name: group.fullName,
+    full_path: group.fullPath,
+    created_at: new Date(group.createdAtMs).toISOString(),
+    parent_id: group.parentId ?? null,
+    shared_with_groups: [],
+  }),
+}
+
+const names = { group: 'id' } as const
+const shape = groupShape
+
+export const groupsArea: Area = {
+  tag: 'Groups',
+  routes: [
+    route({ method: 'GET', path: '/groups', operation: listGroups, summary: 'Groups', shape }),
+    route({
+      method: 'POST',
+      path: '/groups',
+      operation: createGroup,
+      summary: 'Creates a group, or a subgroup with parent_id',
+      shape,
+      invalid: failedToSave,
+    }),
+    route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'One group', names, shape }),
+    route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Changes a group', names, shape }),
+    route({
+      method: 'DELETE',
+      path: '/groups/:id',
+      operation: removeGroup,
+      summary: 'Removes a group and everything below it',
+      names,
+      status: 202,
+      shape: acceptedShape,
+    }),
+    route({
+      method: 'GET',
+      path: '/groups/:id/subgroups',
+      operation: listSubgroups,
+      summary: 'Groups directly in a group',
+      names,
+      shape,
+    }),
+    route({
+      method: 'GET',
+      path: '/groups/:id/descendant_groups',
+      operation: listDescendantGroups,
+      summary: 'Groups anywhere below a group',
+      names,
+      shape,
+    }),
+    route({
+      method: 'GET',
+      path: '/groups/:id/projects',
+      operation: listGroupProjects,
+      summary: 'Projects in a group',
+      names,
+      shape: projectShape,
+    }),
+  ],
+}
+
+/** One text, with a map printed in it. */
+function failedToSave(fields: Readonly<Record<string, readonly string[]>>): string {
+  const entries = Object.entries(fields).map(
+    ([name, messages]) => `:${name}=>[${messages.map((message) => JSON.stringify(message)).join(', ')}]`,
+  )
+  return `Failed to save group {${entries.join(', ')}}`
+}

@@ -1,0 +1,82 @@
+import type { Issuable } from '@penstock/core'
+import { z } from 'zod'
+import { basicUserShape } from './basic-user.ts'
+import { milestoneShape } from './milestone-shape.ts'
+import type { JsonContext } from './route.ts'
+
+/** What issues and merge requests show alike. Nobody can vote, comment or track time yet. */
+export const issuableSchema = {
+  id: z.int(),
+  iid: z.int(),
+  project_id: z.int(),
+  title: z.string(),
+  description: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  closed_at: z.string().nullable(),
+  closed_by: basicUserShape.schema.nullable(),
+  labels: z.array(z.string()),
+  milestone: milestoneShape.schema.nullable(),
+  assignees: z.array(basicUserShape.schema),
+  author: basicUserShape.schema.nullable(),
+  assignee: basicUserShape.schema.nullable(),
+  user_notes_count: z.int(),
+  upvotes: z.int(),
+  downvotes: z.int(),
+  discussion_locked: z.boolean().nullable(),
+  web_url: z.string(),
+  time_stats: z.object({
+    time_estimate: z.int(),
+    total_time_spent: z.int(),
+    human_time_estimate: z.string().nullable(),
+    human_total_time_spent: z.string().nullable(),
+  }),
+  task_completion_status: z.object({ count: z.int(), completed_count: z.int() }),
+}
+
+/** In no particular order: the shapes take what they show from here. */
+export function issuableJson(item: Issuable, segment: 'issues' | 'merge_requests', context: JsonContext) {
+  const assignees = item.assignees.map((user) => basicUserShape.of(user, context))
+  return {
+    id: item.id,
+    iid: item.iid,
+    project_id: item.projectId,
+    title: item.title,
+    description: item.description ?? null,
+    created_at: timestamp(item.createdAtMs),
+    updated_at: timestamp(item.updatedAtMs),
+    closed_at: timestamp(item.closedAtMs),
+    closed_by: userOrNull(item.closedBy, context),
+    labels: item.labels,
+    milestone: item.milestone === undefined ? null : milestoneShape.of(item.milestone, context),
+    assignees,
+    author: userOrNull(item.author, context),
+    assignee: assignees[0] ?? null,
+    user_notes_count: 0,
+    upvotes: 0,
+    downvotes: 0,
+    discussion_locked: item.isDiscussionLocked ?? null,
+    web_url: `${context.externalUrl}/${item.projectPath}/-/${segment}/${item.iid}`,
+    time_stats: {
+      time_estimate: 0,
+      total_time_spent: 0,
+      human_time_estimate: null,
+      human_total_time_spent: null,
+    },
+    task_completion_status: tasksIn(item.description ?? ''),
+  }
+}
+
+export const userOrNull = (user: Issuable['author'], context: JsonContext) =>
+  user === undefined ? null : basicUserShape.of(user, context)
+
+export const timestamp = (atMs: number | undefined): string | null =>
+  atMs === undefined ? null : new Date(atMs).toISOString()
+
+const task = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s/gm
+
+/** Items of lists that begin with a box: `- [ ] open`, `- [x] done`. */
+function tasksIn(description: string) {
+  const boxes = [...description.matchAll(task)]
+  return { count: boxes.length, completed_count: boxes.filter(([, mark]) => mark !== ' ').length }
+}

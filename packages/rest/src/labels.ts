@@ -1,0 +1,123 @@
+import { groupLabels, type Label, projectLabels } from '@penstock/core'
+import { z } from 'zod'
+import { type Area, route, type Shape } from './route.ts'
+
+const shared = {
+  id: z.int(),
+  name: z.string(),
+  description: z.string().nullable(),
+  description_html: z.string(),
+  text_color: z.string(),
+  color: z.string(),
+  subscribed: z.boolean(),
+  priority: z.int().nullable(),
+}
+
+const sharedJson = (label: Label) => ({
+  id: label.id,
+  name: label.name,
+  description: label.description ?? null,
+  description_html: escaped(label.description ?? ''),
+  text_color: isDark(label.color) ? '#FFFFFF' : '#1F1E24',
+  color: label.color,
+  subscribed: false,
+  priority: label.priority ?? null,
+})
+
+const groupLabelShape: Shape<Label> = { schema: z.object(shared), of: sharedJson }
+
+const projectLabelShape: Shape<Label> = {
+  schema: z.object({ ...shared, is_project_label: z.boolean() }),
+  of: (label) => ({ ...sharedJson(label), is_project_label: label.projectId !== undefined }),
+}
+
+export const labelsArea: Area = {
+  tag: 'Labels',
+  routes: [...rows('/projects', projectLabels, projectLabelShape), ...rows('/groups', groupLabels, groupLabelShape)],
+}
+
+function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape: Shape<Label>) {
+  const kind = base === '/projects' ? 'project' : 'group'
+  const list = `${base}/:id/labels`
+  const one = `${list}/:label_id`
+  const names = { parent: 'id' }
+  return [
+    route({
+      method: 'GET',
+      path: list,
+      operation: labels.list,
+      names,
+      shape,
+      summary: `List the labels of a ${kind}.`,
+    }),
+    route({
+      method: 'GET',
+      path: one,
+      operation: labels.get,
+      names,
+      shape,
+      endsInName: true,
+      summary: `Get a label of a ${kind} by its id or name.`,
+    }),
+    route({
+      method: 'POST',
+      path: list,
+      operation: labels.create,
+      names,
+      shape,
+      summary: `Create a label in a ${kind}.`,
+    }),
+    route({
+      method: 'PUT',
+      path: one,
+      operation: labels.update,
+      names,
+      shape,
+      endsInName: true,
+      summary: `Change a label of a ${kind}.`,
+    }),
+    route({
+      method: 'PUT',
+      path: list,
+      operation: labels.update,
+      names,
+      shape,
+      summary: `Change a label of a ${kind}, named in a parameter.`,
+    }),
+    route({
+      method: 'DELETE',
+      path: one,
+      operation: labels.remove,
+      names,
+      endsInName: true,
+      summary: `Delete a label of a ${kind}.`,
+    }),
+    route({
+      method: 'DELETE',
+      path: list,
+      operation: labels.remove,
+      names,
+      summary: `Delete a label of a ${kind}, named in a parameter.`,
+    }),
+  ]
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
+
+/** By its luma: whether light text is easier to read on it than dark. `#rgb` or `#rrggbb`. */
+function isDark(color: string): boolean {
+  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1)
+  const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as [
+    number,
+    number,
+    number,
+  ]
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 150
+}

@@ -1,0 +1,33 @@
+import type { OAuthRefusal, OAuthRefusalCode } from '@penstock/core'
+import type { Reply } from '@penstock/http'
+
+/** @see spec/rest-part2-details.md 2.5 */
+const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
+  invalid_request:
+    'The request is missing a required parameter, includes an unsupported parameter value, or is otherwise malformed.',
+  invalid_client:
+    'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
+  invalid_grant:
+    'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
+  invalid_scope: 'The requested scope is invalid, unknown, or malformed.',
+  unauthorized_client: 'The client is not authorized to revoke this token.',
+  unsupported_grant_type: 'The authorization grant type is not supported by the authorization server.',
+  unsupported_response_type: 'The authorization server does not support this response type.',
+}
+
+export function descriptionOf({ code, missing }: OAuthRefusal): string {
+  if (missing === undefined) return descriptions[code]
+  return `Missing required parameter: ${missing.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.`
+}
+
+export function refusalReply(error: string, description: string, status: number): Reply {
+  return {
+    status,
+    headers: {
+      'Cache-Control': 'no-store',
+      Pragma: 'no-cache',
+      'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description}"`,
+    },
+    json: { error, error_description: description },
+  }
+}

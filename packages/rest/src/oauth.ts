@@ -1,0 +1,174 @@
+import {
+  type ClientCredentials,
+  type Core,
+  describeOAuthToken,
+  grantToken,
+  introspectOAuthToken,
+  OAuthRefusal,
+  revokeOAuthToken,
+} from '@penstock/core'
+import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
+import { z } from 'zod'
+import { authorizeRoutes } from './oauth-authorize.ts'
+import { descriptionOf, refusalReply } from './oauth-refusal.ts'
+import { SMALL_FORM } from './session-cookie.ts'
+
+/**
+ * OAuth 2.0, outside `/api/v4`.
+ *
+ * @see spec/rest-part2-details.md 2.5; RFC 6749, 7009, 7636, 7662
+ */
+export function oauthRoutes(core: Core): ServedRoute[] {
+  const post = (path: string, answer: (request: RouteRequest) => Promise<Reply>) => ({
+    method: 'POST' as const,
+    path,
+    access: undefined,
+    body: z.unknown(),
+    forms: SMALL_FORM,
+    handle: (request: RouteRequest) => answer(request).catch(refused),
+  })
+  return [
+    ...unguarded([
+      post('/oauth/token', (request) => issue(core, request)),
+      post('/oauth/revoke', (request) => revoke(core, request)),
+      post('/oauth/introspect', (request) => introspect(core, request)),
+      { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => describe(core, request) },
+    ]),
+    ...authorizeRoutes(core),
+  ]
+}
+
+const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+
+async function issue(core: Core, request: RouteRequest): Promise<Reply> {
+  const parameters = parametersOf(request.body)
+  const issued = await grantToken(core, {
+    ...credentialsIn(request, parameters),
+    grantType: parameters.grant_type,
+    code: parameters.code,
+    redirectUri: parameters.redirect_uri,
+    codeVerifier: parameters.code_verifier,
+    refreshToken: parameters.refresh_token,
+    username: parameters.username,
+    password: parameters.password,
+    scope: parameters.scope,
+    address: request.source,
+  })
+  return {
+    status: 200,
+    headers: noStore,
+    json: {
+      access_token: issued.accessToken,
+      token_type: 'Bearer',
+      expires_in: issued.expiresInSeconds,
+      ...(issued.refreshToken !== undefined && { refresh_token: issued.refreshToken }),
+      scope: issued.scopes.join(' '),
+      created_at: seconds(issued.createdAtMs),
+    },
+  }
+}
+
+async function revoke(core: Core, request: RouteRequest): Promise<Reply> {
+  const parameters = parametersOf(request.body)
+  if (parameters.token === undefined) throw new OAuthRefusal('invalid_request', 'token')
+  await revokeOAuthToken(core, credentialsIn(request, parameters), parameters.token)
+  return { status: 200, headers: noStore, json: {} }
+}
+
+async function introspect(core: Core, request: RouteRequest): Promise<Reply> {
+  const parameters = parametersOf(request.body)
+  const accessToken = bearerIn(request)
+  const asker = accessToken === undefined ? credentialsIn(request, parameters) : { accessToken }
+  if (parameters.token === undefined) throw new OAuthRefusal('invalid_request', 'token')
+  const info = await introspectOAuthToken(core, asker, parameters.token)
+  if (info === undefined) return { status: 200, headers: noStore, json: { active: false } }
+  return {
+    status: 200,
+    headers: noStore,
+    json: {
+      active: true,
+      scope: info.scopes.join(' '),
+      client_id: info.application?.uid,
+      token_type: 'Bearer',
+      ...(info.expiresAtMs !== undefined && { exp: seconds(info.expiresAtMs) }),
+      iat: seconds(info.createdAtMs),
+    },
+  }
+}
+
+const invalidTokenTexts = { invalid: 'is invalid', expired: 'expired', revoked: 'was revoked' }
+
+async function describe(core: Core, request: RouteRequest): Promise<Reply> {
+  const fromQuery = (name: string) => {
+    const value = request.query[name]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const [inQuery, inHeader] = [fromQuery('access_token'), bearerIn(request)]
+  if (inQuery !== undefined && inHeader !== undefined) {
+    const error_description = 'Both Authorization header and payload includes access token.'
+    return { status: 400, headers: noStore, json: { error: 'invalid_request', error_description } }
+  }
+  const presented = inQuery ?? inHeader ?? fromQuery('bearer_token')
+  const info = presented === undefined ? undefined : await describeOAuthToken(core, presented)
+  if (info?.state !== 'valid') {
+    return refusalReply('invalid_token', `The access token ${invalidTokenTexts[info?.state ?? 'invalid']}`, 401)
+  }
+  const leftSeconds = seconds((info.expiresAtMs ?? 0) - core.clock.nowMs())
+  return {
+    status: 200,
+    headers: noStore,
+    json: {
+      resource_owner_id: info.userId ?? null,
+      scope: info.scopes,
+      expires_in: leftSeconds,
+      application: { uid: info.application?.uid ?? null },
+      created_at: seconds(info.createdAtMs),
+      scopes: info.scopes,
+      expires_in_seconds: leftSeconds,
+    },
+  }
+}
+
+/** Those that were sent; one without a value was not. @throws OAuthRefusal for one that came twice, or is no text */
+function parametersOf(body: unknown): Readonly<Partial<Record<string, string>>> {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const entries = Object.entries(isObject ? body : {}).filter(([, value]) => value !== null && value !== '')
+  for (const [, value] of entries) if (!isSoundText(value)) throw new OAuthRefusal('invalid_request')
+  return Object.fromEntries(entries)
+}
+
+const isSoundText = (value: unknown): boolean =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+
+/** Of HTTP Basic, else of the parameters. @see RFC 6749 2.3.1 */
+function credentialsIn({ raw }: Incoming, parameters: Readonly<Partial<Record<string, string>>>): ClientCredentials {
+  const encoded = /^basic +([\w+/=-]+) *$/i.exec(raw.headers.authorization ?? '')?.[1]
+  if (encoded === undefined) return { clientId: parameters.client_id, clientSecret: parameters.client_secret }
+  const pair = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = pair.indexOf(':')
+  const [clientId, clientSecret] = [pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)].map(formDecoded)
+  if (colon === -1 || !isSoundText(clientId) || !isSoundText(clientSecret)) throw new OAuthRefusal('invalid_client')
+  // Who has no secret writes none behind the colon.
+  return { clientId, clientSecret: clientSecret === '' ? undefined : clientSecret }
+}
+
+function formDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+const bearerIn = ({ raw }: Incoming): string | undefined =>
+  /^bearer +(\S+) *$/i.exec(raw.headers.authorization ?? '')?.[1]
+
+function refused(error: unknown): Reply {
+  if (error instanceof OAuthRefusal) {
+    const status = error.code === 'invalid_client' ? 401 : error.code === 'unauthorized_client' ? 403 : 400
+    return refusalReply(error.code, descriptionOf(error), status)
+  }
+  throw error
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000)

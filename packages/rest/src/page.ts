@@ -1,0 +1,70 @@
+import type { Reply } from '@penstock/http'
+
+/** A piece of HTML in which everything that came from outside has been escaped. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Puts values into HTML: as text, in elements and in quoted attributes; other pieces, or lists of them, as they are. */
+export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
+  return new Html(strings.reduce((before, piece, index) => before + inHtml(values[index - 1]!) + piece))
+}
+
+function inHtml(value: string | Html | readonly Html[]): string {
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return value instanceof Html ? value.text : value.map((piece) => piece.text).join('')
+}
+
+export interface Page {
+  readonly status: number
+  readonly title: string
+  readonly body: Html
+  /** Where its forms may lead, redirections included. Default: nowhere. */
+  readonly formTargets?: readonly string[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A page without scripts and styles, that nobody may frame and nothing may keep. */
+export function pageReply({ status, title, body, formTargets = [], headers }: Page): Reply {
+  const targets = formTargets.length === 0 ? "'none'" : [...new Set(formTargets.map(sourceOf))].join(' ')
+  const document = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+  return {
+    status,
+    content: document.text,
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': `default-src 'none'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      ...headers,
+    },
+  }
+}
+
+/** To be fetched with GET, also after a form. */
+export const redirectReply = (location: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
+  status: 303,
+  headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer', ...headers },
+})
+
+/** Browsers hold redirections after a form to its targets as well. What a policy could not be written with is let off. */
+function sourceOf(url: string): string {
+  const { protocol, origin } = new URL(url)
+  return /^https?:\/\/[\w.\-:[\]]+$/.test(origin) ? origin : protocol
+}

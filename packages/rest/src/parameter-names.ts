@@ -1,0 +1,22 @@
+import type { InputSchema } from '@penstock/core'
+import { shapeOf } from './schema-traits.ts'
+
+/** A row's own names of parameters: `{ group: 'id' }`. */
+export type Names = Readonly<Record<string, string | undefined>>
+
+export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The name in REST of a parameter of an operation. */
+export const restName = (key: string, names: Names = {}): string => names[key] ?? snakeCase(key)
+
+/** `['files', 0, 'filePath']` → `files[0][file_path]` */
+export function restPath(path: readonly (string | number)[], names: Names = {}): string {
+  const [first, ...rest] = path
+  const inner = rest.map((key) => `[${typeof key === 'number' ? key : snakeCase(key)}]`)
+  return [restName(String(first), names), ...inner].join('')
+}
+
+/** Every parameter of an input: its key, its name in REST and its schema, in their order. */
+export function parametersOf(input: InputSchema, names: Names = {}) {
+  return Object.entries(shapeOf(input) ?? {}).map(([key, schema]) => ({ key, name: restName(key, names), schema }))
+}

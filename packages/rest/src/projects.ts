@@ -1,0 +1,66 @@
+import {
+  archiveProject,
+  createProject,
+  listProjects,
+  removeProject,
+  showProject,
+  transferProject,
+  unarchiveProject,
+  updateProject,
+} from '@penstock/core'
+import { acceptedShape } from './accepted.ts'
+import { projectShape } from './project-shape.ts'
+import { type Area, route } from './route.ts'
+
+const names = { project: 'id' } as const
+const shape = projectShape
+
+export const projectsArea: Area = {
+  tag: 'Projects',
+  routes: [
+    route({ method: 'GET', path: '/projects', operation: listProjects, summary: 'Projects', shape }),
+    route({ method: 'POST', path: '/projects', operation: createProject, summary: 'Creates a project', shape }),
+    route({ method: 'GET', path: '/projects/:id', operation: showProject, summary: 'One project', names, shape }),
+    route({
+      method: 'PUT',
+      path: '/projects/:id',
+      operation: updateProject,
+      summary: 'Changes a project',
+      names,
+      shape,
+    }),
+    route({
+      method: 'DELETE',
+      path: '/projects/:id',
+      operation: removeProject,
+      summary: 'Removes a project',
+      names,
+      status: 202,
+      shape: acceptedShape,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/archive',
+      operation: archiveProject,
+      summary: 'Archives a project: nothing in it can be changed any more',
+      names,
+      shape,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/unarchive',
+      operation: unarchiveProject,
+      summary: 'Takes a project out of the archive',
+      names,
+      shape,
+    }),
+    route({
+      method: 'PUT',
+      path: '/projects/:id/transfer',
+      operation: transferProject,
+      summary: 'Moves a project to another namespace',
+      names,
+      shape,
+    }),
+  ],
+}

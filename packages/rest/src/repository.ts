@@ -1,0 +1,435 @@
+import {
+  type Branch,
+  type ChangedFile,
+  type Commit,
+  createBranch,
+  createCommit,
+  createFile,
+  createTag,
+  type FileDiff,
+  getBlob,
+  getBranch,
+  getCommit,
+  getFile,
+  getTag,
+  listBranches,
+  listCommitDiffs,
+  listCommits,
+  listTags,
+  listTree,
+  type RepositoryFile,
+  type RepositoryTreeEntry,
+  removeBranch,
+  removeFile,
+  removeTag,
+  type SingleCommit,
+  signatureTime,
+  type Tag,
+  type Trailer,
+  updateFile,
+} from '@penstock/core'
+import { z } from 'zod'
+import { headerName } from './response-headers.ts'
+import { type Area, type JsonContext, route, type Shape } from './route.ts'
+
+const commitFields = {
+  id: z.string(),
+  short_id: z.string(),
+  created_at: z.string(),
+  parent_ids: z.array(z.string()),
+  title: z.string(),
+  message: z.string(),
+  author_name: z.string(),
+  author_email: z.string(),
+  authored_date: z.string(),
+  committer_name: z.string(),
+  committer_email: z.string(),
+  committed_date: z.string(),
+  trailers: z.record(z.string(), z.string()),
+  extended_trailers: z.record(z.string(), z.array(z.string())),
+  web_url: z.string(),
+}
+const statsFields = { stats: z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).optional() }
+
+/** @see spec/interface-2.md 2.7 */
+function commitJson({ sha, author, committer, ...commit }: Commit, { externalUrl }: JsonContext) {
+  return {
+    id: sha,
+    short_id: sha.slice(0, 8),
+    created_at: signatureTime(committer),
+    parent_ids: commit.parentShas,
+    title: commit.title,
+    message: commit.message,
+    author_name: author.name,
+    author_email: author.email,
+    authored_date: signatureTime(author),
+    committer_name: committer.name,
+    committer_email: committer.email,
+    committed_date: signatureTime(committer),
+    ...trailersJson(commit.trailers ?? []),
+    web_url: `${externalUrl}/${commit.project.fullPath}/-/commit/${sha}`,
+  }
+}
+
+/** Of a key that is there several times, `trailers` has the last value. */
+function trailersJson(trailers: readonly Trailer[]) {
+  const keys = [...new Set(trailers.map(({ key }) => key))]
+  const valuesOf = (wanted: string) => trailers.filter(({ key }) => key === wanted).map(({ value }) => value)
+  return {
+    trailers: Object.fromEntries(trailers.map(({ key, value }) => [key, value])),
+    extended_trailers: Object.fromEntries(keys.map((key) => [key, valuesOf(key)])),
+  }
+}
+
+const statsJson = ({ stats }: SingleCommit) =>
+  stats && { stats: { ...stats, total: stats.additions + stats.deletions } }
+
+const commitShape: Shape<SingleCommit> = {
+  schema: z.object({ ...commitFields, ...statsFields }),
+  of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
+}
+
+const singleCommitShape: Shape<SingleCommit> = {
+  schema: z.object({
+    ...commitFields,
+    ...statsFields,
+    status: z.null(),
+    project_id: z.int(),
+    last_pipeline: z.null(),
+  }),
+  of: (commit, context) => ({
+    ...commitJson(commit, context),
+    ...statsJson(commit),
+    status: null,
+    project_id: commit.project.id,
+    last_pipeline: null,
+  }),
+}
+
+const diffShape: Shape<FileDiff> = {
+  schema: z.object({
+    diff: z.string(),
+    new_path: z.string(),
+    old_path: z.string(),
+    a_mode: z.string(),
+    b_mode: z.string(),
+    new_file: z.boolean(),
+    renamed_file: z.boolean(),
+    deleted_file: z.boolean(),
+    generated_file: z.boolean(),
+    collapsed: z.boolean(),
+    too_large: z.boolean(),
+  }),
+  of: ({ diff, newPath, oldPath, newMode, oldMode, isRenamed, isTooLarge }) => ({
+    diff,
+    new_path: newPath,
+    old_path: oldPath,
+    a_mode: oldMode ?? '0',
+    b_mode: newMode ?? '0',
+    new_file: oldMode === undefined,
+    renamed_file: isRenamed,
+    deleted_file: newMode === undefined,
+    generated_file: false,
+    collapsed: false,
+    too_large: isTooLarge,
+  }),
+}
+
+const branchShape: Shape<Branch> = {
+  schema: z.object({
+    name: z.string(),
+    commit: z.object(commitFields),
+    merged: z.boolean(),
+    protected: z.boolean(),
+    developers_can_push: z.boolean(),
+    developers_can_merge: z.boolean(),
+    can_push: z.boolean(),
+    default: z.boolean(),
+    web_url: z.string(),
+  }),
+  of: ({ name, commit, isMerged, isDefault, canPush }, context) => ({
+    name,
+    commit: commitJson(commit, context),
+    merged: isMerged,
+    protected: false,
+    developers_can_push: false,
+    developers_can_merge: false,
+    can_push: canPush,
+    default: isDefault,
+    web_url: `${context.externalUrl}/${commit.project.fullPath}/-/tree/${encodePath(name)}`,
+  }),
+}
+
+const tagShape: Shape<Tag> = {
+  schema: z.object({
+    name: z.string(),
+    message: z.string(),
+    target: z.string(),
+    commit: z.object(commitFields),
+    release: z.null(),
+    protected: z.boolean(),
+    created_at: z.string().nullable(),
+  }),
+  of: ({ name, target, commit, annotation }, context) => ({
+    name,
+    message: annotation?.message ?? '',
+    target,
+    commit: commitJson(commit, context),
+    release: null,
+    protected: false,
+    created_at: annotation?.tagger ? signatureTime(annotation.tagger) : null,
+  }),
+}
+
+const treeEntryShape: Shape<RepositoryTreeEntry> = {
+  schema: z.object({
+    id: z.string(),
+    name: z.string(),
+    type: z.enum(['tree', 'blob', 'commit']),
+    path: z.string(),
+    mode: z.string(),
+  }),
+  of: ({ sha, name, type, path, mode }) => ({ id: sha, name, type, path, mode }),
+}
+
+const changedFileShape: Shape<ChangedFile> = {
+  schema: z.object({ file_path: z.string(), branch: z.string() }),
+  of: ({ path, branch }) => ({ file_path: path, branch }),
+}
+
+const blobShape: Shape<{ readonly sha: string; readonly bytes: Uint8Array }> = {
+  schema: z.object({ size: z.int(), encoding: z.literal('base64'), content: z.string(), sha: z.string() }),
+  of: ({ sha, bytes }) => ({ size: bytes.length, encoding: 'base64', content: base64(bytes), sha }),
+}
+
+/** All that is told of a file beside its content, in the body and in headers. */
+const fileFacts = (file: RepositoryFile) => ({
+  file_name: file.name,
+  file_path: file.path,
+  size: file.bytes.length,
+  encoding: 'base64',
+  content_sha256: file.sha256,
+  ref: file.ref,
+  blob_id: file.blobSha,
+  commit_id: file.commitSha,
+  last_commit_id: file.lastCommitSha,
+  execute_filemode: file.isExecutable,
+})
+
+/** `X-Svc-Blob-Id`; HEAD has nothing else. */
+function fileHeaders(file: RepositoryFile): Record<string, string> {
+  const prefix = `X-${headerName(file.serviceName)}`
+  return Object.fromEntries(
+    Object.entries(fileFacts(file)).map(([key, value]) => {
+      const words = key.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+      return [`${prefix}-${words.join('-')}`, headerText(String(value))]
+    }),
+  )
+}
+
+/** A header takes printable ASCII; the rest is as in a URL. */
+const headerText = (text: string): string => text.replace(/[^\x20-\x7e]+/gu, (part) => encodeURIComponent(part))
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+/** @see RFC 6266 */
+function inline(fileName: string): string {
+  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(fileName).replace(/['()*]/g, escapeByte)}`
+}
+const escapeByte = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+
+const rawFile = (file: RepositoryFile) => ({
+  type: 'text/plain',
+  body: file.bytes,
+  headers: { 'Content-Disposition': inline(file.name), ...fileHeaders(file) },
+})
+
+const names = { project: 'id' }
+const readsCode = { scopes: ['read_repository'] }
+const endsInName = true
+const repository = '/projects/:id/repository'
+const file = `${repository}/files/:file_path`
+
+export const repositoryArea: Area = {
+  tag: 'Repositories',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${repository}/commits`,
+      operation: listCommits,
+      summary: 'Commits of a project, newest first',
+      names,
+      shape: commitShape,
+    }),
+    route({
+      method: 'POST',
+      path: `${repository}/commits`,
+      operation: createCommit,
+      summary: 'Makes one commit of several changes to files',
+      names,
+      shape: singleCommitShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/commits/:sha/diff`,
+      operation: listCommitDiffs,
+      summary: 'What a commit changed',
+      names,
+      shape: diffShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/commits/:sha`,
+      operation: getCommit,
+      summary: 'A commit, by its id, the beginning of it, or a branch or tag',
+      names,
+      shape: singleCommitShape,
+      takesJobTokens: true,
+      endsInName,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/branches`,
+      operation: listBranches,
+      summary: 'The branches of a project',
+      names,
+      shape: branchShape,
+      takesJobTokens: true,
+    }),
+    route({
+      method: 'POST',
+      path: `${repository}/branches`,
+      operation: createBranch,
+      summary: 'Begins a branch',
+      names,
+      shape: branchShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/branches/:branch`,
+      operation: getBranch,
+      summary: 'A branch',
+      names,
+      shape: branchShape,
+      endsInName,
+    }),
+    route({
+      method: 'DELETE',
+      path: `${repository}/branches/:branch`,
+      operation: removeBranch,
+      summary: 'Removes a branch',
+      names,
+      endsInName,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/tags`,
+      operation: listTags,
+      summary: 'The tags of a project',
+      names,
+      shape: tagShape,
+      takesJobTokens: true,
+    }),
+    route({
+      method: 'POST',
+      path: `${repository}/tags`,
+      operation: createTag,
+      summary: 'Tags a commit, with an annotation where there is a message',
+      names,
+      shape: tagShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/tags/:tag_name`,
+      operation: getTag,
+      summary: 'A tag',
+      names,
+      shape: tagShape,
+      endsInName,
+    }),
+    route({
+      method: 'DELETE',
+      path: `${repository}/tags/:tag_name`,
+      operation: removeTag,
+      summary: 'Removes a tag',
+      names,
+      endsInName,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/tree`,
+      operation: listTree,
+      summary: 'Files and directories of a commit',
+      names,
+      shape: treeEntryShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/blobs/:sha`,
+      operation: getBlob,
+      summary: 'The content of a blob, in Base64',
+      names,
+      shape: blobShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/blobs/:sha/raw`,
+      operation: getBlob,
+      summary: 'The content of a blob',
+      names,
+      content: ({ bytes }) => ({ type: 'text/plain', body: bytes }),
+    }),
+    route({
+      method: 'GET',
+      path: `${file}/raw`,
+      operation: getFile,
+      summary: 'The content of a file',
+      names,
+      content: rawFile,
+      takesJobTokens: true,
+      ...readsCode,
+    }),
+    route({
+      method: 'GET',
+      path: file,
+      operation: getFile,
+      summary: 'A file, its content in Base64; with HEAD, what is known of it as headers',
+      names,
+      content: (found) => ({
+        type: 'application/json',
+        body: JSON.stringify({ ...fileFacts(found), content: base64(found.bytes) }),
+        headers: fileHeaders(found),
+      }),
+      endsInName,
+      ...readsCode,
+    }),
+    route({
+      method: 'POST',
+      path: file,
+      operation: createFile,
+      summary: 'Commits a new file',
+      names,
+      shape: changedFileShape,
+      endsInName,
+    }),
+    route({
+      method: 'PUT',
+      path: file,
+      operation: updateFile,
+      summary: 'Commits a change of a file',
+      names,
+      shape: changedFileShape,
+      endsInName,
+    }),
+    route({
+      method: 'DELETE',
+      path: file,
+      operation: removeFile,
+      summary: 'Commits the end of a file',
+      names,
+      endsInName,
+    }),
+  ],
+}

@@ -1,0 +1,60 @@
+import { urlEncodedEntries } from '@penstock/http'
+import { expect, test } from 'vitest'
+import { mergeParameters } from './request-parameters.ts'
+
+const inQuery = (text: string) => mergeParameters({ query: urlEncodedEntries(text), path: {} })
+
+test.each([
+  ['x[]=a&x[]=b', { x: ['a', 'b'] }],
+  ['a[b]=1&a[c][d]=2', { a: { b: '1', c: { d: '2' } } }],
+  ['a[0][b]=1&a[1][b]=2', { a: { 0: { b: '1' }, 1: { b: '2' } } }],
+  [
+    'f[][p]=1&f[][c]=x&f[][p]=2&f[][c]=y',
+    {
+      f: [
+        { p: '1', c: 'x' },
+        { p: '2', c: 'y' },
+      ],
+    },
+  ],
+  ['f[][t][]=1&f[][t][]=2&f[][p]=x', { f: [{ t: ['1', '2'], p: 'x' }] }],
+  ['a=1&a[b]=2', { a: { b: '2' } }],
+  ['a[b=1&[x]=2&a[b]c=3', { 'a[b': '1', '[x]': '2', 'a[b]c': '3' }],
+])('%s', (text, values) => {
+  expect(inQuery(text).values).toEqual(values)
+})
+
+test('the path wins over the body, the body over the query', () => {
+  const query = urlEncodedEntries('id=1&title=a&x=1&x=2&y=1&y=2&z=1')
+  const { values, repeated } = mergeParameters({ query, body: { id: 2, title: null, x: 3 }, path: { id: '5' } })
+  expect(values).toEqual({ id: '5', title: null, x: 3, y: '2', z: '1' })
+  expect([...repeated]).toEqual([['y', ['1', '2']]])
+})
+
+test.each([[[1]], ['text'], [5], [null], [undefined]])('a body that is no object says nothing: %j', (body) => {
+  expect(mergeParameters({ query: [], body, path: {} }).values).toEqual({})
+})
+
+test('names that mean something to JavaScript mean nothing here', () => {
+  const { values } = inQuery('__proto__[x]=1&constructor[prototype][x]=2&a[__proto__][x]=3')
+  expect(Object.keys(values)).toEqual(['__proto__', 'constructor', 'a'])
+  expect(({} as Record<string, unknown>).x).toBeUndefined()
+  expect((values.a as Record<string, unknown>).x).toBeUndefined()
+})
+
+test.each([
+  ['NUL', { a: ['\0'] }],
+  ['NUL in a name', { '\0': 1 }],
+  ['half a surrogate pair', { a: { b: '\ud800' } }],
+  ['too deep', JSON.parse('[{"a":'.repeat(40) + 1 + '}]'.repeat(40))[0]],
+])('%s is a bad request', (_, body) => {
+  expect(() => mergeParameters({ query: [], body, path: {} })).toThrow(
+    expect.objectContaining({ status: 400, body: { error: 'Bad Request' } }),
+  )
+})
+
+test('a name nested too deeply is a bad request; a file may hold anything', () => {
+  expect(() => inQuery(`a${'[b]'.repeat(32)}=1`)).toThrow(expect.objectContaining({ status: 400 }))
+  const file = { fileName: 'x', contentType: 'image/png', bytes: Buffer.from('\0') }
+  expect(mergeParameters({ query: [], form: [['file', file]], path: {} }).values).toEqual({ file })
+})

@@ -1,0 +1,157 @@
+import { day, dayOrInstant, instant } from '@penstock/core'
+import type { z } from 'zod'
+
+/** What a schema takes, as far as it decides how a text is read. A union takes what any of its options takes. */
+export interface Traits {
+  /** May be left out. */
+  optional: boolean
+  nullable: boolean
+  /** What it is when it is left out; `undefined` where nothing is. */
+  fallback: unknown
+  text: boolean
+  /** A date or a time, which no empty text is. */
+  moment: boolean
+  number: boolean
+  boolean: boolean
+  /** Anything at all. */
+  any: boolean
+  /** Schema of the elements. */
+  element: z.core.$ZodType | undefined
+  shape: Readonly<Record<string, z.core.$ZodType>> | undefined
+  /** Keeps keys that are not in `shape`. */
+  isLoose: boolean
+  /** Schema of the values, by whatever keys. */
+  values: z.core.$ZodType | undefined
+}
+
+const known = new WeakMap<z.core.$ZodType, Traits>()
+
+export function traitsOf(schema: z.core.$ZodType): Traits {
+  let traits = known.get(schema)
+  if (traits === undefined) {
+    traits = {
+      optional: false,
+      nullable: false,
+      fallback: undefined,
+      text: false,
+      moment: false,
+      number: false,
+      boolean: false,
+      any: false,
+      element: undefined,
+      shape: undefined,
+      isLoose: false,
+      values: undefined,
+    }
+    collect(schema, traits)
+    known.set(schema, traits)
+  }
+  return traits
+}
+
+/** The keys of an object schema, `undefined` when it is none. */
+export const shapeOf = (schema: z.core.$ZodType): Traits['shape'] => traitsOf(schema).shape
+
+/** Definitions, because a description or other metadata makes another schema of the same definition. */
+const moments = new Set<unknown>([instant, day, dayOrInstant].map((schema) => schema._zod.def))
+export const isDay = (schema: z.core.$ZodType): boolean => schema._zod.def === (day._zod.def as unknown)
+export const isMoment = (schema: z.core.$ZodType): boolean => moments.has(schema._zod.def)
+
+/** A file that came with a request, told by its members: only a form has bytes. */
+export function isFile(schema: z.core.$ZodType): boolean {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  return def.type === 'object' && Object.keys(def.shape).toSorted().join() === 'bytes,contentType,fileName'
+}
+
+function collect(schema: z.core.$ZodType, traits: Traits): void {
+  if (isMoment(schema)) {
+    traits.moment = true
+    return
+  }
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'optional':
+      traits.optional = true
+      collect(def.innerType, traits)
+      return
+    case 'nullable':
+      traits.nullable = true
+      collect(def.innerType, traits)
+      return
+    case 'default':
+    case 'prefault':
+      traits.optional = true
+      traits.fallback = def.defaultValue
+      collect(def.innerType, traits)
+      return
+    case 'nonoptional':
+    case 'readonly':
+    case 'catch':
+      collect(def.innerType, traits)
+      return
+    case 'lazy':
+      collect(def.getter(), traits)
+      return
+    case 'pipe':
+      // What is made ready for a schema is read for that schema.
+      collect((def.in as z.core.$ZodTypes)._zod.def.type === 'transform' ? def.out : def.in, traits)
+      return
+    case 'union':
+      for (const option of def.options) collect(option, traits)
+      return
+    case 'intersection':
+      collect(def.left, traits)
+      collect(def.right, traits)
+      return
+    case 'object':
+      traits.shape = { ...traits.shape, ...def.shape }
+      traits.isLoose ||= def.catchall !== undefined && def.catchall._zod.def.type !== 'never'
+      return
+    case 'record':
+      traits.values = def.valueType
+      return
+    case 'array':
+      traits.element = def.element
+      return
+    case 'set':
+      traits.element = def.valueType
+      return
+    case 'string':
+    case 'template_literal':
+      traits.text = true
+      return
+    case 'number':
+      traits.number = true
+      return
+    case 'boolean':
+      traits.boolean = true
+      return
+    case 'null':
+      traits.nullable = true
+      return
+    case 'undefined':
+    case 'void':
+      traits.optional = true
+      return
+    case 'enum':
+      collectValues(Object.values(def.entries), traits)
+      return
+    case 'literal':
+      collectValues(def.values, traits)
+      return
+    case 'any':
+    case 'unknown':
+    case 'custom':
+    case 'transform':
+      traits.any = true
+  }
+}
+
+function collectValues(values: readonly unknown[], traits: Traits): void {
+  for (const value of values) {
+    if (typeof value === 'string') traits.text = true
+    else if (typeof value === 'number') traits.number = true
+    else if (typeof value === 'boolean') traits.boolean = true
+    else if (value === null) traits.nullable = true
+  }
+}

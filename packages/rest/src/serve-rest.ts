@@ -1,0 +1,127 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import type { Core } from '@penstock/core'
+import { type Incoming, type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
+import type { Log } from '@penstock/runtime'
+import { authenticate } from './authenticate.ts'
+import { renderError } from './error-response.ts'
+import { restOpenApi } from './openapi.ts'
+import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
+import { commonHeaders, corsHeaders, headerName, preflightReply, revalidated } from './response-headers.ts'
+import { RestError } from './rest-error.ts'
+import type { Area } from './route.ts'
+import { type Authenticate, type RowDeps, RowLimits, servedRow } from './served-row.ts'
+
+export interface RestOptions {
+  readonly core: Core
+  readonly areas: readonly Area[]
+  readonly log: Log
+  /** Default: by the credentials the core knows. */
+  readonly authenticate?: Authenticate
+  /** `off`: nobody is counted, and no headers tell of it. */
+  readonly rateLimits?: RateLimits | 'off'
+  /** Served beside the API, by their whole paths; those of the API go first. */
+  readonly extraRoutes?: readonly ServedRoute[]
+}
+
+export const API_PREFIX = '/api/v4'
+/** Of JSON and forms: a description may be 1 MiB, and JSON may write each of its letters in six. */
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024
+const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
+
+/**
+ * The REST API.
+ *
+ * Order of checks: request throttle, CORS preflight, path and method, format, body, who calls, parameters, then the
+ * operation with its permissions.
+ *
+ * @see spec/rest-part2-details.md 1.1
+ */
+export function restListener(options: RestOptions): RequestListener {
+  const { core, areas, log, rateLimits = defaultRateLimits, extraRoutes = [] } = options
+  const { settings, clock } = core
+  const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
+  const beginnings = new WeakMap<IncomingMessage, number>()
+  const rateHeaders = new WeakMap<IncomingMessage, Record<string, string>>()
+
+  async function count({ raw, source }: Incoming, userId?: number): Promise<void> {
+    const headers = await throttle?.admit({ userId, source })
+    if (headers !== undefined) rateHeaders.set(raw, headers)
+  }
+
+  const rowDeps: RowDeps = {
+    prefix: API_PREFIX,
+    core,
+    authenticate: options.authenticate ?? authenticate,
+    count,
+    limits: new RowLimits(clock),
+  }
+  const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
+  const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(
+    (route): ServedRoute => ({
+      ...route,
+      async admit(incoming) {
+        await count(incoming)
+        return route.admit(incoming)
+      },
+    }),
+  )
+
+  const app = serveRoutes([...rows, ...extras], {
+    renderError,
+    headers: commonHeaders,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    log,
+    takesTrailingSlash: true,
+    answersOptions: true,
+    async unmatched(incoming) {
+      await count(incoming)
+      const preflight = preflightReply(incoming)
+      if (preflight === undefined && /^\/api\/v3(\/|$)/.test(incoming.path))
+        throw new RestError(410, { error: API_V3_GONE })
+      return preflight
+    },
+    finish(reply, incoming) {
+      const { status, headers, ...body } = asBytes(revalidated(reply, incoming))
+      const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
+      const all = {
+        ...rateHeaders.get(incoming.raw),
+        ...corsHeaders(incoming, settings),
+        'X-Runtime': seconds.toFixed(6),
+        [`X-${headerName(settings.serviceName)}-Meta`]: JSON.stringify({
+          correlation_id: incoming.requestId,
+          version: '1',
+        }),
+        ...headers,
+      }
+      return { status, headers: all, ...body }
+    },
+  })
+  return (request, response) => {
+    beginnings.set(request, performance.now())
+    return app(request, response)
+  }
+}
+
+/** The platform names no character set beside JSON. */
+function asBytes(reply: Reply): Reply {
+  if (reply.json === undefined) return reply
+  const { json, ...rest } = reply
+  return { ...rest, content: JSON.stringify(json), contentType: 'application/json' }
+}
+
+function openApiRoute(areas: readonly Area[], serviceName: string): ServedRoute[] {
+  let document: string | undefined
+  return unguarded([
+    {
+      method: 'GET',
+      path: `${API_PREFIX}/openapi.json`,
+      access: undefined,
+      handle: () => {
+        // Made when it is first asked for: most processes never are.
+        document ??= JSON.stringify(restOpenApi(areas, serviceName))
+        return { status: 200, content: document, contentType: 'application/json' }
+      },
+    },
+  ])
+}

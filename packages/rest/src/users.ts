@@ -1,0 +1,140 @@
+import {
+  activateUser,
+  blockUser,
+  createUser,
+  deactivateUser,
+  getCurrentUser,
+  getUserProfile,
+  listUserProjects,
+  listUsers,
+  removeUser,
+  type UserProfile,
+  unblockUser,
+  updateUser,
+  userNamespaceId,
+} from '@penstock/core'
+import { z } from 'zod'
+import { basicUserShape } from './basic-user.ts'
+import { projectShape } from './project-shape.ts'
+import { type Area, route, type Shape } from './route.ts'
+
+const wholeSchema = z.object({
+  email: z.string(),
+  commit_email: z.string(),
+  is_admin: z.boolean(),
+  namespace_id: z.int(),
+  last_activity_on: z.string().nullable(),
+  confirmed_at: z.string(),
+  external: z.boolean(),
+  private_profile: z.boolean(),
+  two_factor_enabled: z.boolean(),
+  can_create_group: z.boolean(),
+  can_create_project: z.boolean(),
+  projects_limit: z.int(),
+  identities: z.array(z.unknown()),
+})
+
+/** The rest of the platform's limit, which is none here. */
+const PROJECTS_LIMIT = 100_000
+
+/** What administrators and oneself see is added to what everybody does. */
+export const userShape: Shape<UserProfile> = {
+  schema: basicUserShape.schema
+    .extend({ created_at: z.string(), bot: z.boolean() })
+    .extend(wholeSchema.partial().shape),
+  of: ({ user, isWhole }, context) => ({
+    ...basicUserShape.of(user, context),
+    created_at: new Date(user.createdAtMs).toISOString(),
+    bot: user.isBot,
+    ...(isWhole && {
+      email: user.email,
+      commit_email: user.email,
+      is_admin: user.isAdministrator,
+      namespace_id: userNamespaceId(user.id),
+      last_activity_on: user.lastActivityOn ?? null,
+      confirmed_at: new Date(user.createdAtMs).toISOString(),
+      external: false,
+      private_profile: false,
+      two_factor_enabled: false,
+      can_create_group: true,
+      can_create_project: true,
+      projects_limit: PROJECTS_LIMIT,
+      identities: [],
+    }),
+  }),
+}
+
+/** All that a change of the state answers. */
+const doneShape: Shape<true> = { schema: z.literal(true), of: (done) => done }
+
+const scopes = ['read_user']
+const names = { user: 'id' } as const
+
+export const usersArea: Area = {
+  tag: 'Users',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/user',
+      operation: getCurrentUser,
+      summary: 'The user who asks',
+      scopes,
+      shape: userShape,
+    }),
+    route({ method: 'GET', path: '/users', operation: listUsers, summary: 'Users', scopes, shape: userShape }),
+    route({
+      method: 'GET',
+      path: '/users/:id',
+      operation: getUserProfile,
+      summary: 'One user',
+      names,
+      scopes,
+      shape: userShape,
+    }),
+    route({
+      method: 'GET',
+      path: '/users/:id/projects',
+      operation: listUserProjects,
+      summary: "Projects in a user's namespace",
+      names,
+      shape: projectShape,
+    }),
+    route({
+      method: 'POST',
+      path: '/users',
+      operation: createUser,
+      summary: 'Creates a user; for administrators',
+      shape: userShape,
+    }),
+    route({
+      method: 'PUT',
+      path: '/users/:id',
+      operation: updateUser,
+      summary: 'Changes a user; for administrators',
+      names,
+      shape: userShape,
+    }),
+    route({
+      method: 'DELETE',
+      path: '/users/:id',
+      operation: removeUser,
+      summary: 'Removes a user and the projects in their namespace; for administrators',
+      names,
+    }),
+    ...Object.entries({
+      block: blockUser,
+      unblock: unblockUser,
+      activate: activateUser,
+      deactivate: deactivateUser,
+    }).map(([verb, operation]) =>
+      route({
+        method: 'POST',
+        path: `/users/:id/${verb}`,
+        operation,
+        summary: `Changes the state of a user: ${verb}; for administrators`,
+        names,
+        shape: doneShape,
+      }),
+    ),
+  ],
+}

@@ -1,0 +1,65 @@
+import { freeQuery } from '@penstock/core'
+import { z } from 'zod'
+import { type Area, route, type Shape } from './route.ts'
+
+interface Version {
+  /** Of the platform whose API this is, because clients decide by it what they may ask. */
+  readonly version: string
+  /** Of this product. */
+  readonly revision: string
+}
+
+const version: Version = { version: '18.5.0-penstock', revision: '0.1.0' }
+
+/** An operation only for the sake of who may ask: what it tells is this adapter's own. */
+const readVersion = freeQuery({ name: 'readVersion', input: z.object({}) }, async () => version)
+
+const versionSchema = z.object({ version: z.string(), revision: z.string() })
+
+const versionShape: Shape<Version> = {
+  schema: versionSchema.meta({ id: 'Version' }),
+  of: ({ version, revision }) => ({ version, revision }),
+}
+
+const metadataShape: Shape<Version> = {
+  schema: versionSchema
+    .extend({
+      kas: z.object({
+        enabled: z.boolean(),
+        externalUrl: z.string().nullable(),
+        externalK8sProxyUrl: z.string().nullable(),
+        version: z.string().nullable(),
+      }),
+      enterprise: z.boolean(),
+    })
+    .meta({ id: 'Metadata' }),
+  of: ({ version, revision }) => ({
+    version,
+    revision,
+    // There is no agent server here; these names are in camelCase on the platform too.
+    kas: { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null },
+    enterprise: true,
+  }),
+}
+
+export const versionArea: Area = {
+  tag: 'Version',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/version',
+      operation: readVersion,
+      summary: 'Which version of the API this is',
+      shape: versionShape,
+      scopes: ['read_user'],
+    }),
+    route({
+      method: 'GET',
+      path: '/metadata',
+      operation: readVersion,
+      summary: 'The version, and what else the instance is',
+      shape: metadataShape,
+      scopes: ['read_user'],
+    }),
+  ],
+}

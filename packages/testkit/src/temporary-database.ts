@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { openPostgres } from '@penstock/db'
+
+export interface TemporaryDatabase {
+  /** As `openDatabase` takes it. */
+  readonly location: string
+  /** When nobody uses it any more. */
+  remove(): Promise<void>
+}
+
+/** On the PostgreSQL server of `PENSTOCK_TEST_DATABASE_URL` if that is set, else a file in `directory`, which is the caller's. */
+export async function temporaryDatabase(directory: string): Promise<TemporaryDatabase> {
+  const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
+  if (serverUrl) return temporarySchema(serverUrl)
+  return { location: join(directory, 'core.db'), remove: async () => {} }
+}
+
+/** A schema of its own, which the location makes the first and only one of its connections. */
+export async function temporarySchema(serverUrl: string): Promise<TemporaryDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const server = openPostgres<object>(serverUrl)
+  await server.write((tx) => tx.schema.createSchema(name).execute())
+  await server.close()
+  const location = new URL(serverUrl)
+  location.searchParams.set('options', `--search_path=${name}`)
+  return {
+    location: location.href,
+    async remove() {
+      const again = openPostgres<object>(serverUrl)
+      await again.write((tx) => tx.schema.dropSchema(name).cascade().execute())
+      await again.close()
+    },
+  }
+}
