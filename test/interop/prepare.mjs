@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
- * Makes ready what the interoperability tests run beside Node: a virtual environment with the OpenTelemetry SDK for Python,
- * and a small Go program with that for Go. Prints their paths as a line of JSON.
+ * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
+ * for Python and python-gitlab, and a small Go program with the SDK for Go. Prints their paths as a line of JSON.
  *
  *   node prepare.mjs                 make them, unless the cache has them
  *   node prepare.mjs --print-paths   only say where they are, or would be
@@ -40,7 +40,7 @@ function hashOf(files) {
 /** Both answer why it failed, if it did. */
 function makePython() {
   if (existsSync(pythonIsComplete)) return undefined
-  console.error('interop: installing the OpenTelemetry SDK for Python')
+  console.error('interop: installing the OpenTelemetry SDK for Python, and python-gitlab')
   rmSync(pythonHome, { recursive: true, force: true })
   mkdirSync(cacheRoot, { recursive: true })
   const failure =

@@ -17,12 +17,28 @@ export function preparedPaths(): PreparedPaths {
   return JSON.parse(execFileSync(process.execPath, [prepare, '--print-paths'], { encoding: 'utf8' }))
 }
 
-/**
- * A suite that needs the clients in Python and Go, and the real collector. It always runs in CI, where a missing one is a
- * failed test; elsewhere it is skipped, and the reason printed, until someone makes them.
- */
+const makesThem = '("node test/interop/prepare.mjs" makes them; takes Python and Go)'
+
+/** A suite that needs the clients in Python and Go, and the real collector. @see describeUnlessMissing */
 export function describeWithClients(name: string, suite: () => void): void {
-  const missing = missingParts()
+  const { pythonIsComplete, go } = preparedPaths()
+  describeUnlessMissing(name, suite, [
+    ...(existsSync(pythonIsComplete) && existsSync(go) ? [] : [`the clients in Python and Go ${makesThem}`]),
+    ...(collectorBinary() === undefined ? ['a collector ("npm run collector" builds one; takes Go and minutes)'] : []),
+  ])
+}
+
+/** A suite that needs the clients in Python. @see describeUnlessMissing */
+export function describeWithPython(name: string, suite: () => void): void {
+  const isComplete = existsSync(preparedPaths().pythonIsComplete)
+  describeUnlessMissing(name, suite, isComplete ? [] : [`the clients in Python ${makesThem}`])
+}
+
+/**
+ * It always runs in CI, where something missing is a failed test; elsewhere it is skipped, and the reason printed, until
+ * someone makes what is missing.
+ */
+function describeUnlessMissing(name: string, suite: () => void, missing: readonly string[]): void {
   if (missing.length === 0) {
     describe(name, suite)
   } else if (process.env.CI) {
@@ -33,14 +49,4 @@ export function describeWithClients(name: string, suite: () => void): void {
     console.warn(`skipped: "${name}" needs ${missing.join(', ')}`)
     describe.skip(name, suite)
   }
-}
-
-function missingParts(): string[] {
-  const { pythonIsComplete, go } = preparedPaths()
-  return [
-    ...(existsSync(pythonIsComplete) && existsSync(go)
-      ? []
-      : ['the clients in Python and Go ("node test/interop/prepare.mjs" makes them; takes Python and Go)']),
-    ...(collectorBinary() === undefined ? ['a collector ("npm run collector" builds one; takes Go and minutes)'] : []),
-  ]
 }

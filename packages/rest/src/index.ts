@@ -1,6 +1,6 @@
 export { areas } from './areas.ts'
+export { oauthRoutes } from './oauth.ts'
 export { restOpenApi } from './openapi.ts'
 export { defaultRateLimits, type RateLimits } from './rate-limit.ts'
 export { type RestOptions, restListener } from './serve-rest.ts'
-export { oauthRoutes } from './oauth.ts'
 export { signInRoutes } from './sign-in.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const packages = join(import.meta.dirname, '../..')
-const folders = ['core/src/sessions', 'core/src/oauth', 'rest/src']
+const folders = ['core/src/sessions', 'core/src/oauth', 'rest/src', 'http/src']
 
 test('every test that the security review names is there', () => {
   const review = readFileSync(join(packages, '../docs/security.md'), 'utf8')

@@ -36,5 +36,5 @@ test('of the core: where it is, and the token that has just been made', () => {
   const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made' } })
   expect(text).toContain('The REST API is on http://127.0.0.1:8080/api/v4')
   expect(text).toContain('shown only now:  svcpat-made\n')
-  expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PENSTOCK_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
+  expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
 })

@@ -24,8 +24,8 @@ export function coreLines({ url, rootToken }: StartedCore): { facts: string[]; t
       ...(rootToken === undefined ? [] : ['', `Token of the administrator root, shown only now:  ${rootToken}`]),
     ],
     tries: [
-      ...(rootToken === undefined ? [] : [`  export PENSTOCK_TOKEN=${rootToken}`]),
-      `  curl -H "PRIVATE-TOKEN: $PENSTOCK_TOKEN" ${url}/api/v4/user`,
+      ...(rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${rootToken}`]),
+      `  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" ${url}/api/v4/user`,
     ],
   }
 }

@@ -14,6 +14,7 @@ import {
   updateGroup,
 } from './group-operations.ts'
 import { findGroup } from './group-store.ts'
+import { isPathInUse } from './route-store.ts'
 
 let world: World
 let mira: User
@@ -56,7 +57,7 @@ describe('creating', () => {
       },
     ],
   ])('refused: %j', async (change, fields) => {
-    const refused = world.perform(mira, createGroup, { name: 'x', path: 'x', ...change }).catch(failure)
+    const refused = world.perform(mira, createGroup, { name: 'x', ...change }).catch(failure)
     expect(await refused).toEqual({ code: 'invalid', fields })
   })
 
@@ -113,8 +114,8 @@ test('removing takes everything below away, and frees the paths', async () => {
   expect(await world.perform(ivo, removeGroup, { group: infra.id }).catch(failure)).toEqual({ code: 'forbidden' })
   await world.perform(mira, removeGroup, { group: ops.id })
   expect(await findGroup(reading(), infra.id)).toBeUndefined()
-  const routes = await world.core.db.read.selectFrom('routes').select('path').orderBy('path').execute()
-  expect(routes.map(({ path }) => path)).toEqual(['ivo', 'mira'])
+  const inUse = ['ops', 'ops/infra', 'ops/infra/tool', 'mira'].map((path) => isPathInUse(reading().db, path))
+  expect(await Promise.all(inUse)).toEqual([false, false, false, true])
   expect(await world.core.db.read.selectFrom('members').selectAll().execute()).toEqual([])
   await world.perform(ivo, createGroup, { name: 'ops', path: 'ops' })
 })

@@ -101,8 +101,12 @@ describe('changing', () => {
     const { id } = await world.project('tool', ops)
     await world.member(await findProject(reading(), id).then((found) => found!), ivo, accessLevels.maintainer)
     await world.perform(ivo, updateProject, { project: id, name: 'Tool' })
-    for (const operation of [removeProject, archiveProject, unarchiveProject])
-      expect(await world.perform(ivo, operation, { project: id }).catch(failure)).toEqual({ code: 'forbidden' })
+    for (const answer of [
+      world.perform(ivo, removeProject, { project: id }),
+      world.perform(ivo, archiveProject, { project: id }),
+      world.perform(ivo, unarchiveProject, { project: id }),
+    ])
+      expect(await answer.catch(failure)).toEqual({ code: 'forbidden' })
     const moved = world.perform(ivo, transferProject, { project: id, namespace: 'ivo' })
     expect(await moved.catch(failure)).toEqual({ code: 'forbidden' })
     expect((await world.perform(mira, archiveProject, { project: id })).project.isArchived).toBe(true)

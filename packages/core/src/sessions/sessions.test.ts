@@ -4,6 +4,7 @@ import type { DomainError } from '../kit/domain-error.ts'
 import { grantToken } from '../oauth/grant-token.ts'
 import { hashPassword, savePasswordHash, verifyPassword } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
+import { blockUser, updateUser } from '../users/user-operations.ts'
 import type { SignInAttempt } from './attempt-store.ts'
 import { csrfTokenOf, findSession, isCsrfToken, newVisitorSecret, signIn, signOut } from './session.ts'
 import { deleteSessionsOf, insertSession } from './session-store.ts'
@@ -76,7 +77,7 @@ describe('sessions', () => {
     expect(await findSession(world.core, secret)).toBeUndefined()
   })
 
-  test('signing out ends this one, a change of the password all', async () => {
+  test('signing out ends this one, `deleteSessionsOf` all of a user', async () => {
     const [first, second] = [await signedIn(), await signedIn()]
     await signOut(world.core, first)
     expect(await findSession(world.core, first)).toBeUndefined()
@@ -105,6 +106,16 @@ describe('sessions', () => {
     expect(await findSession(world.core, first)).toBeUndefined()
     expect(await world.core.db.read.selectFrom('sessions').select('id').execute()).toHaveLength(100)
   })
+})
+
+test.each([
+  ['a new password', updateUser, { password: 'another correct horse' }],
+  ['a block', blockUser, {}],
+] as const)('%s ends the sessions of a user', async (_name, operation, input) => {
+  const secret = await signedIn()
+  const root = await world.user('root', { isAdministrator: true })
+  await world.perform(root, operation as typeof updateUser, { user: mira.id, ...input })
+  expect(await findSession(world.core, secret)).toBeUndefined()
 })
 
 test('the token of a form is bound to its session, and tells nothing of the secret', async () => {

@@ -9,6 +9,7 @@ import { clearable, instant } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
 import { isLastOwnerSomewhere } from '../members/member-store.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { deleteSessionsOf } from '../sessions/session-store.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
 import {
@@ -144,7 +145,11 @@ export const updateUser = freeSteps(
       // An instance without an administrator could not get one again.
       if (admin === false && id === tx.actor?.id) throw forbidden()
       const user = await updateUserRow(tx, id, changesOf(input))
-      if (passwordHash !== undefined) await savePasswordHash(tx, id, passwordHash)
+      if (passwordHash !== undefined) {
+        await savePasswordHash(tx, id, passwordHash)
+        // Whoever knew the former password may be signed in with it.
+        await deleteSessionsOf(tx, id)
+      }
       await tx.recordEvent({ type: 'user.updated', objectId: id })
       return { user, isWhole: true }
     })
@@ -186,6 +191,7 @@ function stateChange(name: string, { to, from }: { to: UserState; from: readonly
     if (!from.includes(user.state)) throw forbidden(`The user is ${user.state}`)
     if (user.id === tx.actor?.id) throw forbidden()
     await updateUserRow(tx, user.id, { state: to })
+    if (to !== 'active') await deleteSessionsOf(tx, user.id)
     await tx.recordEvent({ type: 'user.state_changed', objectId: user.id, details: { from: user.state, to } })
     return true as const
   })

@@ -1,5 +1,6 @@
 import { link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncDirectory } from '../repositories/git-files.ts'
 import { SECRETS_KEY_BYTES } from './sealed-text.ts'
 
 /**
@@ -45,15 +46,6 @@ async function readKey(file: string): Promise<Uint8Array | undefined> {
     const text = (await handle.readFile('utf8')).trim()
     if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`${file} should hold a secrets key of 64 hexadecimal digits`)
     return Buffer.from(text, 'hex')
-  } finally {
-    await handle.close()
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
   } finally {
     await handle.close()
   }

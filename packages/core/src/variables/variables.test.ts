@@ -100,18 +100,50 @@ describe('a variable', () => {
   })
 
   test.each([
-    [{ key: 'A-B' }, { key: ['can contain only letters, digits and _'] }],
-    [{ key: '' }, { key: ["can't be blank"] }],
-    [{ key: 'x'.repeat(256) }, { key: ['is too long (maximum is 255 characters)'] }],
-    [{ value: 'x'.repeat(10_001) }, { value: ['is too long (maximum is 10000 characters)'] }],
-    [{ masked: true, value: 'short' }, { value: ['is invalid'] }],
-    [{ masked: true, value: 'two words' }, { value: ['is invalid'] }],
-    [{ masked: true, value: 'references-$OTHER' }, { value: ['is invalid'] }],
-    [{ masked: true, value: 'line\nline-line' }, { value: ['is invalid'] }],
-    [{ masked: true, raw: true, value: 'line\nline-line' }, { value: ['is invalid'] }],
-    [{ environmentScope: 'a;b' }, { environmentScope: ['is invalid'] }],
-    [{ description: 'x'.repeat(256) }, { description: ['is too long (maximum is 255 characters)'] }],
-  ])('%j is refused', async (input, fields) => {
+    {
+      name: 'a key with other characters',
+      input: { key: 'A-B' },
+      fields: { key: ['can contain only letters, digits and _'] },
+    },
+    { name: 'an empty key', input: { key: '' }, fields: { key: ["can't be blank"] } },
+    {
+      name: 'a long key',
+      input: { key: 'x'.repeat(256) },
+      fields: { key: ['is too long (maximum is 255 characters)'] },
+    },
+    {
+      name: 'a long value',
+      input: { value: 'x'.repeat(10_001) },
+      fields: { value: ['is too long (maximum is 10000 characters)'] },
+    },
+    { name: 'masked, and short', input: { masked: true, value: 'short' }, fields: { value: ['is invalid'] } },
+    { name: 'masked, and two words', input: { masked: true, value: 'two words' }, fields: { value: ['is invalid'] } },
+    {
+      name: 'masked, and a reference',
+      input: { masked: true, value: 'references-$OTHER' },
+      fields: { value: ['is invalid'] },
+    },
+    {
+      name: 'masked, and two lines',
+      input: { masked: true, value: 'line\nline-line' },
+      fields: { value: ['is invalid'] },
+    },
+    {
+      name: 'masked, raw, and two lines',
+      input: { masked: true, raw: true, value: 'line\nline-line' },
+      fields: { value: ['is invalid'] },
+    },
+    {
+      name: 'a scope with other characters',
+      input: { environmentScope: 'a;b' },
+      fields: { environmentScope: ['is invalid'] },
+    },
+    {
+      name: 'a long description',
+      input: { description: 'x'.repeat(256) },
+      fields: { description: ['is too long (maximum is 255 characters)'] },
+    },
+  ])('refused: $name', async ({ input, fields }) => {
     expect(await refusal(create(input))).toEqual({ code: 'invalid', fields })
   })
 

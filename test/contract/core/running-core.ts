@@ -1,0 +1,78 @@
+import type { RequestListener } from 'node:http'
+import { createApplication, createJobToken, ensureRootToken, findUserByUsername, type User } from '@penstock/core'
+import { type Listening, listen } from '@penstock/http'
+import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
+import { silentLog } from '@penstock/runtime'
+import { World } from '@penstock/testkit'
+
+/** The whole REST API on a port of its own, under the name that its clients expect. */
+export class RunningCore {
+  readonly url: string
+  /** Of the first administrator, `root`. */
+  readonly rootToken: string
+  readonly #world: World
+  readonly #root: User
+  readonly #listening: Listening
+
+  static async start(): Promise<RunningCore> {
+    // Links in answers begin with the bound address, and clients follow them.
+    let answer: RequestListener = (_request, response) => response.writeHead(503).end()
+    const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
+    const world = await World.open({ serviceName: 'gitlab', externalUrl: listening.url })
+    const { core } = world
+    const rootToken = await ensureRootToken(core)
+    const root = await findUserByUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, 'root')
+    answer = restListener({
+      core,
+      areas,
+      log: silentLog,
+      rateLimits: 'off',
+      extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
+    })
+    return new RunningCore(world, listening, rootToken!, root!)
+  }
+
+  private constructor(world: World, listening: Listening, rootToken: string, root: User) {
+    this.url = listening.url
+    this.rootToken = rootToken
+    this.#world = world
+    this.#listening = listening
+    this.#root = root
+  }
+
+  /** No client can ask for one: it is for runners. */
+  async jobToken(project: number, userId: number): Promise<string> {
+    return (await this.#world.perform(this.#root, createJobToken, { project, userId })).value
+  }
+
+  /** By RFC 6749 4.3, for an application made for it. */
+  async oauthToken(username: string, password: string, scope: string): Promise<string> {
+    const application = await this.#world.perform(this.#root, createApplication, {
+      name: 'contract',
+      redirectUri: 'https://client.example.test/callback',
+      scopes: scope,
+      confidential: true,
+    })
+    const reply = await fetch(`${this.url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: application.uid,
+        client_secret: application.secret,
+        username,
+        password,
+        scope,
+      }),
+    })
+    return (await reply.json()).access_token
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.#world.clock.advance(ms)
+  }
+
+  async close(): Promise<void> {
+    await this.#listening.close(AbortSignal.abort())
+    await this.#world.close()
+  }
+}
