@@ -23,8 +23,7 @@ const newUser = (username: string) =>
     password: 'correct-horse-9',
     skipConfirmation: true,
   })
-const newProject = (path: string, namespaceId: number) =>
-  root.Projects.create({ name: path, path, namespaceId, initializeWithReadme: true })
+const newProject = (path: string, namespaceId: number) => root.Projects.create({ name: path, path, namespaceId })
 const range = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 const inSequence = async (count: number, work: (number: number) => Promise<unknown>) => {
   for (const number of range(count)) await work(number)
@@ -66,9 +65,15 @@ describe('credentials', () => {
     expect(rotated).toMatchObject({ id: 3, name: 'laptop', expires_at: '2026-07-01' })
     const renewed = new Gitlab({ host: core.url, token: String(rotated.token) })
     expect((await renewed.Users.showCurrentUser()).username).toBe('mira')
+    // Who still has the one before may have stolen it: what came of it ends too.
     expect(await refusal(own.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
-    await renewed.PersonalAccessTokens.remove()
+    expect(await refusal(renewed.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
     expect(await root.PersonalAccessTokens.show({ tokenId: 3 })).toMatchObject({ revoked: true, active: false })
+
+    const last = await root.PersonalAccessTokens.create(mira.id, 'phone', ['api'])
+    await new Gitlab({ host: core.url, token: String(last.token) }).PersonalAccessTokens.remove()
+    expect(await root.PersonalAccessTokens.show({ tokenId: last.id })).toMatchObject({ revoked: true, active: false })
+    await root.PersonalAccessTokens.remove({ tokenId: 2 })
   })
 
   test('a project token acts as a bot with its role, and ends with its revocation', async () => {
@@ -106,7 +111,12 @@ describe('credentials', () => {
       scopes: ['read_api'],
     })
     expect((await root.GroupAccessTokens.all(group.id)).map(({ id }) => id)).toEqual([made.id])
-    await root.GroupAccessTokens.revoke(group.id, made.id)
+    const rotated = await root.GroupAccessTokens.rotate(group.id, made.id, { expiresAt: '2026-07-01' })
+    expect(rotated).toMatchObject({ name: 'reader', access_level: 20, expires_at: '2026-07-01' })
+    const renewed = new Gitlab({ host: core.url, token: rotated.token })
+    expect((await renewed.Groups.show('ops')).id).toBe(group.id)
+    await root.GroupAccessTokens.revoke(group.id, rotated.id)
+    expect(await refusal(renewed.Groups.show('ops'))).toEqual([401, 'invalid_token'])
     expect(await refusal(bot.Projects.show('ops/tools'))).toEqual([401, 'invalid_token'])
   })
 
@@ -138,9 +148,13 @@ describe('credentials', () => {
     const group = await root.Groups.create('Ops', 'ops')
     const project = await newProject('tools', group.id)
     await root.ProjectMembers.add(project.id, AccessLevel.DEVELOPER, { userId: mira.id })
+    await root.RepositoryFiles.create(project.id, 'a.txt', 'main', 'a\n', 'Begin')
     const job = new Gitlab({ host: core.url, jobToken: await core.jobToken(project.id, mira.id) })
     expect((await job.Branches.all(project.id)).map(({ name }) => name)).toEqual(['main'])
-    expect((await job.Tags.all(project.id)).length).toBe(0)
+    expect((await job.Commits.show(project.id, 'main')).title).toBe('Begin')
+    expect(await job.RepositoryFiles.showRaw(project.id, 'a.txt', 'main')).toBe('a\n')
+    expect(await job.Tags.all(project.id)).toEqual([])
+    expect(await job.MergeRequests.all({ projectId: project.id })).toEqual([])
     expect(await refusal(job.Users.showCurrentUser())).toEqual([401, '401 Unauthorized'])
   })
 
@@ -204,7 +218,9 @@ describe('pages', () => {
     const nobody = new Gitlab({ host: core.url, token: '' })
     const groups = await nobody.Groups.all({ pagination: 'keyset', orderBy: 'name', sort: 'asc', perPage: 2 })
     expect(groups.map(({ path }) => path)).toEqual(['g1', 'g2', 'g3', 'g4', 'g5'])
-    const users = await root.Users.all({ pagination: 'keyset', orderBy: 'id', sort: 'desc', perPage: 2 })
+    // The client's types leave this order out.
+    const byId = { pagination: 'keyset', orderBy: 'id', sort: 'desc', perPage: 2 } as never
+    const users = await root.Users.all(byId)
     expect(users.map(({ username }) => username)).toEqual(['u4', 'u3', 'u2', 'u1', 'root'])
   })
 })
@@ -213,17 +229,17 @@ test('the texts of errors', async () => {
   const group = await root.Groups.create('Ops', 'ops')
   expect(await refusal(root.Groups.create('Ops', 'ops'))).toEqual([
     400,
-    expect.stringContaining('Failed to save group'),
+    'Failed to save group {:path=>["has already been taken"]}',
   ])
   expect(await refusal(root.Projects.show(99))).toEqual([404, '404 Project Not Found'])
   expect(await refusal(root.Users.show(99))).toEqual([404, '404 User Not Found'])
-  expect(await refusal(root.GroupMilestones.create(group.id, ''))).toEqual([400, expect.stringMatching(/title/)])
+  expect(await refusal(root.GroupMilestones.create(group.id, ''))).toEqual([400, 'title is empty'])
   expect(await refusal(root.GroupMilestones.all(group.id, { state: 'asleep' as 'active' }))).toEqual([
     400,
     'state does not have a valid value',
   ])
   await newUser('mira')
-  expect(await refusal(newUser('mira'))).toEqual([409, expect.stringMatching(/has already been taken/)])
+  expect(await refusal(newUser('mira'))).toEqual([409, '409 Conflict: Email has already been taken'])
 })
 
 test('users', async () => {
@@ -296,16 +312,15 @@ test('projects', async () => {
     name: 'tools',
     path_with_namespace: 'ops/tools',
     name_with_namespace: 'Ops / tools',
-    default_branch: 'main',
     visibility: 'private',
-    empty_repo: false,
+    empty_repo: true,
     archived: false,
     http_url_to_repo: `${core.url}/ops/tools.git`,
     namespace: { id: ops.id, kind: 'group', full_path: 'ops' },
   })
-  expect((await root.Projects.show('ops/tools')).id).toBe(1)
-  const { description, topics } = await root.Projects.edit(1, { description: 'Of use', topics: ['a', 'b'] })
-  expect([description, topics]).toEqual(['Of use', ['a', 'b']])
+  await root.RepositoryFiles.create(1, 'a.txt', 'main', 'a\n', 'Begin')
+  expect(await root.Projects.show('ops/tools')).toMatchObject({ id: 1, default_branch: 'main', empty_repo: false })
+  expect((await root.Projects.edit(1, { description: 'Of use' })).description).toBe('Of use')
   expect((await root.Projects.all({ search: 'tool' })).map(({ id }) => id)).toEqual([1])
   expect((await root.Projects.archive(1)).archived).toBe(true)
   expect((await root.Projects.unarchive(1)).archived).toBe(false)
@@ -322,7 +337,7 @@ test('members', async () => {
   const added = await root.GroupMembers.add(ops.id, AccessLevel.REPORTER, { userId: mira.id, expiresAt: '2026-12-31' })
   expect(added).toMatchObject({ id: mira.id, username: 'mira', access_level: 20, expires_at: '2026-12-31' })
   const again = root.GroupMembers.add(ops.id, AccessLevel.REPORTER, { userId: mira.id })
-  expect(await refusal(again)).toEqual([409, 'Member already exists'])
+  expect(await refusal(again)).toEqual([409, '409 Conflict: Member already exists'])
   expect(await root.GroupMembers.edit(ops.id, mira.id, AccessLevel.DEVELOPER)).toMatchObject({ access_level: 30 })
   expect((await root.ProjectMembers.all(tools.id)).map(({ username }) => username)).toEqual([])
   const inherited = await root.ProjectMembers.all(tools.id, { includeInherited: true })

@@ -64,7 +64,7 @@ export class RunningCore {
         scope,
       }),
     })
-    return (await reply.json()).access_token
+    return ((await reply.json()) as { access_token: string }).access_token
   }
 
   advance(ms: number): Promise<void> {

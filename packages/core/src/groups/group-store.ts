@@ -111,15 +111,15 @@ export type GroupChanges = Partial<Pick<Group, 'description' | 'visibility' | 'r
 export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes: GroupChanges): Promise<Group> {
   const row = await db
     .updateTable('groups')
-    .set({
+    .set(({ ref }) => ({
       ...(changes.description !== undefined && { description: changes.description }),
       ...(changes.visibility !== undefined && { visibility: changes.visibility }),
       ...(changes.requestAccessEnabled !== undefined && {
         request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
       }),
       // An update of nothing is no SQL.
-      id,
-    })
+      created_at_ms: ref('created_at_ms'),
+    }))
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()

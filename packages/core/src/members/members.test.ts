@@ -98,10 +98,10 @@ describe('adding', () => {
     const draft = { userId: ivo.id, accessLevel: minimal }
     const fields = { access_level: ['is not included in the list'] }
     for (const answer of [
-      world.perform(mira, groupMembers.add, { ...draft, parent: infra.id }),
-      world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }),
+      world.perform(mira, groupMembers.add, { ...draft, parent: infra.id }).catch(failure),
+      world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }).catch(failure),
     ])
-      expect(await answer.catch(failure)).toEqual({ code: 'invalid', fields })
+      expect(await answer).toEqual({ code: 'invalid', fields })
     expect((await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })).level).toBe(minimal)
   })
 
@@ -144,12 +144,12 @@ describe('who may', () => {
     const self = { parent: ops.id, userId: mira.id }
     const admin = await world.user('root', { isAdministrator: true })
     for (const answer of [
-      world.perform(mira, groupMembers.remove, self),
-      world.perform(admin, groupMembers.remove, self),
-      world.perform(mira, groupMembers.update, { ...self, accessLevel: maintainer }),
-      world.perform(mira, groupMembers.update, { ...self, accessLevel: owner, expiresAt: '2026-03-01' }),
+      world.perform(mira, groupMembers.remove, self).catch(failure),
+      world.perform(admin, groupMembers.remove, self).catch(failure),
+      world.perform(mira, groupMembers.update, { ...self, accessLevel: maintainer }).catch(failure),
+      world.perform(mira, groupMembers.update, { ...self, accessLevel: owner, expiresAt: '2026-03-01' }).catch(failure),
     ])
-      expect(await answer.catch(failure)).toEqual({ code: 'forbidden' })
+      expect(await answer).toEqual({ code: 'forbidden' })
     await world.perform(mira, groupMembers.update, { parent: ops.id, userId: noor.id, accessLevel: owner })
     await world.perform(mira, groupMembers.remove, self)
     const left = world.perform(noor, groupMembers.remove, { parent: ops.id, userId: noor.id }).catch(failure)

@@ -215,7 +215,7 @@ export type UserChanges = Partial<
 export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes: UserChanges): Promise<User> {
   const row = await db
     .updateTable('users')
-    .set({
+    .set(({ ref }) => ({
       ...(changes.username !== undefined && { username: changes.username }),
       ...(changes.name !== undefined && { name: changes.name }),
       ...(changes.email !== undefined && { email: changes.email.toLowerCase() }),
@@ -223,8 +223,8 @@ export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes:
       ...(changes.state !== undefined && { state: changes.state }),
       ...(changes.isAdministrator !== undefined && { is_admin: changes.isAdministrator ? 1 : 0 }),
       // An update of nothing is no SQL.
-      id,
-    })
+      created_at_ms: ref('created_at_ms'),
+    }))
     .where('id', '=', id)
     .returning(userColumns)
     .executeTakeFirstOrThrow()

@@ -1,0 +1,251 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Gitlab } from '@gitbeaker/rest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWithPython, preparedPaths } from '../../interop/prepared.ts'
+import { RunningCore } from './running-core.ts'
+
+const script = join(import.meta.dirname, 'python_gitlab_contract.py')
+const BEGINS = '2026-02-03T04:05:06.789Z'
+
+const notAuthenticated = ['GitlabAuthenticationError', 401, 'invalid_token']
+const notFound = ['GitlabGetError', 404]
+const noGroup = [...notFound, '404 Group Not Found']
+const noProject = [...notFound, '404 Project Not Found']
+const noUser = [...notFound, '404 User Not Found']
+const numbered = (letter: string) => [1, 2, 3, 4, 5, 6, 7].map((number) => `${letter}${number}`)
+
+/** By step of the script. */
+const expected: Readonly<Record<string, unknown>> = {
+  personal_token: {
+    made: ['laptop', ['api'], '2026-06-01', true, false],
+    user: 'pat',
+    shown: true,
+    list: ['laptop'],
+    rotated: ['laptop', '2026-07-01'],
+    'renewed user': 'pat',
+    after: [false, true],
+    old: notAuthenticated,
+  },
+  project_token: {
+    made: ['deploys', 30, true],
+    bot: [true, true],
+    issue: 'By a bot',
+    list: ['deploys'],
+    edit: ['GitlabUpdateError', 403, '403 Forbidden'],
+    'rotated until': '2026-02-10',
+    revoked: notAuthenticated,
+  },
+  group_token: {
+    reached: true,
+    write: ['GitlabCreateError', 403, 'insufficient_scope'],
+    revoked: notAuthenticated,
+  },
+  impersonation_token: {
+    made: [true, true],
+    user: 'imp',
+    list: [true],
+    shown: [true],
+    revoked: notAuthenticated,
+  },
+  oauth_token: { user: 'joan', 'beyond its scopes': ['GitlabListError', 403, 'insufficient_scope'] },
+  job_token: { branches: ['main'], tags: [], elsewhere: ['GitlabListError', 404, '404 Project Not Found'] },
+  no_token: {
+    groups: ['open'],
+    closed: noGroup,
+    'unknown token': ['GitlabAuthenticationError', 401, '401 Unauthorized'],
+  },
+  sudo: {
+    'by name': 'sue',
+    'by id': 'sue',
+    owner: ['sue'],
+    'of nobody': ['GitlabHttpError', 404, '404 User with ID or username nora Not Found'],
+    'of a user': ['GitlabHttpError', 403, '403 Forbidden - Must be admin to use sudo'],
+  },
+  pages: {
+    facts: [1, null, 2, 3, 7, 3],
+    iterated: numbered('m'),
+    all: numbered('m'),
+    third: ['m7'],
+    projects: numbered('p'),
+    groups: numbered('g'),
+    users: numbered('u').toReversed(),
+  },
+  errors: {
+    'path taken': ['GitlabCreateError', 400, 'Failed to save group {:path=>["has already been taken"]}'],
+    'no project': noProject,
+    'no user': noUser,
+    'wrong value': ['GitlabListError', 400, 'state does not have a valid value'],
+    taken: ['GitlabCreateError', 409, '409 Conflict: Email has already been taken'],
+    member: ['GitlabCreateError', 404, '404 User Not Found'],
+  },
+  users: {
+    made: ['una', 'una Holt', 'una@example.test', 'active', false, BEGINS],
+    found: [true],
+    name: 'Una Vale',
+    block: [true, 'blocked'],
+    unblock: [true, 'active'],
+    deactivate: [true, 'deactivated'],
+    activate: [true, 'active'],
+    removed: noUser,
+  },
+  groups: {
+    made: ['ops', 'Runs it', 'internal', null, 'ops'],
+    deep: 'ops / lab / deep',
+    subgroups: ['lab'],
+    descendants: ['deep', 'lab'],
+    moved: 'ops/laboratory/deep',
+    projects: ['ops/laboratory/deep/tools'],
+    removed: noGroup,
+  },
+  projects: {
+    made: ['Tool Box', 'old-home/tools', 'old-home / Tool Box', 'private', true],
+    shown: [true, 'Of use', 'old-home'],
+    archived: true,
+    unarchived: false,
+    moved: 'new-home/tools',
+    removed: noProject,
+  },
+  members: {
+    made: ['mem', 20, '2026-12-31'],
+    again: ['GitlabCreateError', 409, '409 Conflict: Member already exists'],
+    changed: 30,
+    direct: [],
+    inherited: [
+      ['mem', 30],
+      ['root', 50],
+    ],
+    'one inherited': 30,
+    removed: [...notFound, '404 Not found'],
+  },
+  variables: {
+    made: {
+      variable_type: 'env_var',
+      key: 'KEY',
+      value: 'a-secret-value',
+      hidden: false,
+      protected: false,
+      masked: true,
+      raw: false,
+      environment_scope: 'production',
+      description: null,
+    },
+    ambiguous: ['GitlabGetError', 409],
+    staging: 'another-value',
+    changed: 'changed-value',
+    left: ['a-secret-value'],
+    'of the group': ['south', 'file'],
+    none: [],
+  },
+  issues: {
+    made: [1, 'Leak', 'It drips', 'opened', ['bug', 'urgent'], '2026-03-01', true, 2],
+    people: ['root', ['root']],
+    'by label': [1],
+    'of the group': [2],
+    closed: ['closed', ['bug', 'done'], 'root'],
+    open: [2],
+    keyset: [1, 2],
+    removed: notFound,
+  },
+  merge_requests: {
+    made: [1, 'Draft: Tighten', 'opened', true, 'fix', 'main', ['bug']],
+    again: ['GitlabCreateError', 409],
+    closed: ['Tighten', 'closed', false],
+    'of the group': ['Tighten'],
+    removed: notFound,
+  },
+  repository: {
+    made: ['Two files', 'Administrator', { additions: 1, deletions: 0, total: 1 }],
+    log: ['Two files', 'Initial commit'],
+    'by its short id': true,
+    diff: [
+      ['src/a.txt', true],
+      ['src/b.bin', true],
+    ],
+    branch: ['feature/one', false, false, true],
+    branches: ['feature/one'],
+    'shown branch': 'Two files',
+    'no branch': notFound,
+    tag: ['release/1.0', 'The first', false],
+    tags: ['release/1.0'],
+    'no tag': notFound,
+  },
+  files: {
+    file: ['näh.md', 'docs/näh.md', 8, 'base64', 'main'],
+    content: 'Grüße\n',
+    raw: 'Grüße\n',
+    head: '8',
+    blob: 8,
+    changed: 'Gruß\n',
+    tree: ['README.md', 'docs', 'docs/näh.md'],
+    removed: notFound,
+  },
+  group_milestones: {
+    made: [1, 'Spring', 'It blooms', 'active', '2026-01-01', '2026-05-31', false],
+    place: [true, true],
+    shown: true,
+    all: ['Winter', 'Spring'],
+    search: ['Spring'],
+    iids: ['Winter'],
+    closed: ['closed', ['Past winter'], ['Spring']],
+    active: 'active',
+    removed: [notFound, ['Spring']],
+    issues: [['Sow', 'Spring']],
+    'merge requests': ['Seeds'],
+    burndown: [
+      ['created', 3, BEGINS],
+      ['closed', 3, BEGINS],
+    ],
+  },
+  project_milestones: { changed: ['v2', '2026-04-01', 'active'], issues: ['Sow'], none: [] },
+}
+
+describeWithPython('python-gitlab', () => {
+  let core: RunningCore
+  let results: Record<string, unknown>
+
+  beforeAll(async () => {
+    core = await RunningCore.start()
+    results = await resultsAgainst(core)
+  })
+
+  afterAll(() => core.close())
+
+  test.each(Object.keys(expected))('%s', (step) => {
+    expect(results[step]).toEqual(expected[step])
+  })
+
+  test('has no other steps', () => {
+    expect(Object.keys(results)).toEqual(Object.keys(expected))
+  })
+})
+
+async function resultsAgainst(core: RunningCore): Promise<Record<string, unknown>> {
+  const given = await credentialsOfJoan(core)
+  const child = spawn(preparedPaths().python, [script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 60_000 })
+  child.stdin.end(JSON.stringify({ url: core.url, rootToken: core.rootToken, ...given }))
+  return JSON.parse(await text(child.stdout))
+}
+
+/** What the script cannot get by itself: neither kind of token comes from the API. */
+async function credentialsOfJoan(core: RunningCore) {
+  const root = new Gitlab({ host: core.url, token: core.rootToken })
+  const password = 'correct-horse-9'
+  const joan = await root.Users.create({
+    username: 'joan',
+    name: 'Joan Holt',
+    email: 'joan@example.test',
+    password,
+    skipConfirmation: true,
+  })
+  const group = await root.Groups.create('Jobs', 'jobs')
+  const project = await root.Projects.create({ name: 'tools', namespaceId: group.id })
+  await root.RepositoryFiles.create(project.id, 'a.txt', 'main', 'a\n', 'Begin')
+  await root.ProjectMembers.add(project.id, 30, { userId: joan.id })
+  return {
+    oauthToken: await core.oauthToken('joan', password, 'read_user'),
+    jobToken: await core.jobToken(project.id, joan.id),
+    jobProject: project.id,
+  }
+}

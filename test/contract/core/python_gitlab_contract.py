@@ -1,0 +1,521 @@
+"""Works through the API with python-gitlab, and prints what came of each step as JSON.
+
+Standard input is JSON: url, rootToken, oauthToken and jobToken of the user "joan", and jobProject, the id of the project
+of that job. A step that raises leaves {"raised": ...} as its result.
+"""
+
+import json
+import sys
+import traceback
+
+import gitlab
+
+given = json.load(sys.stdin)
+url = given["url"]
+root = gitlab.Gitlab(url, private_token=given["rootToken"])
+root.auth()
+steps = []
+
+
+def step(work):
+    steps.append(work)
+    return work
+
+
+def as_holder(token):
+    return gitlab.Gitlab(url, private_token=token)
+
+
+def refusal(work, *arguments, **options):
+    """What the client makes of an answer that refuses: class, status and text."""
+    try:
+        work(*arguments, **options)
+    except gitlab.GitlabError as error:
+        return [type(error).__name__, error.response_code, error.error_message]
+    return "was not refused"
+
+
+def new_user(username):
+    return root.users.create(
+        {
+            "username": username,
+            "name": f"{username} Holt",
+            "email": f"{username}@example.test",
+            "password": "correct-horse-9",
+            "skip_confirmation": True,
+        }
+    )
+
+
+def new_group(path, **fields):
+    return root.groups.create({"name": path, "path": path, **fields})
+
+
+def new_project(path, group):
+    project = root.projects.create({"name": path, "namespace_id": group.id})
+    project.files.create(
+        {"file_path": "README.md", "branch": "main", "content": "# Hello\n", "commit_message": "Initial commit"}
+    )
+    return project
+
+
+def pick(thing, *names):
+    attributes = thing if isinstance(thing, dict) else thing.attributes
+    return [attributes[name] for name in names]
+
+
+@step
+def personal_token():
+    user = new_user("pat")
+    made = user.personal_access_tokens.create({"name": "laptop", "scopes": ["api"], "expires_at": "2026-06-01"})
+    own = as_holder(made.token)
+    own.auth()
+    shown = own.personal_access_tokens.get("self")
+    own_tokens = [token.name for token in own.personal_access_tokens.list(get_all=True)]
+    rotated = own.personal_access_tokens.get("self").rotate(self_rotate=True, expires_at="2026-07-01")
+    renewed = as_holder(rotated["token"])
+    renewed.auth()
+    renewed.personal_access_tokens.delete("self")
+    after = root.personal_access_tokens.get(rotated["id"])
+    return {
+        "made": pick(made, "name", "scopes", "expires_at", "active", "revoked"),
+        "user": own.user.username,
+        "shown": shown.id == made.id,
+        "list": own_tokens,
+        "rotated": pick(rotated, "name", "expires_at"),
+        "renewed user": renewed.user.username,
+        "after": pick(after, "active", "revoked"),
+        "old": refusal(own.auth),
+    }
+
+
+@step
+def project_token():
+    project = new_project("tools", new_group("project-token"))
+    made = project.access_tokens.create(
+        {"name": "deploys", "scopes": ["api"], "access_level": 30, "expires_at": "2026-06-01"}
+    )
+    bot = as_holder(made.token)
+    bot.auth()
+    issue = bot.projects.get(project.id).issues.create({"title": "By a bot"})
+    names = [token.name for token in project.access_tokens.list(get_all=True)]
+    edit = refusal(bot.projects.update, project.id, {"name": "mine"})
+    rotated = project.access_tokens.get(made.id).rotate()
+    project.access_tokens.delete(rotated["id"])
+    return {
+        "made": pick(made, "name", "access_level", "active"),
+        "bot": [bot.user.username.startswith(f"project_{project.id}_bot_"), bot.user.bot],
+        "issue": issue.title,
+        "list": names,
+        "edit": edit,
+        "rotated until": rotated["expires_at"],
+        "revoked": refusal(as_holder(rotated["token"]).auth),
+    }
+
+
+@step
+def group_token():
+    group = new_group("group-token")
+    project = new_project("tools", group)
+    made = group.access_tokens.create(
+        {"name": "reader", "scopes": ["read_api"], "access_level": 20, "expires_at": "2026-06-01"}
+    )
+    bot = as_holder(made.token)
+    reached = bot.projects.get("group-token/tools")
+    write = refusal(reached.issues.create, {"title": "No"})
+    group.access_tokens.delete(made.id)
+    return {
+        "reached": reached.id == project.id,
+        "write": write,
+        "revoked": refusal(bot.projects.get, project.id),
+    }
+
+
+@step
+def impersonation_token():
+    user = new_user("imp")
+    made = user.impersonationtokens.create({"name": "support", "scopes": ["api"], "expires_at": "2026-06-01"})
+    other = as_holder(made.token)
+    other.auth()
+    listed = [token.id == made.id for token in user.impersonationtokens.list(state="active", get_all=True)]
+    user.impersonationtokens.delete(made.id)
+    return {
+        "made": pick(made, "impersonation", "active"),
+        "user": other.user.username,
+        "list": listed,
+        "shown": pick(user.impersonationtokens.get(made.id), "revoked"),
+        "revoked": refusal(other.auth),
+    }
+
+
+@step
+def oauth_token():
+    client = gitlab.Gitlab(url, oauth_token=given["oauthToken"])
+    client.auth()
+    return {"user": client.user.username, "beyond its scopes": refusal(client.groups.list, get_all=True)}
+
+
+@step
+def job_token():
+    client = gitlab.Gitlab(url, job_token=given["jobToken"])
+    project = client.projects.get(given["jobProject"], lazy=True)
+    return {
+        "branches": [branch.name for branch in project.branches.list(get_all=True)],
+        "tags": project.tags.list(get_all=True),
+        "elsewhere": refusal(project.issues.list, get_all=True),
+    }
+
+
+@step
+def no_token():
+    new_group("open", visibility="public")
+    new_group("closed", visibility="private")
+    nobody = gitlab.Gitlab(url)
+    return {
+        "groups": [group.path for group in nobody.groups.list(get_all=True)],
+        "closed": refusal(nobody.groups.get, "closed"),
+        "unknown token": refusal(as_holder("nobody-has-this-one").auth),
+    }
+
+
+@step
+def sudo():
+    user = new_user("sue")
+    group = root.groups.create({"name": "hers", "path": "hers"}, sudo="sue")
+    token = user.personal_access_tokens.create({"name": "laptop", "scopes": ["api"]}).token
+    return {
+        "by name": root.http_get("/user", sudo="sue")["username"],
+        "by id": root.http_get("/user", sudo=user.id)["username"],
+        "owner": [member.username for member in group.members.list(get_all=True)],
+        "of nobody": refusal(root.http_get, "/user", sudo="nora"),
+        "of a user": refusal(as_holder(token).http_get, "/user", sudo="root"),
+    }
+
+
+@step
+def pages():
+    group = new_group("pages")
+    for number in range(1, 8):
+        group.milestones.create({"title": f"m{number}", "due_date": f"2026-05-0{number}"})
+        root.projects.create({"name": f"p{number}", "namespace_id": group.id})
+        root.groups.create({"name": f"g{number}", "path": f"g{number}", "visibility": "public"})
+        new_user(f"u{number}")
+    first = group.milestones.list(per_page=3, iterator=True)
+    facts = [first.current_page, first.prev_page, first.next_page, first.per_page, first.total, first.total_pages]
+    keyset = {"pagination": "keyset", "per_page": 2, "get_all": True}
+    projects = root.projects.list(order_by="id", sort="asc", search="p", **keyset)
+    groups = gitlab.Gitlab(url).groups.list(order_by="name", sort="asc", **keyset)
+    users = root.users.list(order_by="id", sort="desc", **keyset)
+    return {
+        "facts": facts,
+        "iterated": [milestone.title for milestone in first],
+        "all": [milestone.title for milestone in group.milestones.list(per_page=2, get_all=True)],
+        "third": [milestone.title for milestone in group.milestones.list(per_page=3, page=3)],
+        "projects": [one.name for one in projects if one.namespace["path"] == "pages"],
+        "groups": [one.path for one in groups if one.path.startswith("g")],
+        "users": [one.username for one in users][:7],
+    }
+
+
+@step
+def errors():
+    group = new_group("errors")
+    new_user("twice")
+    return {
+        "path taken": refusal(new_group, "errors"),
+        "no project": refusal(root.projects.get, 9999),
+        "no user": refusal(root.users.get, 9999),
+        "wrong value": refusal(group.milestones.list, state="asleep", get_all=True),
+        "taken": refusal(new_user, "twice"),
+        "member": refusal(group.members.create, {"user_id": 9999, "access_level": 30}),
+    }
+
+
+@step
+def users():
+    user = new_user("una")
+    seen = {
+        "made": pick(user, "username", "name", "email", "state", "is_admin", "created_at"),
+        "found": [one.id == user.id for one in root.users.list(username="UNA", get_all=True)],
+    }
+    user.name = "Una Vale"
+    user.save()
+    seen["name"] = root.users.get(user.id).name
+    seen["block"] = [user.block(), root.users.get(user.id).state]
+    seen["unblock"] = [user.unblock(), root.users.get(user.id).state]
+    seen["deactivate"] = [user.deactivate(), root.users.get(user.id).state]
+    seen["activate"] = [user.activate(), root.users.get(user.id).state]
+    user.delete()
+    seen["removed"] = refusal(root.users.get, user.id)
+    return seen
+
+
+@step
+def groups():
+    ops = new_group("ops", description="Runs it", visibility="internal")
+    lab = new_group("lab", parent_id=ops.id)
+    deep = new_group("deep", parent_id=lab.id)
+    new_project("tools", deep)
+    seen = {
+        "made": pick(ops, "path", "description", "visibility", "parent_id", "full_path"),
+        "deep": root.groups.get("ops/lab/deep").full_name,
+        "subgroups": [one.path for one in ops.subgroups.list(get_all=True)],
+        "descendants": sorted(one.path for one in ops.descendant_groups.list(get_all=True)),
+    }
+    lab.name, lab.path = "Laboratory", "laboratory"
+    lab.save()
+    seen["moved"] = root.groups.get(deep.id).full_path
+    below = ops.projects.list(include_subgroups=True, get_all=True)
+    seen["projects"] = [one.path_with_namespace for one in below]
+    lab.delete()
+    seen["removed"] = refusal(root.groups.get, deep.id)
+    return seen
+
+
+@step
+def projects():
+    old, new = new_group("old-home"), new_group("new-home")
+    project = root.projects.create({"name": "Tool Box", "path": "tools", "namespace_id": old.id})
+    seen = {"made": pick(project, "name", "path_with_namespace", "name_with_namespace", "visibility", "empty_repo")}
+    project.description = "Of use"
+    project.save()
+    shown = root.projects.get("old-home/tools")
+    seen["shown"] = [shown.id == project.id, shown.description, shown.namespace["full_path"]]
+    project.archive()
+    seen["archived"] = root.projects.get(project.id).archived
+    project.unarchive()
+    seen["unarchived"] = root.projects.get(project.id).archived
+    project.transfer(new.id)
+    seen["moved"] = root.projects.get(project.id).path_with_namespace
+    project.delete()
+    seen["removed"] = refusal(root.projects.get, project.id)
+    return seen
+
+
+@step
+def members():
+    user = new_user("mem")
+    group = new_group("members")
+    project = new_project("tools", group)
+    made = group.members.create({"user_id": user.id, "access_level": 20, "expires_at": "2026-12-31"})
+    seen = {
+        "made": pick(made, "username", "access_level", "expires_at"),
+        "again": refusal(group.members.create, {"user_id": user.id, "access_level": 20}),
+    }
+    made.access_level = gitlab.const.AccessLevel.DEVELOPER
+    made.save()
+    seen["changed"] = group.members.get(user.id).access_level
+    seen["direct"] = project.members.list(get_all=True)
+    everyone = project.members_all.list(get_all=True)
+    seen["inherited"] = sorted([one.username, one.access_level] for one in everyone)
+    seen["one inherited"] = project.members_all.get(user.id).access_level
+    made.delete()
+    seen["removed"] = refusal(group.members.get, user.id)
+    return seen
+
+
+@step
+def variables():
+    group = new_group("variables")
+    project = new_project("tools", group)
+    made = project.variables.create(
+        {"key": "KEY", "value": "a-secret-value", "masked": True, "environment_scope": "production"}
+    )
+    project.variables.create({"key": "KEY", "value": "another-value", "environment_scope": "staging"})
+    staging = {"filter": {"environment_scope": "staging"}}
+    seen = {
+        "made": {name: value for name, value in made.attributes.items() if name != "project_id"},
+        "ambiguous": refusal(project.variables.get, "KEY")[:2],
+        "staging": project.variables.get("KEY", **staging).value,
+    }
+    seen["changed"] = project.variables.update("KEY", {"value": "changed-value"}, **staging)["value"]
+    project.variables.delete("KEY", **staging)
+    seen["left"] = [one.value for one in project.variables.list(get_all=True)]
+    of_group = group.variables.create({"key": "REGION", "value": "north", "variable_type": "file"})
+    of_group.value = "south"
+    of_group.save()
+    seen["of the group"] = pick(group.variables.get("REGION"), "value", "variable_type")
+    of_group.delete()
+    seen["none"] = group.variables.list(get_all=True)
+    return seen
+
+
+@step
+def issues():
+    group = new_group("issues")
+    project = new_project("tools", group)
+    made = project.issues.create(
+        {
+            "title": "Leak",
+            "description": "It drips",
+            "labels": ["bug", "urgent"],
+            "assignee_ids": [root.user.id],
+            "due_date": "2026-03-01",
+            "confidential": True,
+            "weight": 2,
+        }
+    )
+    project.issues.create({"title": "Rust"})
+    names = ("iid", "title", "description", "state", "labels", "due_date", "confidential", "weight")
+    seen = {
+        "made": pick(made, *names),
+        "people": [made.author["username"], [one["username"] for one in made.assignees]],
+        "by label": [one.iid for one in project.issues.list(labels=["bug"], get_all=True)],
+        "of the group": [one.iid for one in group.issues.list(search="rust", get_all=True)],
+    }
+    made.state_event = "close"
+    made.labels = ["bug", "done"]
+    made.save()
+    shown = project.issues.get(made.iid)
+    seen["closed"] = [shown.state, shown.labels, shown.attributes["closed_by"]["username"]]
+    seen["open"] = [one.iid for one in project.issues.list(state="opened", get_all=True)]
+    ordered = project.issues.list(order_by="created_at", sort="asc", pagination="keyset", per_page=1, get_all=True)
+    seen["keyset"] = [one.iid for one in ordered]
+    project.issues.delete(2)
+    seen["removed"] = refusal(project.issues.get, 2)[:2]
+    return seen
+
+
+@step
+def merge_requests():
+    group = new_group("merge-requests")
+    project = new_project("tools", group)
+    project.branches.create({"branch": "fix", "ref": "main"})
+    draft = {"source_branch": "fix", "target_branch": "main", "title": "Draft: Tighten", "labels": ["bug"]}
+    made = project.mergerequests.create(draft)
+    names = ("iid", "title", "state", "draft", "source_branch", "target_branch", "labels")
+    seen = {
+        "made": pick(made, *names),
+        "again": refusal(project.mergerequests.create, draft)[:2],
+    }
+    made.title = "Tighten"
+    made.state_event = "close"
+    made.save()
+    seen["closed"] = pick(project.mergerequests.get(1), "title", "state", "draft")
+    seen["of the group"] = [one.title for one in group.mergerequests.list(state="closed", get_all=True)]
+    made.delete()
+    seen["removed"] = refusal(project.mergerequests.get, 1)[:2]
+    return seen
+
+
+@step
+def repository():
+    project = new_project("tools", new_group("repository"))
+    actions = [
+        {"action": "create", "file_path": "src/a.txt", "content": "a\n"},
+        {"action": "create", "file_path": "src/b.bin", "content": "AAEC", "encoding": "base64"},
+    ]
+    made = project.commits.create({"branch": "main", "commit_message": "Two files", "actions": actions})
+    seen = {
+        "made": pick(made, "title", "author_name", "stats"),
+        "log": [one.title for one in project.commits.list(ref_name="main", per_page=1, get_all=True)],
+        "by its short id": project.commits.get(made.short_id).id == made.id,
+        "diff": [[one["new_path"], one["new_file"]] for one in made.diff(get_all=True)],
+    }
+    branch = project.branches.create({"branch": "feature/one", "ref": "main"})
+    seen["branch"] = pick(branch, "name", "default", "protected", "can_push")
+    seen["branches"] = [one.name for one in project.branches.list(search="feat", get_all=True)]
+    seen["shown branch"] = project.branches.get("feature/one").commit["title"]
+    branch.delete()
+    seen["no branch"] = refusal(project.branches.get, "feature/one")[:2]
+    tag = project.tags.create({"tag_name": "release/1.0", "ref": "main", "message": "The first"})
+    seen["tag"] = pick(project.tags.get("release/1.0"), "name", "message", "protected")
+    seen["tags"] = [one.name for one in project.tags.list(get_all=True)]
+    tag.delete()
+    seen["no tag"] = refusal(project.tags.get, "release/1.0")[:2]
+    return seen
+
+
+@step
+def files():
+    project = new_project("tools", new_group("of-files"))
+    path = "docs/näh.md"
+    project.files.create({"file_path": path, "branch": "main", "content": "Grüße\n", "commit_message": "Add it"})
+    file = project.files.get(path, ref="main")
+    seen = {
+        "file": pick(file, "file_name", "file_path", "size", "encoding", "ref"),
+        "content": file.decode().decode(),
+        "raw": project.files.raw(path, ref="main").decode(),
+        "head": project.files.head(path, ref="main")["X-Gitlab-Size"],
+        "blob": project.repository_blob(file.blob_id)["size"],
+    }
+    file.content = "Gruß\n"
+    file.save(branch="main", commit_message="Change it")
+    seen["changed"] = project.files.get(path, ref="main").decode().decode()
+    entries = project.repository_tree(recursive=True, get_all=True)
+    seen["tree"] = sorted(entry["path"] for entry in entries)
+    file.delete(branch="main", commit_message="Remove it")
+    seen["removed"] = refusal(project.files.get, path, ref="main")[:2]
+    return seen
+
+
+@step
+def group_milestones():
+    group = new_group("milestones")
+    made = group.milestones.create(
+        {"title": "Spring", "description": "It blooms", "start_date": "2026-01-01", "due_date": "2026-05-31"}
+    )
+    past = group.milestones.create({"title": "Winter", "due_date": "2026-02-01"})
+    names = ("iid", "title", "description", "state", "start_date", "due_date", "expired")
+
+    def titles(**filters):
+        return [one.title for one in group.milestones.list(get_all=True, **filters)]
+
+    seen = {
+        "made": pick(made, *names),
+        "place": [made.group_id == group.id, made.web_url == f"{url}/groups/milestones/-/milestones/1"],
+        "shown": group.milestones.get(made.id).attributes == made.attributes,
+        "all": titles(),
+        "search": titles(search="pri"),
+        "iids": titles(iids=[2]),
+    }
+    past.title = "Past winter"
+    past.state_event = "close"
+    past.save()
+    seen["closed"] = [past.state, titles(state="closed"), titles(state="active")]
+    group.milestones.update(past.id, {"state_event": "activate"})
+    seen["active"] = group.milestones.get(past.id).state
+    past.delete()
+    seen["removed"] = [refusal(group.milestones.get, past.id)[:2], titles()]
+
+    project = new_project("tools", group)
+    issue = project.issues.create({"title": "Sow", "milestone_id": made.id, "weight": 3})
+    project.issues.create({"title": "Reap"})
+    project.branches.create({"branch": "seeds", "ref": "main"})
+    project.mergerequests.create(
+        {"source_branch": "seeds", "target_branch": "main", "title": "Seeds", "milestone_id": made.id}
+    )
+    issue.state_event = "close"
+    issue.save()
+    seen["issues"] = [[one.title, one.milestone["title"]] for one in made.issues()]
+    seen["merge requests"] = [one.title for one in made.merge_requests()]
+    # The client has no method of its own for these.
+    events = root.http_list(f"/groups/{group.id}/milestones/{made.id}/burndown_events", get_all=True)
+    seen["burndown"] = [[one["action"], one["weight"], one["created_at"]] for one in events]
+    return seen
+
+
+@step
+def project_milestones():
+    project = new_project("tools", new_group("project-milestones"))
+    made = project.milestones.create({"title": "v1", "due_date": "2026-04-01"})
+    project.issues.create({"title": "Sow", "milestone_id": made.id})
+    made.title = "v2"
+    made.save()
+    seen = {
+        "changed": pick(project.milestones.get(made.id), "title", "due_date", "state"),
+        "issues": [one.title for one in made.issues()],
+    }
+    made.delete()
+    seen["none"] = project.milestones.list(get_all=True)
+    return seen
+
+
+def result_of(work):
+    try:
+        return work()
+    except Exception:
+        return {"raised": traceback.format_exc()}
+
+
+print(json.dumps({work.__name__: result_of(work) for work in steps}, ensure_ascii=True))

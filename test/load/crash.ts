@@ -1,0 +1,11 @@
+/** The core killed a hundred times in the midst of writes, and started again on what that left. Another seed: as argument. */
+import { crashRuns } from '../core/crash-runs.ts'
+
+const seed = Number(process.argv[2] ?? 1)
+const { kills, acknowledged, unanswered, takenPlace, slowestStartMs, faults } = await crashRuns({ runs: 100, seed })
+console.log(`kills               ${kills}, seed ${seed}`)
+console.log(`acknowledged        ${acknowledged} writes`)
+console.log(`unanswered          ${unanswered}, of which ${takenPlace} had taken place`)
+console.log(`slowest start       ${slowestStartMs.toFixed(0)} ms`)
+console.log(faults.length === 0 ? 'all there, nothing by halves' : faults.join('\n'))
+process.exitCode = faults.length === 0 ? 0 : 1
