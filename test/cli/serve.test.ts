@@ -93,14 +93,14 @@ test('what it tells to try next, works', async () => {
   await using directory = await temporaryDirectory()
   const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
   const curls = stdout.text.split('\n').filter((line) => line.startsWith('  curl '))
-  expect(curls).toHaveLength(3)
-  const [, key] = /^ {2}export OBS_API_KEY=(\S+)$/m.exec(stdout.text)!
+  expect(curls).toHaveLength(4)
   for (const line of curls) {
-    expect(line).toContain('"OBS-API-KEY: $OBS_API_KEY"')
+    const [, header = '', variable = ''] = /"([\w-]+): \$(\w+)"/.exec(line)!
+    const [, key] = new RegExp(`^ {2}export ${variable}=(\\S+)$`, 'm').exec(stdout.text)!
     const [, url] = /(http:\S+)$/.exec(line)!
     const body = / -d '([^']+)'/.exec(line)?.[1]
     const response = await fetch(url!, {
-      headers: { 'obs-api-key': key!, ...(body && { 'content-type': 'application/json' }) },
+      headers: { [header]: key!, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { method: 'POST', body }),
     })
     expect(response.status).toBe(body === undefined ? 200 : 201)
@@ -120,6 +120,9 @@ test.each([
     { PENSTOCK_UPSTREAM: 'http://x', PENSTOCK_UPSTREAM_AUTHORIZATION: 'a', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: 'b' },
     /exclude each other/,
   ],
+  [['core'], { PENSTOCK_ROOT_TOKEN: 'short' }, /PENSTOCK_ROOT_TOKEN must be 20 to 256 printable characters/],
+  [['core'], { PENSTOCK_DATABASE_URL: 'mysql://x' }, /PENSTOCK_DATABASE_URL must be a URL that starts with postgres:/],
+  [['core'], { PENSTOCK_SERVICE_NAME: 'My Forge' }, /PENSTOCK_SERVICE_NAME must be a word of small letters/],
   [[], { PENSTOCK_OBS_API_KEY: 'short' }, /PENSTOCK_OBS_API_KEY must be 20 to 256 printable characters/],
 ] as const)('%j %j is one line and exit 2', async (args, env, about) => {
   await using directory = await temporaryDirectory()

@@ -7,7 +7,7 @@ import { contentOf, type Place, type Random, Writer } from './crash-writes.ts'
 import { type Content, type Kind, kinds, Ledger } from './ledger.ts'
 import { databaseFaults, repositoryFaults, unannouncedCommits } from './stored-faults.ts'
 
-const MAX_WRITES_BEFORE_KILL = 60
+const MAX_WRITES_BEFORE_KILL = 40
 const MAX_WRITERS = 12
 /** Of our event loop, in which the core goes on by a few milliseconds at most. */
 const MAX_TURNS_BEFORE_KILL = 200

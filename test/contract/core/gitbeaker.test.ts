@@ -233,7 +233,10 @@ test('the texts of errors', async () => {
   ])
   expect(await refusal(root.Projects.show(99))).toEqual([404, '404 Project Not Found'])
   expect(await refusal(root.Users.show(99))).toEqual([404, '404 User Not Found'])
-  expect(await refusal(root.GroupMilestones.create(group.id, ''))).toEqual([400, 'title is empty'])
+  expect(await refusal(root.GroupMilestones.create(group.id, ''))).toEqual([
+    400,
+    'Failed to create milestone {:title=>["can\'t be blank"]}',
+  ])
   expect(await refusal(root.GroupMilestones.all(group.id, { state: 'asleep' as 'active' }))).toEqual([
     400,
     'state does not have a valid value',
