@@ -68,7 +68,10 @@ test('an application: id and secret on standard output, a line each, and the sec
 test('migrate makes the tables, and again changes nothing', async () => {
   await using cli = await world()
   for (let time = 0; time < 2; time += 1) {
-    expect(await cli.run(['migrate'])).toMatchObject({ exitCode: 0, stderr: 'the database of the core is up to date\n' })
+    expect(await cli.run(['migrate'])).toMatchObject({
+      exitCode: 0,
+      stderr: 'the database of the core is up to date\n',
+    })
   }
 })
 
