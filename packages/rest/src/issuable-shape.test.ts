@@ -37,6 +37,13 @@ test('an issue has the fields of 8.8, in their order', async () => {
   })
 })
 
+test('the boxes of a description are those that begin a line, whatever lies between', async () => {
+  const { mira, tools } = await projectWithOwner()
+  const description = `- [ ] one${'\n'.repeat(500_000)}  2. [X] two\n-\n[ ] no\ntext - [x] no`
+  const issue = await world.perform(mira, createIssue, { project: tools.id, title: 'x', description })
+  expect(issueShape.of(issue, context)).toMatchObject({ task_completion_status: { count: 2, completed_count: 1 } })
+})
+
 test('a merge request has the fields of 8.9, in their order', async () => {
   const { mira, tools } = await projectWithOwner()
   const input = { project: tools.id, title: 'Draft: Retry', sourceBranch: 'retry', targetBranch: 'main' }

@@ -73,7 +73,8 @@ export const userOrNull = (user: Issuable['author'], context: JsonContext) =>
 export const timestamp = (atMs: number | undefined): string | null =>
   atMs === undefined ? null : new Date(atMs).toISOString()
 
-const task = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s/gm
+// Of blanks within the line only: `\s` would go through all empty lines again from each of them.
+const task = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\]\s/gm
 
 /** Items of lists that begin with a box: `- [ ] open`, `- [x] done`. */
 function tasksIn(description: string) {

@@ -163,7 +163,7 @@ describe('signing in', () => {
     expect((await browser.signIn()).status).toBe(303)
   })
 
-  test.each(['https://evil.example.test/', '@evil.example.test', '.evil.example.test', '/a\r\nX: y', '', '/ a'])(
+  test.each(['https://evil.example.test/', '@evil.example.test', '.evil.example.test', '/a\r\nX: y', '', '/ a', '/字'])(
     'never leads away: %j',
     async (returnTo) => {
       const shown = await browser.signIn({ return_to: returnTo })

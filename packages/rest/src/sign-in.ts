@@ -127,6 +127,6 @@ export function fieldsOf(body: unknown): Readonly<Partial<Record<string, string>
 
 /** Put behind our own URL it cannot lead anywhere else; what does not begin as a path could make the host another. */
 function localPath(returnTo: unknown): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a header must not hold them
-  return typeof returnTo === 'string' && /^\/[^\x00-\x20\x7f]*$/.test(returnTo) ? returnTo : '/'
+  // As it stands in a URL and in a header: printable ASCII, everything else encoded.
+  return typeof returnTo === 'string' && /^\/[\x21-\x7e]*$/.test(returnTo) ? returnTo : '/'
 }

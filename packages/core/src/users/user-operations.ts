@@ -111,7 +111,9 @@ export const createUser = freeSteps(
       await requireFreeEmail(tx, email)
       await requireFreeUsername(tx, username)
       const created = await insertUser(tx, { username, name, email, isAdministrator: admin === true })
-      const user = publicEmail ? await updateUserRow(tx, created.id, { publicEmail }) : created
+      const user = publicEmail
+        ? await updateUserRow(tx, created.id, { publicEmail: publicEmail.toLowerCase() })
+        : created
       if (passwordHash !== undefined) await savePasswordHash(tx, user.id, passwordHash)
       await tx.recordEvent({ type: 'user.created', objectId: user.id })
       return { user, isWhole: true }
