@@ -15,7 +15,7 @@ import { type Environment, exitCodes, Interrupted } from '../environment.ts'
 import { write } from '../output.ts'
 import { banner } from './banner.ts'
 import { openEmbeddedUpstream } from './embedded-upstream.ts'
-import { keepCollectionsRare } from './engine.ts'
+import { judgeByAgeAlone } from './engine.ts'
 import { exportSamples } from './export-samples.ts'
 import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { openStore, STORE_FILE } from './operator.ts'
@@ -43,7 +43,7 @@ type Teardown = (() => Promise<void>)[]
 export async function serve(options: ServeOptions, environment: Environment): Promise<number> {
   const log = jsonLog(environment.stderr, () => environment.clock.nowMs())
   const teardown: Teardown = []
-  keepCollectionsRare()
+  judgeByAgeAlone()
   try {
     if (isWorker()) {
       await workUntilReleased(
