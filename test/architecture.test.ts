@@ -8,7 +8,7 @@ const mayImport: Record<string, readonly string[]> = {
   otlp: [],
   db: [],
   converter: ['otlp'],
-  delivery: ['runtime'],
+  delivery: ['db', 'runtime'],
   exporter: ['delivery', 'otlp', 'runtime'],
   http: ['runtime'],
   core: ['db', 'runtime'],
@@ -23,7 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
 const owners: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   pg: ['db'],
-  kysely: ['core', 'db', 'gateway', 'observe'],
+  kysely: ['core', 'db', 'delivery', 'gateway', 'observe'],
   undici: ['delivery', 'gateway'],
   busboy: ['http'],
   koa: ['http'],

@@ -1,3 +1,6 @@
+export { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
+export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'
 export {
   defaultHttpClientLimits,
   HttpClient,
@@ -15,6 +18,7 @@ export {
   outcomeOfReply,
   type Retry,
 } from './outcome.ts'
+export * from './queue.ts'
 export { nextAttemptAt, type RetryPolicy } from './retry.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
 export {

@@ -1,0 +1,60 @@
+import { type Migrations, tableWithId } from '@penstock/db'
+import { type Generated, sql } from 'kysely'
+
+/** The one table of this package; an application puts it into the database that its own tables are in. */
+export interface DeliveryTables {
+  deliveries: DeliveriesTable
+}
+
+export interface DeliveriesTable {
+  id: Generated<number>
+  queue: string
+  key: string
+  lane: string
+  subject: string
+  state: 'open' | 'delivered' | 'dead'
+  enqueued_at_ms: number
+  /** Of an open one: when it may be claimed. Whoever claims it moves it to the end of his lease. */
+  due_at_ms: number
+  /** Of the latest claim; nobody else may settle it. */
+  claim: string | null
+  attempts: number
+  progress: string
+  reason: string
+  settled_at_ms: number | null
+}
+
+export const deliveryMigrations: Migrations = {
+  '0001_deliveries': {
+    up: async (db) => {
+      await tableWithId(db, 'deliveries')
+        .addColumn('queue', 'text', (column) => column.notNull())
+        .addColumn('key', 'text', (column) => column.notNull())
+        .addColumn('lane', 'text', (column) => column.notNull())
+        .addColumn('subject', 'text', (column) => column.notNull())
+        .addColumn('state', 'text', (column) => column.notNull())
+        .addColumn('enqueued_at_ms', 'bigint', (column) => column.notNull())
+        .addColumn('due_at_ms', 'bigint', (column) => column.notNull())
+        .addColumn('claim', 'text')
+        .addColumn('attempts', 'integer', (column) => column.notNull())
+        .addColumn('progress', 'text', (column) => column.notNull())
+        .addColumn('reason', 'text', (column) => column.notNull())
+        .addColumn('settled_at_ms', 'bigint')
+        .addUniqueConstraint('deliveries_key', ['queue', 'key'])
+        .execute()
+      // Holds open ones alone, so that it stays small however many have been delivered.
+      await db.schema
+        .createIndex('deliveries_open')
+        .on('deliveries')
+        .columns(['queue', 'lane', 'due_at_ms', 'id'])
+        .where(sql<boolean>`state = 'open'`)
+        .execute()
+      await db.schema
+        .createIndex('deliveries_settled')
+        .on('deliveries')
+        .columns(['queue', 'state', 'settled_at_ms', 'id'])
+        .where(sql<boolean>`state <> 'open'`)
+        .execute()
+    },
+  },
+}

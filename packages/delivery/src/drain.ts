@@ -1,0 +1,202 @@
+import type { Clock, Random } from '@penstock/runtime'
+import { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+import type { Outcome } from './outcome.ts'
+import type { ClaimedDelivery, DeliveryQueue, Settlement } from './queue.ts'
+import { nextAttemptAt, type RetryPolicy } from './retry.ts'
+
+/** What became of one delivery of a batch; `progress` is given back with its next claim. */
+export interface Attempt {
+  readonly outcome: Outcome
+  readonly progress: string
+}
+
+/**
+ * Sends a batch of one lane, and says of each what became of it, in the same order. Nothing is thrown for what the other side
+ * does; `signal` aborts when the process ends, and whoever has sent nothing yet answers `undefined`.
+ */
+export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => Promise<readonly (Attempt | undefined)[]>
+
+export interface DrainOptions {
+  readonly queue: Pick<DeliveryQueue, 'lanes' | 'claim' | 'settle'>
+  readonly send: Send
+  readonly clock: Clock
+  readonly random: Random
+  /** A text unlike every other one, of any process. */
+  readonly newClaim: () => string
+  readonly retry: RetryPolicy
+  readonly circuit: CircuitPolicy
+  /** Longer than `send` can take; else what is under way is sent twice. */
+  readonly leaseMs: number
+  readonly batchSize: number
+  /** Batches under way: in all, and of one lane. */
+  readonly concurrency: number
+  readonly laneConcurrency: number
+  /** How often it is looked for what others have enqueued. */
+  readonly pollMs: number
+  readonly onSettled?: (settled: readonly Settled[]) => void
+  /** A bug, or a database that is not to be had; it is tried again after `pollMs`. */
+  readonly onTrouble: (error: unknown) => void
+}
+
+export interface Settled {
+  readonly delivery: ClaimedDelivery
+  readonly settlement: Settlement
+  readonly outcome: Outcome | undefined
+  /** Its lease had run out: somebody else has it, and will send it again. */
+  readonly isLost: boolean
+}
+
+/** Lanes that are looked at in one go. */
+const LANES = 256
+
+/** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
+export class Drain {
+  readonly #options: DrainOptions
+  readonly #lanes = new Map<string, LaneState>()
+  readonly #underWay = new Set<Promise<void>>()
+  #woken = false
+  #sleep: AbortController | undefined
+
+  constructor(options: DrainOptions) {
+    this.#options = options
+  }
+
+  /** Something has been enqueued: looks now instead of at the next poll. */
+  wake(): void {
+    this.#woken = true
+    this.#sleep?.abort()
+  }
+
+  /** Resolves when `signal` has aborted and all that was claimed is settled. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = () => this.wake()
+    signal.addEventListener('abort', onAbort, { once: true })
+    while (!signal.aborted) {
+      this.#woken = false
+      const untilMs = await this.#startDue(signal).catch((error: unknown) => {
+        this.#options.onTrouble(error)
+        return Number.POSITIVE_INFINITY
+      })
+      if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs)
+    }
+    signal.removeEventListener('abort', onAbort)
+    await Promise.all(this.#underWay)
+  }
+
+  /** Returns when the next one falls due for which there is nothing to be done now. */
+  async #startDue(signal: AbortSignal): Promise<number> {
+    const { queue, clock, concurrency } = this.#options
+    const seen = new Set<string>()
+    let nextMs = Number.POSITIVE_INFINITY
+    let after = ''
+    for (;;) {
+      const lanes = await queue.lanes({ limit: LANES, after })
+      for (const { lane, dueMs } of lanes) {
+        if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
+        seen.add(lane)
+        const fromMs = Math.max(dueMs, this.#lanes.get(lane)?.circuit.openUntilMs ?? 0)
+        if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
+        else await this.#startLane(lane, signal)
+      }
+      if (lanes.length < LANES) break
+      after = lanes.at(-1)!.lane
+    }
+    for (const [lane, { underWay }] of this.#lanes) if (underWay === 0 && !seen.has(lane)) this.#lanes.delete(lane)
+    return nextMs
+  }
+
+  /** As many batches as there are, and room for. */
+  async #startLane(lane: string, signal: AbortSignal): Promise<void> {
+    const { queue, clock, newClaim, leaseMs, batchSize, concurrency, laneConcurrency, circuit } = this.#options
+    const state = this.#lanes.get(lane) ?? { circuit: closedCircuit, underWay: 0 }
+    this.#lanes.set(lane, state)
+    const isProbation = isOnProbation(state.circuit, circuit)
+    const room = Math.min(concurrency - this.#underWay.size, (isProbation ? 1 : laneConcurrency) - state.underWay)
+    const limit = isProbation ? 1 : batchSize
+    for (let started = 0; started < room; started += 1) {
+      const batch = await queue.claim(lane, { claim: newClaim(), limit, leaseMs }, clock.nowMs())
+      if (batch.length > 0) this.#start(batch, state, signal)
+      if (batch.length < limit) return
+    }
+  }
+
+  #start(batch: readonly ClaimedDelivery[], state: LaneState, signal: AbortSignal): void {
+    state.underWay += 1
+    const working = this.#work(batch, state, signal)
+      .catch((error: unknown) => this.#options.onTrouble(error))
+      .finally(() => {
+        state.underWay -= 1
+        this.#underWay.delete(working)
+        this.wake()
+      })
+    this.#underWay.add(working)
+  }
+
+  async #work(batch: readonly ClaimedDelivery[], state: LaneState, signal: AbortSignal): Promise<void> {
+    const attempts = signal.aborted ? [] : await this.#send(batch, signal)
+    this.#judge(state, attempts)
+    await this.#settle(batch, attempts)
+  }
+
+  /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
+  async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
+    try {
+      return await this.#options.send(batch, signal)
+    } catch (error) {
+      this.#options.onTrouble(error)
+      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' } as const
+      return batch.map(({ progress }) => ({ outcome, progress }))
+    }
+  }
+
+  #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
+    const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
+    if (outcomes.some(({ kind }) => kind === 'delivered')) state.circuit = closedCircuit
+    const failures = outcomes.filter((outcome) => isOfTheLane(outcome))
+    if (failures.length === 0) return
+    const retryAfterMs = Math.max(...failures.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)))
+    state.circuit = afterFailure(state.circuit, this.#options.circuit, retryAfterMs, this.#options.clock.nowMs())
+  }
+
+  async #settle(batch: readonly ClaimedDelivery[], attempts: readonly (Attempt | undefined)[]): Promise<void> {
+    const { queue, clock, onSettled } = this.#options
+    const nowMs = clock.nowMs()
+    const settled = batch.map((delivery, index) => {
+      const attempt = attempts[index]
+      return { delivery, outcome: attempt?.outcome, settlement: this.#settlementOf(delivery, attempt, nowMs) }
+    })
+    const lost = new Set(await queue.settle(settled, nowMs))
+    onSettled?.(settled.map((one) => ({ ...one, isLost: lost.has(one.delivery) })))
+  }
+
+  #settlementOf(delivery: ClaimedDelivery, attempt: Attempt | undefined, nowMs: number): Settlement {
+    if (attempt === undefined) return { kind: 'unsent' }
+    const { outcome, progress } = attempt
+    if (outcome.kind === 'delivered') return { kind: 'delivered', message: outcome.message }
+    if (outcome.kind === 'dead') return { kind: 'dead', reason: outcome.reason, progress }
+    const { enqueuedAtMs, attemptsMade } = delivery
+    const item = { enqueuedAtMs, attemptsMade: attemptsMade + 1, retryAfterMs: outcome.retryAfterMs }
+    const atMs = nextAttemptAt(this.#options.retry, item, nowMs, this.#options.random)
+    const { reason } = outcome
+    if (atMs !== undefined) return { kind: 'retry', atMs, reason, progress }
+    return { kind: 'dead', reason: `gave up after ${item.attemptsMade} attempts: ${reason}`, progress }
+  }
+
+  async #sleepUntil(atMs: number): Promise<void> {
+    const { clock, pollMs } = this.#options
+    const sleep = new AbortController()
+    this.#sleep = sleep
+    await clock.sleep(Math.min(Math.max(atMs - clock.nowMs(), 0), pollMs), sleep.signal).catch(() => {})
+    this.#sleep = undefined
+  }
+}
+
+interface LaneState {
+  circuit: Circuit
+  underWay: number
+}
+
+/** Whether the next delivery of the lane would fare alike: the receiver is down, busy, or refuses the credential. */
+function isOfTheLane(outcome: Outcome): boolean {
+  return outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)
+}

@@ -1,0 +1,255 @@
+import { type Db, migrate, openDatabase } from '@penstock/db'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
+import { DeliveryQueue, type NewDelivery } from './queue.ts'
+
+const LEASE_MS = 1_000
+
+/** What the queue does alike on every database. `newPlace`: an empty one, which several may open. */
+export function describeQueue(
+  name: string,
+  newPlace: () => Promise<{ location: string; remove(): Promise<void> }>,
+): void {
+  describe(name, () => {
+    let place: { location: string; remove(): Promise<void> }
+    let db: Db<DeliveryTables>
+    let queue: DeliveryQueue
+
+    beforeEach(async () => {
+      place = await newPlace()
+      db = openDatabase<DeliveryTables>(place.location)
+      await migrate(db, deliveryMigrations)
+      queue = new DeliveryQueue(db, 'export')
+    })
+    afterEach(async () => {
+      await db.close()
+      await place.remove()
+    })
+
+    const numbered = (count: number, lane = 'a', from = 1): NewDelivery[] =>
+      Array.from({ length: count }, (_, index) => ({
+        key: `${lane}${from + index}`,
+        lane,
+        subject: `record ${from + index}`,
+      }))
+    const enqueue = (deliveries: readonly NewDelivery[], nowMs = 0, into = queue) =>
+      db.write((tx) => into.enqueue(tx, deliveries, nowMs))
+    const claim = (limit: number, nowMs: number, claimed = 'c1', lane = 'a') =>
+      queue.claim(lane, { claim: claimed, limit, leaseMs: LEASE_MS }, nowMs)
+    const keys = (deliveries: readonly NewDelivery[]) => deliveries.map(({ key }) => key)
+    const delivered = { kind: 'delivered', message: '' } as const
+
+    describe('enqueueing', () => {
+      test('a key is taken once, also by those already delivered, and per queue', async () => {
+        expect(await enqueue(numbered(2))).toBe(2)
+        expect(await enqueue(numbered(3))).toBe(1)
+        const [first] = await claim(1, 0)
+        await queue.settle([{ delivery: first!, settlement: delivered }], 0)
+        expect(await enqueue(numbered(1))).toBe(0)
+        expect(await enqueue(numbered(1), 0, new DeliveryQueue(db, 'hooks'))).toBe(1)
+        expect(keys(await claim(10, 0))).toEqual(['a2', 'a3'])
+      })
+
+      test('belongs to the transaction of the caller', async () => {
+        const failing = db.write(async (tx) => {
+          await queue.enqueue(tx, numbered(2), 0)
+          throw new Error('no')
+        })
+        await expect(failing).rejects.toThrow('no')
+        expect(await queue.counts()).toEqual({ open: 0, dead: 0 })
+      })
+
+      test('more than one statement takes', async () => {
+        expect(await enqueue(numbered(2_345))).toBe(2_345)
+        expect(await queue.counts()).toEqual({ open: 2_345, dead: 0 })
+      })
+
+      test('nothing is nothing', async () => {
+        expect(await enqueue([])).toBe(0)
+      })
+    })
+
+    describe('claiming', () => {
+      test('oldest first, each by one claim only', async () => {
+        await enqueue(numbered(2, 'a', 3), 5)
+        await enqueue(numbered(2, 'a', 1), 3)
+        expect(keys(await claim(3, 10))).toEqual(['a1', 'a2', 'a3'])
+        expect(keys(await claim(3, 10, 'c2'))).toEqual(['a4'])
+        expect(await claim(3, 10, 'c3')).toEqual([])
+      })
+
+      test('says what the sender needs', async () => {
+        await enqueue(numbered(1), 7)
+        const [delivery] = await claim(1, 7)
+        expect(delivery).toEqual({
+          id: expect.any(Number),
+          key: 'a1',
+          lane: 'a',
+          subject: 'record 1',
+          claim: 'c1',
+          enqueuedAtMs: 7,
+          attemptsMade: 0,
+          progress: '',
+        })
+      })
+
+      test('not before it is due', async () => {
+        await enqueue(numbered(1), 100)
+        expect(await claim(1, 99)).toEqual([])
+        expect(await claim(1, 100)).toHaveLength(1)
+      })
+
+      test('other lanes and other queues are left alone', async () => {
+        await enqueue(numbered(1, 'b'))
+        await enqueue(numbered(1), 0, new DeliveryQueue(db, 'hooks'))
+        expect(await claim(10, 0)).toEqual([])
+        expect(keys(await claim(10, 0, 'c1', 'b'))).toEqual(['b1'])
+      })
+
+      test('when the lease is over the next one gets it, with the attempt counted and the progress kept', async () => {
+        await enqueue(numbered(1))
+        const [lost] = await claim(1, 0)
+        expect(await queue.keepProgress(lost!, 'half', 500 + LEASE_MS)).toBe(true)
+        expect(await claim(1, 499 + LEASE_MS, 'c2')).toEqual([])
+        const [found] = await claim(1, 500 + LEASE_MS, 'c2')
+        expect(found).toMatchObject({ key: 'a1', attemptsMade: 1, progress: 'half' })
+        expect(await queue.keepProgress(lost!, 'more', 9_000)).toBe(false)
+        expect(await queue.settle([{ delivery: lost!, settlement: delivered }], 0)).toEqual([lost])
+        expect(await queue.settle([{ delivery: found!, settlement: delivered }], 0)).toEqual([])
+      })
+
+      test('claims at the same time share what there is: nobody gets what another has', async () => {
+        await enqueue(numbered(100))
+        const others = [1, 2, 3, 4].map(() => openDatabase<DeliveryTables>(place.location))
+        const claimed = await Promise.all(
+          others.flatMap((other, index) =>
+            [1, 2, 3].map((round) =>
+              new DeliveryQueue(other, 'export').claim(
+                'a',
+                { claim: `${index}.${round}`, limit: 7, leaseMs: LEASE_MS },
+                0,
+              ),
+            ),
+          ),
+        )
+        for (const other of others) await other.close()
+        const all = keys(claimed.flat())
+        expect([all.length, new Set(all).size]).toEqual([84, 84])
+      })
+    })
+
+    describe('lanes', () => {
+      test('each once, with the time at which its first falls due', async () => {
+        await enqueue([...numbered(3, 'b'), ...numbered(2, 'a')], 5)
+        await enqueue(numbered(1, 'c'), 90)
+        await claim(3, 10, 'c1', 'b')
+        expect(await queue.lanes({ limit: 10 })).toEqual([
+          { lane: 'a', dueMs: 5 },
+          { lane: 'b', dueMs: 10 + LEASE_MS },
+          { lane: 'c', dueMs: 90 },
+        ])
+      })
+
+      test('by the page', async () => {
+        await enqueue(['a', 'b', 'c', 'd'].flatMap((lane) => numbered(2, lane)))
+        const names = async (after?: string) =>
+          (await queue.lanes({ limit: 2, ...(after !== undefined && { after }) })).map(({ lane }) => lane)
+        expect([await names(), await names('b'), await names('d')]).toEqual([['a', 'b'], ['c', 'd'], []])
+      })
+
+      test('without those that are finished', async () => {
+        await enqueue(numbered(1))
+        const [delivery] = await claim(1, 0)
+        await queue.settle([{ delivery: delivery!, settlement: delivered }], 0)
+        expect(await queue.lanes({ limit: 10 })).toEqual([])
+      })
+    })
+
+    describe('settling', () => {
+      test.each([
+        { settlement: { kind: 'delivered', message: '2 refused' }, state: 'delivered', reason: '2 refused' },
+        { settlement: { kind: 'dead', reason: 'HTTP 400', progress: 'p' }, state: 'dead', reason: 'HTTP 400' },
+        {
+          settlement: { kind: 'retry', atMs: 77, reason: 'HTTP 503', progress: 'p' },
+          state: 'open',
+          reason: 'HTTP 503',
+        },
+        { settlement: { kind: 'unsent' }, state: 'open', reason: '' },
+      ] as const)('$settlement.kind', async ({ settlement, state, reason }) => {
+        await enqueue(numbered(1))
+        const [delivery] = await claim(1, 0)
+        await queue.settle([{ delivery: delivery!, settlement }], 50)
+        expect(await queue.find(delivery!.id)).toMatchObject({
+          state,
+          reason,
+          attemptsMade: settlement.kind === 'unsent' ? 0 : 1,
+          settledAtMs: state === 'open' ? undefined : 50,
+        })
+      })
+
+      test('a retry is claimed when its time has come, with what was kept', async () => {
+        await enqueue(numbered(1))
+        const [delivery] = await claim(1, 0)
+        const settlement = { kind: 'retry', atMs: 77, reason: 'HTTP 503', progress: '1 of 2' } as const
+        await queue.settle([{ delivery: delivery!, settlement }], 50)
+        expect(await claim(1, 76)).toEqual([])
+        expect(await claim(1, 77)).toMatchObject([{ key: 'a1', attemptsMade: 1, progress: '1 of 2', enqueuedAtMs: 0 }])
+      })
+    })
+
+    describe('the dead', () => {
+      const bury = async (count: number) => {
+        await enqueue(numbered(count))
+        const batch = await claim(count, 0)
+        const settlement = { kind: 'dead', reason: 'HTTP 401', progress: 'half' } as const
+        await queue.settle(
+          batch.map((delivery) => ({ delivery, settlement })),
+          50,
+        )
+        return batch.map(({ id }) => id)
+      }
+
+      test('listed by the page', async () => {
+        const ids = await bury(3)
+        const page = await queue.list('dead', { afterId: ids[0]!, limit: 1 })
+        expect(page).toMatchObject([{ id: ids[1], key: 'a2', state: 'dead', reason: 'HTTP 401', settledAtMs: 50 }])
+        expect(await queue.counts()).toEqual({ open: 0, dead: 3 })
+      })
+
+      test('replayed: open again, with all its time before it and what it has achieved', async () => {
+        const [id] = await bury(1)
+        expect([await queue.replay(id!, 900), await queue.replay(id!, 901)]).toEqual([true, false])
+        expect(await claim(1, 900)).toMatchObject([{ id, enqueuedAtMs: 900, attemptsMade: 0, progress: 'half' }])
+      })
+
+      test('dropped; what is not dead is not', async () => {
+        const [id] = await bury(1)
+        await enqueue(numbered(1, 'b'))
+        const [open] = await queue.list('open', { afterId: 0, limit: 10 })
+        expect([await queue.drop(id!), await queue.drop(id!), await queue.drop(open!.id)]).toEqual([true, false, false])
+        expect(await queue.find(id!)).toBeUndefined()
+      })
+
+      test('not those of another queue', async () => {
+        const [id] = await bury(1)
+        const hooks = new DeliveryQueue(db, 'hooks')
+        expect([await hooks.find(id!), await hooks.replay(id!, 0), await hooks.drop(id!)]).toEqual([
+          undefined,
+          false,
+          false,
+        ])
+      })
+    })
+
+    test('pruning forgets what was delivered long ago, and nothing else', async () => {
+      await enqueue(numbered(4))
+      const batch = await claim(3, 0)
+      await queue.settle([{ delivery: batch[0]!, settlement: delivered }], 10)
+      await queue.settle([{ delivery: batch[1]!, settlement: delivered }], 20)
+      await queue.settle([{ delivery: batch[2]!, settlement: { kind: 'dead', reason: '', progress: '' } }], 10)
+      expect([await queue.prune(20), await queue.prune(20)]).toEqual([1, 0])
+      expect(await queue.counts()).toEqual({ open: 1, dead: 1 })
+      expect(await enqueue(numbered(2))).toBe(1)
+    })
+  })
+}
