@@ -196,12 +196,7 @@ export class DeliveryQueue {
 
   async counts(): Promise<QueueCounts> {
     const counted = async (state: DeliveryStatus['state']) => {
-      const some = this.#of(this.#db.read)
-        .where(is(state))
-        .clearSelect()
-        .select('id')
-        .limit(COUNTED)
-        .as('some')
+      const some = this.#of(this.#db.read).where(is(state)).clearSelect().select('id').limit(COUNTED).as('some')
       const { count } = await this.#db.read
         .selectFrom(some)
         .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -3,6 +3,8 @@ import { constants, gzip } from 'node:zlib'
 import {
   type Delivery,
   type HttpClient,
+  type HttpRequest,
+  type Outcome,
   outcomeOfFailure,
   type RetryContext,
   type RetryNotice,
@@ -42,6 +44,12 @@ export interface ChunkDelivery extends Delivery {
   readonly wireBytes: number
 }
 
+export interface ChunkAttempt {
+  readonly outcome: Outcome
+  /** Undefined when it got no reply: it may have been accepted all the same. */
+  readonly status: number | undefined
+}
+
 /** Five minutes in all, as the Collector's exporters give it. */
 export const defaultExportRetry: RetryPolicy = { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 5 * 60_000 }
 /** The default of OTEL_EXPORTER_OTLP_TIMEOUT. */
@@ -76,26 +84,41 @@ export class OtlpEndpoint {
 
   /** Sends until it is accepted, refused for good, out of time or aborted. Compresses once for all attempts. */
   async sendChunk(chunk: EncodedChunk, { signal, onRetry }: SendOptions = {}): Promise<ChunkDelivery> {
-    const compress = this.#gzip && chunk.body.length >= MIN_GZIP_BYTES
-    const body = compress ? await gzipped(chunk.body, { level: constants.Z_BEST_SPEED }) : chunk.body
-    const request = {
-      method: 'POST' as const,
-      url: this.urls[chunk.signal],
-      headers: this.#headers(chunk, compress),
-      body,
-    }
+    const request = await this.#requestOf(chunk)
     let status: number | undefined
     const delivery = await sendWithRetry(
       async (timeoutMs) => {
-        const result = await this.#client.send({ ...request, timeoutMs }, signal)
-        status = result.kind === 'reply' ? result.status : undefined
-        if (result.kind === 'failure') return outcomeOfFailure(result)
-        const nowMs = this.#retry.clock.nowMs()
-        return outcomeOfExport(result, { signal: chunk.signal, encoding: chunk.encoding, token: this.#token, nowMs })
+        const attempt = await this.#attempt(request, chunk, timeoutMs, signal)
+        status = attempt.status
+        return attempt.outcome
       },
       { ...this.#retry, signal, onRetry },
     )
-    return { ...delivery, status, wireBytes: body.length }
+    return { ...delivery, status, wireBytes: request.body.length }
+  }
+
+  /** Sends once. */
+  async tryChunk(chunk: EncodedChunk, signal?: AbortSignal): Promise<ChunkAttempt> {
+    return this.#attempt(await this.#requestOf(chunk), chunk, this.#retry.attemptTimeoutMs, signal)
+  }
+
+  async #requestOf(chunk: EncodedChunk): Promise<Omit<HttpRequest, 'timeoutMs'>> {
+    const compress = this.#gzip && chunk.body.length >= MIN_GZIP_BYTES
+    const body = compress ? await gzipped(chunk.body, { level: constants.Z_BEST_SPEED }) : chunk.body
+    return { method: 'POST', url: this.urls[chunk.signal], headers: this.#headers(chunk, compress), body }
+  }
+
+  async #attempt(
+    request: Omit<HttpRequest, 'timeoutMs'>,
+    { signal: name, encoding }: EncodedChunk,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ChunkAttempt> {
+    const result = await this.#client.send({ ...request, timeoutMs }, signal)
+    if (result.kind === 'failure') return { outcome: outcomeOfFailure(result), status: undefined }
+    const nowMs = this.#retry.clock.nowMs()
+    const outcome = outcomeOfExport(result, { signal: name, encoding, token: this.#token, nowMs })
+    return { outcome, status: result.status }
   }
 
   #headers(chunk: EncodedChunk, compressed: boolean): Readonly<Record<string, string>> {

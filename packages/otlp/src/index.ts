@@ -5,6 +5,7 @@ export { contentTypes, type Encoding } from './encoding.ts'
 export { decodeExportResponse, encodeExportResponse, type PartialSuccess } from './export-response.ts'
 export { GrpcCode, type GrpcCodeName, grpcCodeName } from './grpc-code.ts'
 export { isSpanId, isTraceId } from './ids.ts'
+export { joinChunks } from './join-chunks.ts'
 export {
   type ChunkLimits,
   type ChunkWriter,

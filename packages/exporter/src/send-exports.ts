@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import type { Attempt, ClaimedDelivery, Outcome, Send } from '@penstock/delivery'
+import { type EncodedChunk, joinChunks } from '@penstock/otlp'
+import type { Clock } from '@penstock/runtime'
+import type { ChunkAttempt, OtlpEndpoint } from './otlp-endpoint.ts'
+
+/** One signal of one record, ready to go. Chunks are made as they are asked for, the same ones in the same order each time. */
+export interface PlannedExport {
+  /** The same object for everything that goes to one URL with one token: such exports may share a request. */
+  readonly endpoint: Pick<OtlpEndpoint, 'tryChunk'>
+  readonly chunks: Iterable<EncodedChunk>
+}
+
+export interface SendExportsOptions {
+  /** What is to be sent now, by the delivery's subject; a text says why that will never be possible. */
+  readonly plan: (subject: string) => Promise<PlannedExport | string>
+  /** Keeps the claim for longer, and what has been accepted in case this process ends. `false`: the claim is lost. */
+  readonly keepProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
+  readonly clock: Clock
+  /** Nothing more is sent so long after the claim; what is left is given back. */
+  readonly budgetMs: number
+  /** Of one request that several exports share, before compression. */
+  readonly maxSharedBytes: number
+  /** After each request. */
+  readonly onAttempt?: (attempt: ChunkAttempt, exports: readonly ClaimedDelivery[], chunk: EncodedChunk) => void
+}
+
+interface Small {
+  readonly delivery: ClaimedDelivery
+  readonly chunk: EncodedChunk
+}
+
+/**
+ * Converts and sends the exports of a batch. Those of one chunk share requests where they go to one endpoint; one that makes its
+ * request unacceptable is found by halving it. Larger ones go chunk by chunk, and what was accepted is not sent again.
+ *
+ * @see spec/pipeline-telemetry.md 2.6, 6.2, 6.3
+ */
+export function sendExports(options: SendExportsOptions): Send {
+  return async (batch, signal) => {
+    const run = new BatchRun(options, signal)
+    const smallByEndpoint = new Map<PlannedExport['endpoint'], Small[]>()
+    for (const delivery of batch) {
+      if (!run.maySend) break
+      const planned = await options.plan(delivery.subject)
+      if (typeof planned === 'string') {
+        run.over(delivery, { kind: 'dead', reason: planned, authentication: false })
+        continue
+      }
+      const chunks = planned.chunks[Symbol.iterator]()
+      const [first, second] = [chunks.next(), chunks.next()]
+      if (first.done) {
+        run.over(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
+      } else if (second.done && delivery.progress === '') {
+        const small = smallByEndpoint.get(planned.endpoint) ?? []
+        smallByEndpoint.set(planned.endpoint, small)
+        small.push({ delivery, chunk: first.value })
+      } else {
+        await run.sendLarge(delivery, planned)
+      }
+    }
+    for (const [endpoint, small] of smallByEndpoint) await run.sendSmall(endpoint, small)
+    return batch.map((delivery) => run.attempts.get(delivery))
+  }
+}
+
+class BatchRun {
+  readonly attempts = new Map<ClaimedDelivery, Attempt>()
+  readonly #options: SendExportsOptions
+  readonly #signal: AbortSignal
+  readonly #untilMs: number
+  /** An endpoint that has to be left alone: what else was meant for it waits. */
+  readonly #shut = new Set<PlannedExport['endpoint']>()
+
+  constructor(options: SendExportsOptions, signal: AbortSignal) {
+    this.#options = options
+    this.#signal = signal
+    this.#untilMs = options.clock.nowMs() + options.budgetMs
+  }
+
+  get maySend(): boolean {
+    return !this.#signal.aborted && this.#options.clock.nowMs() < this.#untilMs
+  }
+
+  over(delivery: ClaimedDelivery, outcome: Outcome, progress = ''): void {
+    this.attempts.set(delivery, { outcome, progress })
+  }
+
+  async sendSmall(endpoint: PlannedExport['endpoint'], small: readonly Small[]): Promise<void> {
+    for (const group of groupsOf(small, this.#options.maxSharedBytes)) await this.#sendGroup(endpoint, group)
+  }
+
+  /** An item that is refused for what it is takes nobody with it. */
+  async #sendGroup(endpoint: PlannedExport['endpoint'], group: readonly Small[]): Promise<void> {
+    const deliveries = group.map(({ delivery }) => delivery)
+    const chunk = joinChunks(group.map((small) => small.chunk))
+    const outcome = await this.#try(endpoint, chunk, deliveries)
+    if (outcome === undefined) return
+    if (outcome.kind === 'dead' && !outcome.authentication && group.length > 1) {
+      const middle = Math.ceil(group.length / 2)
+      await this.#sendGroup(endpoint, group.slice(0, middle))
+      await this.#sendGroup(endpoint, group.slice(middle))
+      return
+    }
+    for (const delivery of deliveries) this.over(delivery, shared(outcome, group.length))
+  }
+
+  async sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
+    const accepted = new Set(delivery.progress === '' ? [] : delivery.progress.split(' '))
+    const told: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
+    for (const chunk of chunks) {
+      const digest = digestOf(chunk)
+      if (accepted.has(digest)) continue
+      const outcome = await this.#try(endpoint, chunk, [delivery])
+      if (outcome === undefined) return
+      if (outcome.kind !== 'delivered') {
+        this.over(delivery, outcome, [...accepted].join(' '))
+        return
+      }
+      accepted.add(digest)
+      told.rejectedItems += outcome.rejectedItems
+      told.message ||= outcome.message
+      // Not ours any more: whoever has it now will see to the rest.
+      if (!(await this.#options.keepProgress(delivery, [...accepted].join(' ')))) return
+    }
+    this.over(delivery, { kind: 'delivered', ...told })
+  }
+
+  /** `undefined`: not sent, or given up because the process ends; the queue will offer it again. */
+  async #try(
+    endpoint: PlannedExport['endpoint'],
+    chunk: EncodedChunk,
+    deliveries: readonly ClaimedDelivery[],
+  ): Promise<Outcome | undefined> {
+    if (!this.maySend || this.#shut.has(endpoint)) return undefined
+    const attempt = await endpoint.tryChunk(chunk)
+    this.#options.onAttempt?.(attempt, deliveries, chunk)
+    const { outcome } = attempt
+    if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)) this.#shut.add(endpoint)
+    return outcome
+  }
+}
+
+/** In their order, each within the limit, or alone. JSON cannot be joined without reading it, and so goes alone. */
+function groupsOf(small: readonly Small[], maxBytes: number): Small[][] {
+  const groups: Small[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const one of small) {
+    bytes += one.chunk.body.length
+    if (bytes > maxBytes || one.chunk.encoding === 'json') {
+      groups.push([])
+      bytes = one.chunk.body.length
+    }
+    groups.at(-1)!.push(one)
+  }
+  return groups
+}
+
+/** Which of them the rejected items belong to is not known. */
+function shared(outcome: Outcome, count: number): Outcome {
+  if (outcome.kind !== 'delivered' || outcome.rejectedItems === 0 || count === 1) return outcome
+  return { ...outcome, message: `of ${count} exports in one request: ${outcome.message}` }
+}
+
+const DIGEST_CHARACTERS = 22
+
+/** Tells chunks apart without keeping them; of a record that converts differently by now nothing is skipped. */
+function digestOf({ body }: EncodedChunk): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, DIGEST_CHARACTERS)
+}
