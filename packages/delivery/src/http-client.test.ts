@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Gate, refusedUrl, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { afterEach, expect, test } from 'vitest'
+import { AllowedHosts } from './address-guard.ts'
 import { defaultHttpClientLimits, HttpClient, type HttpClientLimits, type HttpRequest } from './http-client.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -211,4 +212,24 @@ test('closing waits for what is under way', async () => {
   gate.open()
   expect(await sending).toMatchObject({ status: 200 })
   await closing
+})
+
+test.each([
+  { name: 'by name', host: 'localhost' },
+  { name: 'by address', host: '127.0.0.1' },
+])('an address that the policy forbids is never connected to: $name', async ({ host }) => {
+  const { server } = await setUp([ok])
+  let allowsLocal = false
+  const allowed = new AllowedHosts([])
+  const client = new HttpClient(defaultHttpClientLimits, () => ({ allowsLocal, deniesOthers: false, allowed }))
+  cleanups.push(() => client.close())
+  const url = server.url.replace('127.0.0.1', host)
+  expect(await client.send(post(url))).toEqual({
+    kind: 'failure',
+    code: 'PENSTOCK_BLOCKED',
+    reason: 'URL is blocked: Requests to loopback addresses are not allowed',
+  })
+  expect(server.requests).toEqual([])
+  allowsLocal = true
+  expect(await client.send(post(url))).toMatchObject({ kind: 'reply', status: 200 })
 })

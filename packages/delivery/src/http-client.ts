@@ -1,4 +1,6 @@
-import { Agent, type Dispatcher, errors } from 'undici'
+import { isIP } from 'node:net'
+import { Agent, type Dispatcher, errors, Pool } from 'undici'
+import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup, hostOf } from './address-guard.ts'
 
 export interface HttpRequest {
   readonly method: 'POST'
@@ -55,19 +57,33 @@ export const defaultHttpClientLimits: HttpClientLimits = {
 export class HttpClient {
   readonly #agent: Agent
   readonly #keptReplyBytes: number
+  readonly #addressPolicy: (() => AddressPolicy) | undefined
 
-  constructor(limits: HttpClientLimits = defaultHttpClientLimits) {
+  /** `addressPolicy`: for URLs that others have chosen; asked for every request, and for every connection. */
+  constructor(limits: HttpClientLimits = defaultHttpClientLimits, addressPolicy?: () => AddressPolicy) {
     this.#keptReplyBytes = limits.keptReplyBytes
-    this.#agent = new Agent({
+    this.#addressPolicy = addressPolicy
+    const connect = { timeout: limits.connectTimeoutMs }
+    const options = {
       connections: limits.connections,
       pipelining: 1,
-      connect: { timeout: limits.connectTimeoutMs },
       headersTimeout: limits.headersTimeoutMs,
       bodyTimeout: limits.bodyTimeoutMs,
+    }
+    this.#agent = new Agent({
+      ...options,
+      factory: (origin) =>
+        new Pool(origin, {
+          ...options,
+          connect: addressPolicy ? { ...connect, lookup: lookupFor(addressPolicy, new URL(origin)) } : connect,
+        }),
     })
   }
 
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpReply | NetworkFailure> {
+    const blocked = this.#blockedLiteral(request.url)
+    if (blocked !== undefined)
+      return { kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: `URL is blocked: ${blocked}` }
     const interruption = new Interruption(request.timeoutMs, signal)
     try {
       // undici notices an abort only once the request has a connection, and there may be none for a long time.
@@ -85,6 +101,13 @@ export class HttpClient {
     return this.#agent.close()
   }
 
+  /** An address is connected to without being looked up. */
+  #blockedLiteral(url: URL): string | undefined {
+    const host = hostOf(url)
+    if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined
+    return blockedBecause(this.#addressPolicy(), { url, addresses: [host] })
+  }
+
   #start(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { url, method, headers, body } = request
     return this.#agent.request({ origin: url.origin, path: url.pathname + url.search, method, headers, body, signal })
@@ -95,6 +118,11 @@ export class HttpClient {
     const body = await readBody(response.body, this.#keptReplyBytes)
     return { kind: 'reply', status: response.statusCode, headers: Object.fromEntries(headers), ...body }
   }
+}
+
+/** Asks for the policy of the moment. */
+function lookupFor(addressPolicy: () => AddressPolicy, origin: URL): ReturnType<typeof guardedLookup> {
+  return (hostname, options, done) => guardedLookup(addressPolicy(), origin)(hostname, options, done)
 }
 
 /** Leaving the loop early destroys the stream and with it the connection. */
@@ -176,6 +204,7 @@ const callerMistake = /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED)$|E
 function failureOf(error: unknown): NetworkFailure {
   const code = codeOf(error)
   if (typeof code !== 'string' || callerMistake.test(code)) throw error
+  if (error instanceof AddressBlocked) return { kind: 'failure', code, reason: error.message }
   if (code in ownReasons) return { kind: 'failure', code, reason: ownReasons[code as keyof typeof ownReasons] }
   const known = reasonByCode.find((row) => row.code.test(code))
   return { kind: 'failure', code, reason: `${known?.reason ?? 'network failure'} (${code})` }

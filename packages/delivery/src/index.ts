@@ -1,3 +1,4 @@
+export { type AddressPolicy, AllowedHostError, AllowedHosts, blockedBecause } from './address-guard.ts'
 export { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'

@@ -52,3 +52,8 @@ test('a network failure is worth another attempt', () => {
   const outcome = outcomeOfFailure({ kind: 'failure', code: 'ECONNREFUSED', reason: 'connection refused' })
   expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'connection refused' })
 })
+
+test('an address that we refuse ourselves is not', () => {
+  const outcome = outcomeOfFailure({ kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: 'URL is blocked: …' })
+  expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false })
+})

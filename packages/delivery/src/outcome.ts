@@ -60,7 +60,8 @@ export function outcomeOfReply(
   }
 }
 
-/** Nothing is known about what the other side did, so it is always worth another attempt. */
+/** Nothing is known about what the other side did, so it is worth another attempt; unless it was us who refused. */
 export function outcomeOfFailure(failure: NetworkFailure): Outcome {
+  if (failure.code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason: failure.reason, authentication: false }
   return { kind: 'retry', retryAfterMs: 0, reason: failure.reason }
 }
