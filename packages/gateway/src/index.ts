@@ -9,7 +9,7 @@ export {
 } from './accounts/api-key-operations.ts'
 export { parseInput } from './accounts/operation-input.ts'
 export type { OperationName } from './accounts/roles.ts'
-export { loopbackProxies } from './admin/forward-auth-proxies.ts'
+export { loopbackProxies } from './admin/forward-auth.ts'
 export { managementOpenApi } from './admin/management-app.ts'
 export type { ManagementContext } from './admin/management-context.ts'
 export { ApiError } from './api-error.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { contentTypes, type Encoding, encodeRpcStatus } from '@penstock/otlp'
-import type { Log, Random } from '@penstock/runtime'
+import { type Log, type Random, TrustedProxies } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
 import type { CredentialSource } from '../gateway-config.ts'
 import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
@@ -12,8 +12,10 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/s
 import { LineThrottle } from '../metrics/line-throttle.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { TrustedProxies } from './forward-auth-proxies.ts'
 import { checkTarget, lastForwardedFor, only, type ProxyKind } from './forward-auth-target.ts'
+
+/** The proxies that may ask when nothing is configured. */
+export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 export interface ForwardAuthParts {
   readonly admit: (presented: Presented) => Admission

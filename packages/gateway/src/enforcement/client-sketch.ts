@@ -1,10 +1,10 @@
 import { constants, createGunzip } from 'node:zlib'
+import { networkOf } from '@penstock/runtime'
 import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { secretPrefixes } from '../tokens/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
 import { LightestFirst } from './lightest-first.ts'
 import { MinuteRing } from './minute-ring.ts'
-import { networkOf } from './network.ts'
 import { serviceNameIn } from './service-name.ts'
 import type { Sightings, SightingsReport } from './sightings.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '@penstock/runtime'
+import { networkOf, type Random } from '@penstock/runtime'
 import type { Admission, Admitted, Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
@@ -6,7 +6,6 @@ import { rfc3339 } from '../store/rfc3339.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { networkOf } from './network.ts'
 import { malformedHeader, type RefusalText, refusalTexts } from './refusal-texts.ts'
 import type { WarningMemory } from './warning-memory.ts'
 

@@ -1,7 +1,6 @@
-import type { Clock, Log } from '@penstock/runtime'
+import { type Clock, type Log, Repeating } from '@penstock/runtime'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
 import type { GatewayDb } from '../operation-context.ts'
-import { Repeating } from '../processes/repeating.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
 import { claimNotice, endOfLastValid, listEnding } from './expiry-store.ts'
 import { dueNotices, ENDED, type ExpiryNotice } from './expiry-warnings.ts'

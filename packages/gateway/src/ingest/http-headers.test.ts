@@ -78,7 +78,7 @@ test('what the front needs to know is read in the same pass', () => {
     declaredBytes: 17,
     expectsContinue: true,
     hosts: 1,
-    isChunked: false,
+    transferCodings: '',
     origin: 'https://a',
     userAgent: 'sdk',
   })

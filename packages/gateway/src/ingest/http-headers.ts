@@ -70,7 +70,8 @@ export interface RequestHead {
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
   readonly hosts: number
-  readonly isChunked: boolean
+  /** Lower case, in the order in which they were applied; '' without any. */
+  readonly transferCodings: string
   readonly origin: string | undefined
   /** As the client has written it. */
   readonly requestId: string | undefined
@@ -108,7 +109,7 @@ export class HeadReader {
     let declaredBytes: number | undefined
     let expectsContinue = false
     let hosts = 0
-    let isChunked = false
+    let transferCodings = ''
     let origin: string | undefined
     let requestId: string | undefined
     let userAgent: string | undefined
@@ -153,7 +154,7 @@ export class HeadReader {
           requestId = value
           break
         case 'transfer-encoding':
-          isChunked = true
+          transferCodings += `${transferCodings && ', '}${value.trim().toLowerCase()}`
           continue
         case 'user-agent':
           userAgent = value
@@ -172,7 +173,7 @@ export class HeadReader {
       declaredBytes,
       expectsContinue,
       hosts,
-      isChunked,
+      transferCodings,
       origin,
       requestId,
       userAgent,

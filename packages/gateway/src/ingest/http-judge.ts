@@ -73,13 +73,16 @@ export class HeadJudge {
     framing: Framing,
   ): HeadVerdict {
     if (framing.requiresHost && head.hosts !== 1) return broken('A request needs exactly one header Host.')
+    if (head.transferCodings !== '' && head.transferCodings !== 'chunked') {
+      return broken('Of transfer codings only chunked is understood.')
+    }
     if (route === undefined) return refused({ kind: 'not_found', message: 'There is nothing at this path.' })
     if (route === 'health') return this.#health(request.method)
     if (request.method === 'OPTIONS') return this.#preflight(head, request.rawHeaders)
     if (request.method !== 'POST') {
       return refused({ kind: 'method_not_allowed', message: 'Only POST is served here.' }, allowPost)
     }
-    const isBodyless = head.declaredBytes === undefined && framing.tellsLength && !head.isChunked
+    const isBodyless = head.declaredBytes === undefined && framing.tellsLength && head.transferCodings === ''
     const declaredBytes = isBodyless ? 0 : head.declaredBytes
     const presented: Presented = {
       transport: 'http',

@@ -123,6 +123,11 @@ describe('broken requests', () => {
     ['a folded header', `${good}x-a: b\r\n c\r\ncontent-length: 0\r\n\r\n`],
     ['a blank before the colon', `${good}content-length : 3\r\n\r\nabc`],
     ['a coding that is not last', `${good}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
+    ['P-17: a coding below chunked', `${good}transfer-encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`],
+    [
+      'P-17: the same in two headers',
+      `${good}transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+    ],
     ['a head that is too long', `${good}x-a: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['no Host', 'authorization: Bearer good\r\ncontent-length: 0\r\n\r\n'],
     ['two Hosts', `${good}host: b\r\ncontent-length: 0\r\n\r\n`],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, Log, Random } from '@penstock/runtime'
+import { type Clock, type Log, type Random, Repeating } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
 import { Coalescer } from '../coalesce/coalescer.ts'
@@ -30,7 +30,6 @@ import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { recordUse, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
-import { Repeating } from './repeating.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
 
 export interface PlaneDeps {

@@ -1,5 +1,5 @@
 import { type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
-import type { Clock, Log, Random } from '@penstock/runtime'
+import { type Clock, type Log, type Random, Repeating } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-store.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
@@ -23,7 +23,6 @@ import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import type { OpenPlane } from './open-ingest-plane.ts'
 import { PlaneReports } from './plane-reports.ts'
 import { propagate } from './propagate.ts'
-import { Repeating } from './repeating.ts'
 
 export interface ManagementOptions {
   readonly config: GatewayConfig
