@@ -1,5 +1,8 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type CoreTables, getUser, insertProject } from '@penstock/core'
+import { openDatabase } from '@penstock/db'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
@@ -15,7 +18,8 @@ async function world() {
     PENSTOCK_OTLP_HTTP_LISTEN: free,
     PENSTOCK_OTLP_GRPC_LISTEN: free,
   }
-  const run = (args: readonly string[], stdin = '') => penstock(args, { env, stdin })
+  const run = (args: readonly string[], stdin = '', more: Readonly<Record<string, string>> = {}) =>
+    penstock(args, { env: { ...env, ...more }, stdin })
   return { path: directory.path, run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
 
@@ -65,6 +69,56 @@ test('an application: id and secret on standard output, a line each, and the sec
   expect(rows).not.toContain(secret)
 })
 
+/** A project `mira/tools` for the user who has been made. */
+async function makeProject(path: string): Promise<void> {
+  const db = openDatabase<CoreTables>(join(path, 'core.db'))
+  await db.write(async (tx) => {
+    const context = { db: tx, nowMs: Date.UTC(2026, 1, 3) }
+    const parent = await getUser(context, 1)
+    await insertProject(context, { parent, path: 'tools', name: 'tools', visibility: 'private' })
+  })
+  await db.close()
+}
+
+test('the token of a job is on standard output, counts for a project and a user, and ends when it is revoked', async () => {
+  await using cli = await world()
+  await cli.run(newUser, 'correct horse')
+  await makeProject(cli.path)
+  const create = ['token', 'create', '--kind', 'job', '--project', 'mira/tools', '--user'] as const
+  const { exitCode, stdout, stderr } = await cli.run([...create, 'Mira'])
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'created job token 1 of mira in mira/tools\n' })
+  expect(stdout).toMatch(/^svccbt-[0-9A-Za-z]{43}\n$/)
+  expect(await cli.run([...create.slice(0, 4), '--project', '1', '--user', '1'])).toMatchObject({ exitCode: 0 })
+  expect(await cli.run(['token', 'revoke', '2', '--kind', 'job'])).toMatchObject({
+    exitCode: 0,
+    stderr: 'revoked job token 2\n',
+  })
+  const database = new Sqlite(join(cli.path, 'core.db'), { readonly: true })
+  const rows = database.prepare('select project_id, user_id, digest, revoked_at_ms from job_tokens order by id').all()
+  database.close()
+  const digest = createHash('sha256').update(stdout.trim()).digest('hex')
+  expect(rows).toEqual([
+    { project_id: 1, user_id: 1, digest, revoked_at_ms: null },
+    { project_id: 1, user_id: 1, digest: expect.not.stringMatching(digest), revoked_at_ms: expect.any(Number) },
+  ])
+  expect(existsSync(join(cli.path, 'gateway.db'))).toBe(false)
+})
+
+test.each([
+  [['create', '--kind', 'job', '--user', 'mira'], '--kind job needs --project and --user'],
+  [['create', '--kind', 'job', '--project', 'mira/tools', '--user', 'noor'], 'there is no such user'],
+  [['create', '--kind', 'job', '--project', 'mira/none', '--user', 'mira'], 'there is no such project'],
+  [['list', '--kind', 'job'], 'tokens of jobs can be created and revoked; there is no list'],
+  [['revoke', '--kind', 'job'], 'which token? Name the number it was created with'],
+  [['revoke', '7', '--kind', 'job'], 'there is no such record'],
+  [['create', '--name', 'ci', '--user', 'mira'], '--project and --user are for --kind job'],
+])('penstock token %j: %s', async (args, sentence) => {
+  await using cli = await world()
+  await cli.run(newUser, 'correct horse')
+  const { exitCode, stdout, stderr } = await cli.run(['token', ...args])
+  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: `penstock: ${sentence}\n` })
+})
+
 test('migrate makes the tables, and again changes nothing', async () => {
   await using cli = await world()
   for (let time = 0; time < 2; time += 1) {
@@ -104,4 +158,66 @@ test('doctor names a key that others may read, and how to mend it', async () => 
   const { exitCode, stdout } = await cli.run(['doctor'])
   expect(exitCode).toBe(1)
   expect(stdout).toContain(`WRONG others on this machine may read ${key}: chmod 600 ${key}\n`)
+})
+
+test('doctor leaves everything as it is', async () => {
+  await using cli = await world()
+  await cli.run(newUser, 'correct horse')
+  const content = () => readdirSync(cli.path).map((name) => [name, readFileSync(join(cli.path, name)).toString('hex')])
+  const before = content()
+  expect((await cli.run(['doctor'])).stdout).toMatch(/^ok +\S+core\.db is up to date$/m)
+  expect(content()).toEqual(before)
+})
+
+test('doctor reads a database that is in use', async () => {
+  await using cli = await world()
+  await cli.run(['migrate'])
+  const inUse = new Sqlite(join(cli.path, 'core.db'))
+  inUse.prepare('delete from kysely_migration where name = (select max(name) from kysely_migration)').run()
+  expect((await cli.run(['doctor'])).stdout).toMatch(/^note +\S+core\.db lacks \d{4}_\w+; the next start/m)
+  inUse.close()
+})
+
+test.each([
+  ['http://svc.example.test', 1, /^WRONG http:\/\/svc\.example\.test sends passwords and tokens in clear text: /m],
+  ['https://svc.example.test', 0, /^ok +generated URLs start with https:/m],
+  ['http://localhost:8080', 0, /^ok +generated URLs start with http:/m],
+  ['http://[::1]:8080', 0, /^ok +generated URLs start with http:/m],
+])('doctor on the URL %s, behind a proxy or not', async (url, exitCode, about) => {
+  await using cli = await world()
+  const outcome = await cli.run(['doctor'], '', { PENSTOCK_EXTERNAL_URL: url })
+  chmodSync(cli.path, 0o700)
+  expect(outcome.stdout).toMatch(about)
+  expect(outcome.exitCode).toBe(exitCode)
+})
+
+test('the tables of an older version are left to migrate, as its service may still be at work', async () => {
+  await using cli = await world()
+  await cli.run(['migrate'])
+  const database = new Sqlite(join(cli.path, 'core.db'))
+  database.exec("create table kept as select * from kysely_migration; delete from kysely_migration where name > '0001'")
+  database.exec("insert into kysely_migration select * from kept where name like '0001%'")
+  database.close()
+  const { exitCode, stdout, stderr } = await cli.run(newUser, 'correct horse')
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(
+    /^penstock: \S+core\.db lacks 0002_tokens, .*: end the older service, then run penstock migrate\n$/,
+  )
+})
+
+test.each([
+  [['serve', 'core']],
+  [['migrate']],
+  [['user', 'create', '--username', 'mira', '--email', 'm@example.test']],
+])('a PostgreSQL that is down is one line to %j', async (args) => {
+  await using cli = await world()
+  const outcome = await cli.run(args, 'correct horse', {
+    PENSTOCK_DATABASE_URL: 'postgres://keeper:open-sesame@127.0.0.1:1/core',
+  })
+  expect(outcome).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr:
+      'penstock: cannot use the database of PENSTOCK_DATABASE_URL: The database cannot be reached (ECONNREFUSED)\n',
+  })
 })

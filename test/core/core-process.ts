@@ -5,9 +5,10 @@ import { freePort } from '../collector/free-port.ts'
 
 const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
 
-const ROOT_TOKEN = 'root-token-of-the-crash-tests'
+export const ROOT_TOKEN = 'root-token-of-the-crash-tests'
 const START_TIMEOUT_MS = 60_000
-const CALL_TIMEOUT_MS = 30_000
+/** A commit may wait 30 s for its turn. */
+const CALL_TIMEOUT_MS = 45_000
 
 export interface Answer {
   readonly status: number
@@ -18,13 +19,18 @@ export interface Answer {
 /** `penstock serve core` as people start it: a process of its own that runs what the build has made. */
 export class CoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess
-  readonly #url: string
+  /** Of the API, with the path of its version. */
+  readonly url: string
   readonly #exited: Promise<unknown>
   #stderr = ''
 
-  /** Resolves once it serves; rejects with what it said when it ends before. */
-  static async start(dataDir: string): Promise<CoreProcess> {
-    const core = new CoreProcess(dataDir, await freePort())
+  /**
+   * Resolves once it serves; rejects with what it said when it ends before.
+   *
+   * @param databaseUrl of PostgreSQL; without it, SQLite in the directory
+   */
+  static async start(dataDir: string, databaseUrl?: string): Promise<CoreProcess> {
+    const core = new CoreProcess(dataDir, await freePort(), databaseUrl)
     const said = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
     try {
       if (await Promise.race([said.then(() => true), core.#exited.then(() => false)])) return core
@@ -36,15 +42,17 @@ export class CoreProcess implements AsyncDisposable {
     }
   }
 
-  private constructor(dataDir: string, port: number) {
-    this.#url = `http://127.0.0.1:${port}/api/v4`
+  private constructor(dataDir: string, port: number, databaseUrl: string | undefined) {
+    this.url = `http://127.0.0.1:${port}/api/v4`
     this.#child = spawn(process.execPath, [bin, 'serve', 'core'], {
       env: {
         PATH: process.env.PATH ?? '',
         PENSTOCK_DATA_DIR: dataDir,
+        ...(databaseUrl !== undefined && { PENSTOCK_DATABASE_URL: databaseUrl }),
         PENSTOCK_CORE_LISTEN: `127.0.0.1:${port}`,
         PENSTOCK_ROOT_TOKEN: ROOT_TOKEN,
         PENSTOCK_AUTHENTICATED_PER_MINUTE: '10000000',
+        PENSTOCK_ANONYMOUS_PER_MINUTE: '10000000',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -62,13 +70,14 @@ export class CoreProcess implements AsyncDisposable {
 
   /** Rejects when there is no whole answer. */
   async call(method: string, path: string, body?: object): Promise<Answer> {
-    const response = await fetch(this.#url + path, {
+    const response = await fetch(this.url + path, {
       method,
       headers: { 'PRIVATE-TOKEN': ROOT_TOKEN, ...(body && { 'Content-Type': 'application/json' }) },
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       ...(body && { body: JSON.stringify(body) }),
     })
-    return { status: response.status, json: await response.json() }
+    const text = await response.text()
+    return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
   }
 
   /** @throws Error for anything but a success */

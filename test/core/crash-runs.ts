@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Db, openDatabase } from '@penstock/db'
 import { CoreProcess } from './core-process.ts'
 import { contentOf, type Place, type Random, Writer } from './crash-writes.ts'
 import { type Content, type Kind, kinds, Ledger } from './ledger.ts'
-import { databaseFaults, repositoryFaults, unannouncedCommits } from './stored-faults.ts'
+import { databaseFaults, orphans, repositoryFaults, unannouncedCommits } from './stored-faults.ts'
 
 const MAX_WRITES_BEFORE_KILL = 40
 const MAX_WRITERS = 12
@@ -33,6 +34,8 @@ interface Run {
   readonly name: string
   readonly place: Place
   readonly ledger: Ledger
+  /** Projects whose removal was acknowledged. */
+  readonly removedIds: number[]
 }
 
 /**
@@ -45,20 +48,29 @@ interface Run {
 export async function crashRuns({
   runs,
   seed,
+  databaseUrl,
 }: {
   readonly runs: number
   readonly seed: number
+  /** Of PostgreSQL, which goes on running; without it, SQLite. */
+  readonly databaseUrl?: string
 }): Promise<CrashResult> {
   const random = randomFrom(seed)
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-crash-'))
   const faults: string[] = []
   const done: Run[] = []
   const counts = { acknowledged: 0, unanswered: 0, takenPlace: 0, slowestStartMs: 0 }
-  let core = await CoreProcess.start(dataDir)
+  let core = await CoreProcess.start(dataDir, databaseUrl)
+  const db = openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
   try {
     const userIds = await people(core)
     for (let index = 0; index < runs; index += 1) {
-      const run = { name: `r${index}`, place: await placeOf(core, `r${index}`, userIds), ledger: new Ledger() }
+      const run = {
+        name: `r${index}`,
+        place: await placeOf(core, `r${index}`, userIds),
+        ledger: new Ledger(),
+        removedIds: [],
+      }
       done.push(run)
       counts.acknowledged += await writeUntilKilled(core, run, random)
       counts.unanswered += run.ledger.unanswered
@@ -66,29 +78,34 @@ export async function crashRuns({
       faults.push(...faultsLogged(core))
 
       const beganMs = performance.now()
-      core = await CoreProcess.start(dataDir)
+      core = await CoreProcess.start(dataDir, databaseUrl)
       counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - beganMs)
-      const found = await look(core, dataDir, run)
+      const found = await look(core, db, dataDir, run)
       counts.takenPlace += found.takenPlace
-      faults.push(...found.faults, ...databaseFaults(dataDir))
+      faults.push(...found.faults, ...(await databaseFaults(db, dataDir)))
       // It has to go on where it was, too, with the repository whose lock died with its holder.
       const writer = new Writer(core, run.place, run.ledger, random, `${run.name}_after`)
       for (const kind of kinds) await writer.write(kind)
     }
     // What an earlier run has left must not fall to a later one.
-    for (const run of done) faults.push(...(await look(core, dataDir, run)).faults)
-    faults.push(...databaseFaults(dataDir))
+    for (const run of done) faults.push(...(await look(core, db, dataDir, run)).faults)
+    faults.push(...(await databaseFaults(db, dataDir)))
     await core[Symbol.asyncDispose]()
     faults.push(...faultsLogged(core))
     return { kills: runs, ...counts, faults: [...new Set(faults)].slice(0, 50) }
   } finally {
     await core[Symbol.asyncDispose]()
+    await db.close()
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
 
 /** Until so many are answered as the dice say; those under way then stay open. Returns how many were answered. */
-async function writeUntilKilled(core: CoreProcess, { name, place, ledger }: Run, random: Random): Promise<number> {
+async function writeUntilKilled(
+  core: CoreProcess,
+  { name, place, ledger, removedIds }: Run,
+  random: Random,
+): Promise<number> {
   const killAfter = 1 + Math.floor(random() * MAX_WRITES_BEFORE_KILL)
   const writers = 2 + Math.floor(random() * (MAX_WRITERS - 1))
   const turns = Math.floor(random() * MAX_TURNS_BEFORE_KILL)
@@ -100,28 +117,44 @@ async function writeUntilKilled(core: CoreProcess, { name, place, ledger }: Run,
     isKilled = true
     core.kill()
   }
+  const isAnswered = (asked: Promise<unknown>) =>
+    asked.then(
+      () => true,
+      (error) => {
+        // Fetch says so when there is no answer, or half of one.
+        if (isKilled && (error instanceof TypeError || error instanceof SyntaxError)) return false
+        throw error
+      },
+    )
+  /** Projects with a first commit come and go. */
+  const removeOn = async () => {
+    for (let count = 0; count < MAX_WRITES_OF_ONE && !isKilled; count += 1) {
+      const draft = { name: `gone ${count}`, namespace_id: place.groupId, initialize_with_readme: true }
+      const comeAndGo = async () => {
+        const { id } = await core.must('POST', '/projects', draft)
+        await core.must('DELETE', `/projects/${id}`)
+        removedIds.push(id)
+      }
+      if (!(await isAnswered(comeAndGo()))) return
+    }
+  }
   const writeOn = async (index: number) => {
     const writer = new Writer(core, place, ledger, randomFrom(Math.floor(random() * 2 ** 32)), `${name}_${index}`)
     for (let count = 0; count < MAX_WRITES_OF_ONE && !isKilled; count += 1) {
-      try {
-        await writer.write()
-      } catch (error) {
-        // Fetch says so when there is no answer, or half of one.
-        if (isKilled && (error instanceof TypeError || error instanceof SyntaxError)) return
-        throw error
-      }
+      if (!(await isAnswered(writer.write()))) return
       acknowledged += 1
       if (acknowledged === killAfter) await kill()
     }
   }
-  await Promise.all(Array.from({ length: writers }, (_, index) => writeOn(index)))
+  await Promise.all([removeOn(), ...Array.from({ length: writers }, (_, index) => writeOn(index))])
   return acknowledged
 }
 
 async function look(
   core: CoreProcess,
+  db: Db<object>,
   dataDir: string,
-  { name, place, ledger }: Run,
+  { name, place, ledger, removedIds }: Run,
 ): Promise<{ faults: string[]; takenPlace: number }> {
   const { groupId, projectId } = place
   const commits = await listed(core, `/projects/${projectId}/repository/commits?ref_name=main`)
@@ -149,7 +182,8 @@ async function look(
   const faults = [
     ...kinds.flatMap((kind) => ledger.faultsOf(kind, found[kind])),
     ...ledger.shas.filter((sha) => !shown.has(sha)).map((sha) => `commit ${sha} is not shown any more`),
-    ...unannouncedCommits(dataDir, ledger.shas),
+    ...(await unannouncedCommits(db, ledger.shas)),
+    ...(await orphans(db, dataDir, removedIds)),
     ...(await repositoryFaults(dataDir, projectId, ledger.shas)),
   ]
   return {

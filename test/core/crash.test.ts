@@ -1,8 +1,17 @@
+import { temporarySchema } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { crashRuns } from './crash-runs.ts'
 
 test('killed 20 times in the midst of writes: all that was acknowledged is there, and nothing by halves', async () => {
-  const { faults, kills, acknowledged, unanswered } = await crashRuns({ runs: 20, seed: 20_261_121 })
+  const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
+  const schema = serverUrl ? await temporarySchema(serverUrl) : undefined
+  const seed = 20_261_121
+  const { faults, kills, acknowledged, unanswered } = await crashRuns({
+    runs: 20,
+    seed,
+    ...(schema && { databaseUrl: schema.location }),
+  })
+  await schema?.remove()
   expect(faults).toEqual([])
   expect(kills).toBe(20)
   // Else it would have been killed while it had nothing to do.

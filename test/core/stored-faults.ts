@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import Sqlite from 'better-sqlite3'
+import type { Db } from '@penstock/db'
+import { sql } from 'kysely'
 
 /** What would be half a write; nothing here is ever removed. Each must find nothing. */
 const halves: Readonly<Record<string, string>> = {
@@ -39,36 +41,56 @@ const halves: Readonly<Record<string, string>> = {
 }
 
 /** What is wrong in the database, beside a core that is running on it. */
-export function databaseFaults(dataDir: string): string[] {
-  const db = new Sqlite(join(dataDir, 'core.db'), { readonly: true })
-  try {
-    const integrity = db.pragma('integrity_check', { simple: true })
-    const references = db.pragma('foreign_key_check') as unknown[]
-    const found = Object.entries(halves).flatMap(([what, query]) => {
-      const rows = db.prepare(query).raw().all()
-      return rows.length === 0 ? [] : [`${what}: ${JSON.stringify(rows.slice(0, 5))}`]
-    })
-    return [
-      ...(integrity === 'ok' ? [] : [`integrity_check: ${integrity}`]),
-      ...(references.length === 0 ? [] : [`foreign_key_check: ${JSON.stringify(references.slice(0, 5))}`]),
-      ...found,
-    ]
-  } finally {
-    db.close()
+export async function databaseFaults({ read }: Db<object>, dataDir: string): Promise<string[]> {
+  const faults = existsSync(join(dataDir, 'core.db')) ? await fileFaults(read) : []
+  for (const [what, query] of Object.entries(halves)) {
+    const { rows } = await sql.raw(query).execute(read)
+    if (rows.length > 0) faults.push(`${what}: ${JSON.stringify(rows.slice(0, 5))}`)
   }
+  return faults
+}
+
+/** What SQLite itself says of its file. */
+async function fileFaults(read: Db<object>['read']): Promise<string[]> {
+  const integrity = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(read)
+  const references = await sql`pragma foreign_key_check`.execute(read)
+  const said = integrity.rows.map((row) => row.integrity_check)
+  return [
+    ...(said.join() === 'ok' ? [] : [`integrity_check: ${said}`]),
+    ...(references.rows.length === 0 ? [] : [`foreign_key_check: ${JSON.stringify(references.rows.slice(0, 5))}`]),
+  ]
 }
 
 /** Of commits that were acknowledged: those without the one event of their push. */
-export function unannouncedCommits(dataDir: string, shas: readonly string[]): string[] {
-  const db = new Sqlite(join(dataDir, 'core.db'), { readonly: true })
-  try {
-    const count = db
-      .prepare(`select count(*) from events where type = 'repository.pushed' and json_extract(details, '$.after') = ?`)
-      .pluck()
-    return shas.filter((sha) => count.get(sha) !== 1).map((sha) => `commit ${sha} has not one event of its push`)
-  } finally {
-    db.close()
-  }
+export async function unannouncedCommits({ read }: Db<object>, shas: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ details: string }>`
+    select details from events where type = 'repository.pushed'`.execute(read)
+  const announced = rows.map(({ details }) => (JSON.parse(details) as { after: string }).after)
+  return shas
+    .filter((sha) => announced.filter((after) => after === sha).length !== 1)
+    .map((sha) => `commit ${sha} has not one event of its push`)
+}
+
+const SWEEP_TIMEOUT_MS = 10_000
+const SWEEP_POLL_MS = 50
+
+/**
+ * Repositories of projects that are not there, and projects whose removal was acknowledged that are. Waits for what a start
+ * has to remove.
+ */
+export async function orphans({ read }: Db<object>, dataDir: string, removedIds: readonly number[]): Promise<string[]> {
+  const giveUpAt = performance.now() + SWEEP_TIMEOUT_MS
+  const isSwept = async () =>
+    (await sql`select 1 from removed_repositories where is_swept = 0`.execute(read)).rows.length === 0
+  while (!(await isSwept()) && performance.now() < giveUpAt) await sleep(SWEEP_POLL_MS)
+  const { rows } = await sql<{ id: number }>`select id from projects`.execute(read)
+  const ids = new Set(rows.map(({ id }) => id))
+  const directory = join(dataDir, 'repositories')
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  return [
+    ...names.filter((name) => !ids.has(Number.parseInt(name, 10))).map((name) => `${name} belongs to no project`),
+    ...removedIds.filter((id) => ids.has(id)).map((id) => `project ${id} was removed and is there`),
+  ]
 }
 
 const run = promisify(execFile)

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
- * for Python and python-gitlab, and a small Go program with the SDK for Go. Prints their paths as a line of JSON.
+ * for Python and python-gitlab, one with schemathesis, and a small Go program with the SDK for Go. Prints their paths as a
+ * line of JSON.
  *
  *   node prepare.mjs                 make them, unless the cache has them
  *   node prepare.mjs --print-paths   only say where they are, or would be
@@ -18,15 +19,24 @@ import { dirname, join } from 'node:path'
 const here = import.meta.dirname
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const requirements = join(here, 'python', 'requirements.txt')
+const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
 const goSources = ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, 'go', file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
+const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
 const go = join(cacheRoot, `interop-go-${hashOf(goSources)}`, 'interop')
 /** Written when everything is installed: an environment cannot be renamed into place, it knows its own path. */
-const pythonIsComplete = join(pythonHome, 'complete')
-const paths = { python: join(pythonHome, 'bin', 'python'), pythonIsComplete, go }
+const completeIn = (home) => join(home, 'complete')
+const pythonIn = (home) => join(home, 'bin', 'python')
+const paths = {
+  python: pythonIn(pythonHome),
+  pythonIsComplete: completeIn(pythonHome),
+  schemathesis: join(schemathesisHome, 'bin', 'schemathesis'),
+  schemathesisIsComplete: completeIn(schemathesisHome),
+  go,
+}
 
-const failures = process.argv.includes('--print-paths') ? [] : [makePython(), makeGo()].filter(Boolean)
+const failures = process.argv.includes('--print-paths') ? [] : makeAll()
 for (const failure of failures) console.error(`interop: ${failure}`)
 if (failures.length > 0) process.exitCode = 1
 else console.log(JSON.stringify(paths))
@@ -37,16 +47,24 @@ function hashOf(files) {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Both answer why it failed, if it did. */
-function makePython() {
-  if (existsSync(pythonIsComplete)) return undefined
-  console.error('interop: installing the OpenTelemetry SDK for Python, and python-gitlab')
-  rmSync(pythonHome, { recursive: true, force: true })
+/** Each answers why it failed, if it did. */
+function makeAll() {
+  return [
+    makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
+    makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
+    makeGo(),
+  ].filter(Boolean)
+}
+
+function makePython(home, required, what) {
+  if (existsSync(completeIn(home))) return undefined
+  console.error(`interop: installing ${what}`)
+  rmSync(home, { recursive: true, force: true })
   mkdirSync(cacheRoot, { recursive: true })
   const failure =
-    run('python3', ['-m', 'venv', pythonHome]) ??
-    run(paths.python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', requirements])
-  if (failure === undefined) writeFileSync(pythonIsComplete, '')
+    run('python3', ['-m', 'venv', home]) ??
+    run(pythonIn(home), ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', required])
+  if (failure === undefined) writeFileSync(completeIn(home), '')
   return failure
 }
 

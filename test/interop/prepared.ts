@@ -8,6 +8,8 @@ import { collectorBinary } from '../collector/collector.ts'
 export interface PreparedPaths {
   readonly python: string
   readonly pythonIsComplete: string
+  readonly schemathesis: string
+  readonly schemathesisIsComplete: string
   readonly go: string
 }
 

@@ -1,23 +1,22 @@
 export * from './access/access-level.ts'
-export * from './access/membership.ts'
+export { insertMember } from './access/membership.ts'
 export type { Permission } from './access/permission-table.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
-export * from './groups/group.ts'
+export type { Group, GroupRef } from './groups/group.ts'
 export * from './groups/group-operations.ts'
-export { findGroup, type GroupDraft, getGroup, groupOf, idsOf, insertGroup, lineageOf } from './groups/group-store.ts'
+export { insertGroup } from './groups/group-store.ts'
 // Each of these adds its tables to CoreTables, which whoever looks into a database of the core wants to see whole.
 export type {} from './groups/route-store.ts'
-export type { Issuable, IssuableFilter } from './issues/issuable.ts'
-export { type Issue, type IssueFilter, type IssueStateEvent, issueStates } from './issues/issue.ts'
+export type { Issuable } from './issues/issuable.ts'
+export type { Issue, IssueStateEvent } from './issues/issue.ts'
 export * from './issues/issue-operations.ts'
-export { pageOfIssues } from './issues/issue-store.ts'
+export type {} from './issues/issue-store.ts'
 export * from './kit/context.ts'
 export * from './kit/domain-error.ts'
 export type {} from './kit/internal-id.ts'
 export * from './kit/operation.ts'
-export * from './kit/page.ts'
+export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from './kit/page.ts'
 export * from './kit/parameter-schemas.ts'
-export { parseInput } from './kit/parse-input.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
 export type { Label } from './labels/label.ts'
@@ -25,15 +24,11 @@ export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export type {} from './labels/label-store.ts'
 export type { Member } from './members/member.ts'
 export { groupMembers, projectMembers } from './members/member-operations.ts'
-export {
-  type MergeRequest,
-  type MergeRequestFilter,
-  mergeRequestStates,
-} from './merge-requests/merge-request.ts'
+export { type MergeRequest, mergeRequestStates } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-operations.ts'
-export { pageOfMergeRequests } from './merge-requests/merge-request-store.ts'
-export { migrateCore, pendingCoreMigrations } from './migrate-core.ts'
-export * from './milestones/burndown.ts'
+export type {} from './merge-requests/merge-request-store.ts'
+export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
+export type { BurndownEvent } from './milestones/burndown.ts'
 export { isMilestoneExpired, type Milestone, type MilestoneParent, milestoneStates } from './milestones/milestone.ts'
 export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
 export type {} from './milestones/milestone-store.ts'
@@ -49,14 +44,7 @@ export * from './oauth/oauth-token.ts'
 export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export * from './projects/project.ts'
 export * from './projects/project-operations.ts'
-export {
-  findFormerProject,
-  findProject,
-  getProject,
-  insertProject,
-  type ProjectDraft,
-  projectOf,
-} from './projects/project-store.ts'
+export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, signatureTime, type Trailer } from './repositories/commit.ts'
@@ -68,7 +56,7 @@ export {
   listCommits,
   type SingleCommit,
 } from './repositories/commit-operations.ts'
-export { type Committer, initializeRepository } from './repositories/commit-to-branch.ts'
+export type { Committer } from './repositories/commit-to-branch.ts'
 export {
   type ChangedFile,
   createFile,
@@ -80,12 +68,14 @@ export {
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
-export { findProjectRepository, removeProjectRepository } from './repositories/project-repository.ts'
+export { findProjectRepository } from './repositories/project-repository.ts'
+export type {} from './repositories/removed-repository-store.ts'
 export type {} from './repositories/repository-lock-store.ts'
+export { sweepRepositories } from './repositories/sweep-repositories.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
-export { deleteSessionsOf } from './sessions/session-store.ts'
+export { type Retention, startSweeping } from './sweep.ts'
 export {
   type AccessToken,
   type AccessTokenKind,
@@ -109,21 +99,10 @@ export {
 } from './tokens/personal-token-operations.ts'
 export { ensureRootToken } from './tokens/root-token.ts'
 export * from './tokens/scope.ts'
-export { verifyPassword } from './users/password-store.ts'
+export type {} from './users/password-store.ts'
 export * from './users/user.ts'
 export * from './users/user-operations.ts'
-export {
-  findUser,
-  findUserByEmail,
-  findUserByUsername,
-  findUsers,
-  getUser,
-  insertUser,
-  type UserDraft,
-  type UserRow,
-  userColumns,
-  userOf,
-} from './users/user-store.ts'
+export { findUser, findUserByUsername, getUser, insertUser, type UserDraft } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
 export { type Variable, type VariableType, variableTypes } from './variables/variable.ts'

@@ -17,8 +17,14 @@ export async function migrateCore(db: Db<CoreTables>): Promise<void> {
 }
 
 /** Names of those the database has not seen; changes nothing. @throws `NewerVersionError` */
-export async function pendingCoreMigrations(db: Db<CoreTables>): Promise<string[]> {
+export async function pendingCoreMigrations(db: Pick<Db<CoreTables>, 'read'>): Promise<string[]> {
   return pendingMigrations(db, await coreMigrations())
+}
+
+/** Whether nobody has used it yet. @throws `NewerVersionError` */
+export async function isNewCoreDatabase(db: Pick<Db<CoreTables>, 'read'>): Promise<boolean> {
+  const migrations = await coreMigrations()
+  return (await pendingMigrations(db, migrations)).length === Object.keys(migrations).length
 }
 
 async function coreMigrations(): Promise<Migrations> {

@@ -1,6 +1,7 @@
 import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Db } from './db.ts'
+import { type Db, MOST_WRITES } from './db.ts'
+import { addFolded, folded, foldedSql } from './folded-text.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isUnavailable } from './open-database.ts'
 import { tableWithId } from './table-with-id.ts'
@@ -92,6 +93,22 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
           ),
         )
         expect(await texts()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+      })
+
+      test('of more writes at once than may wait those that come last are refused, and the next one is not', async () => {
+        let begun = 0
+        const writes = Array.from({ length: MOST_WRITES + 2 }, () =>
+          db
+            .write(async () => {
+              begun += 1
+            })
+            .then(() => 'done', isUnavailable),
+        )
+        const outcomes = await Promise.all(writes)
+        expect(outcomes.slice(-3)).toEqual(['done', true, true])
+        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MOST_WRITES, MOST_WRITES])
+        await insert(1, 'after')
+        expect(await texts()).toEqual(['after'])
       })
 
       test('50 writers of five processes at once: no update is lost, no number given twice', async () => {
@@ -220,6 +237,26 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       expect([await add(), await add()]).toEqual([{ id: 1 }, { id: 2 }])
       await db.write((tx) => tx.deleteFrom('pages').execute())
       expect(await add()).toEqual({ id: 3 })
+    })
+
+    test('folds letters as `folded` does: of Latin, Greek, Cyrillic, Armenian, Hebrew', async () => {
+      await migrate(db, { ...first, '0002_folded': { up: addFolded } })
+      const foldedByDatabase = async (text: string | null) => {
+        const { rows } = await sql<{ text: string | null }>`select ${foldedSql(sql`${text}`)} as text`.execute(db.read)
+        return rows[0]!.text
+      }
+      const letters = Array.from({ length: 0x5e0 }, (_, index) => String.fromCodePoint(0x20 + index))
+      const pairs = (await foldedByDatabase(letters.join('\n')))!
+        .split('\n')
+        .map((letter, index) => [letters[index]!, letter] as const)
+      expect(pairs.filter(([letter, found]) => found !== folded(letter))).toEqual([])
+      for (const [text, expected] of [
+        ['ÄÖÜ Straße', 'äöü straße'],
+        ['ΟΔΥΣΣΕΥΣ', 'οδυσσευσ'],
+        ['', ''],
+      ] as const)
+        expect([await foldedByDatabase(text), folded(text)]).toEqual([expected, expected])
+      expect(await foldedByDatabase(null)).toBeNull()
     })
 
     describe('migrate', () => {

@@ -1,5 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
 
+/** At work and waiting together: what a client would wait for longer than it has patience. */
+export const MOST_WRITES = 1_000
+
 /**
  * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
  *
@@ -11,7 +14,8 @@ export interface Db<Tables> {
   readonly read: Kysely<Tables>
   /**
    * Runs `work` in a transaction of its own, after those asked for before, and never beside another one of any process.
-   * A rejection rolls it back and is passed on.
+   * A rejection rolls it back and is passed on. While `MOST_WRITES` of this process are unfinished, one
+   * more is refused with an error that is `isUnavailable`.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
   /** Waits for the writes asked for before. */

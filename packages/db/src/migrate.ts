@@ -41,7 +41,10 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
 }
 
 /** Names of those the database has not seen; changes nothing. @throws NewerVersionError */
-export async function pendingMigrations<Tables>(db: Db<Tables>, migrations: Migrations): Promise<string[]> {
+export async function pendingMigrations<Tables>(
+  db: Pick<Db<Tables>, 'read'>,
+  migrations: Migrations,
+): Promise<string[]> {
   const applied = await appliedTo(db.read)
   refuseNewer(applied, migrations)
   return Object.keys(migrations).filter((name) => !applied.includes(name))

@@ -1,6 +1,7 @@
 import type { Db } from './db.ts'
 import { isPostgresUnavailable, openPostgres } from './postgres.ts'
-import { isSqliteUnavailable, openSqlite } from './sqlite.ts'
+import { isSqliteUnavailable, openSqlite, openSqliteToRead } from './sqlite.ts'
+import { QueueFullError } from './turns.ts'
 
 /** `postgres://…` or `postgresql://…`; anything else is the path of an SQLite file. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
@@ -9,5 +10,11 @@ export function openDatabase<Tables>(location: string): Db<Tables> {
   return isPostgresUrl(location) ? openPostgres(location) : openSqlite(location)
 }
 
+/** To look only; an SQLite file must be there. */
+export function openToRead<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
+  return isPostgresUrl(location) ? openPostgres(location) : openSqliteToRead(location)
+}
+
 /** Whether a query failed because the database cannot serve at present, and not because of what was asked. */
-export const isUnavailable = (error: unknown): boolean => isSqliteUnavailable(error) || isPostgresUnavailable(error)
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof QueueFullError || isSqliteUnavailable(error) || isPostgresUnavailable(error)

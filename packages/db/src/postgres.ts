@@ -13,7 +13,7 @@ import {
   type TableMetadata,
 } from 'kysely'
 import pg from 'pg'
-import type { Db } from './db.ts'
+import { type Db, MOST_WRITES } from './db.ts'
 import { Turns } from './turns.ts'
 
 export interface PostgresOptions {
@@ -65,7 +65,7 @@ export function openPostgres<Tables>(
   const writer = new Kysely<Tables>({
     dialect: new Dialect({ pool: writing.limitedTo(() => (isHurried ? answerLimitMs : undefined)) }),
   })
-  const turns = new Turns()
+  const turns = new Turns(MOST_WRITES)
   return {
     read,
     write: (work, { unhurried = false } = {}) =>

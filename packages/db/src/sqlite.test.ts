@@ -40,6 +40,11 @@ describeDb('SQLite', async () => {
   }
 })
 
+test('readers do not take turns, and so have no transactions', async () => {
+  await expect(db.read.transaction().execute(async () => {})).rejects.toThrow('Reading has no transactions')
+  expect(await Promise.all([texts(), texts(), texts()])).toEqual([[], [], []])
+})
+
 /** Takes the write lock of a file, says so, and gives it back with a row when its input ends. */
 const holder = `
   const database = require('better-sqlite3')(process.argv[1])

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import {
@@ -9,7 +10,9 @@ import {
   type SqliteDialectConfig,
   SqliteDriver,
 } from 'kysely'
-import type { Db } from './db.ts'
+import { type Db, MOST_WRITES } from './db.ts'
+import { folded } from './folded-text.ts'
+import { withKeptStatements } from './kept-statements.ts'
 import { Turns } from './turns.ts'
 
 export interface SqliteOptions {
@@ -56,9 +59,13 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const writer = new Kysely<Tables>({ dialect: new ImmediateDialect({ database: writing }) })
-  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reading }) })
-  const turns = new Turns()
+  const writer = new Kysely<Tables>({
+    dialect: new DrivenDialect({ database: withKeptStatements(writing) }, ImmediateDriver),
+  })
+  const read = new Kysely<Tables>({
+    dialect: new DrivenDialect({ database: withKeptStatements(reading) }, ReadingDriver),
+  })
+  const turns = new Turns(MOST_WRITES)
   return {
     read,
     write: (work) => turns.take(() => writer.transaction().execute(work)),
@@ -75,7 +82,27 @@ export function openSqlite<Tables>(
   }
 }
 
-const open = (file: string) => new Sqlite(file, { timeout: BUSY_TIMEOUT_MS })
+const open = (file: string) =>
+  new Sqlite(file, { timeout: BUSY_TIMEOUT_MS }).function('folded', { deterministic: true }, (text) =>
+    typeof text === 'string' ? folded(text) : text,
+  )
+
+/**
+ * To look only, at a file that is there: nothing in it changes, nor beside it.
+ *
+ * @throws SqliteError when there is none
+ */
+export function openSqliteToRead<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
+  // Where nobody has it open there is no log. SQLite makes one to read, and only one who might write takes it away again.
+  const database = new Sqlite(file, {
+    readonly: existsSync(`${file}-wal`),
+    fileMustExist: true,
+    timeout: BUSY_TIMEOUT_MS,
+  })
+  database.pragma('query_only = ON')
+  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+  return { read, close: () => read.destroy() }
+}
 
 /**
  * Of two processes that create the file at once, SQLite lets one change the mode and fails the other at once, whatever
@@ -93,16 +120,39 @@ function useWriteAheadLog(database: Sqlite.Database): void {
   }
 }
 
-class ImmediateDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig
+class DrivenDialect extends SqliteDialect {
+  readonly #driver: () => Driver
 
-  constructor(config: SqliteDialectConfig) {
+  constructor(config: SqliteDialectConfig, Driver: typeof SqliteDriver) {
     super(config)
-    this.#config = config
+    this.#driver = () => new Driver(config)
   }
 
   override createDriver(): Driver {
-    return new ImmediateDriver(this.#config)
+    return this.#driver()
+  }
+}
+
+/**
+ * Lets everyone read on the one connection without taking turns. A query is over before anything else runs, so there is
+ * nothing to wait for; and Kysely wakes everyone who waits whenever one is done, which for a crowd costs more than to read.
+ */
+class ReadingDriver extends SqliteDriver {
+  #connection: DatabaseConnection | undefined
+
+  override async init(): Promise<void> {
+    await super.init()
+    this.#connection = await super.acquireConnection()
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection!
+  }
+
+  override async releaseConnection(): Promise<void> {}
+
+  override async beginTransaction(): Promise<void> {
+    throw new Error('Reading has no transactions: others read on the same connection meanwhile')
   }
 }
 

@@ -1,9 +1,30 @@
+/** A queue is as long as it may become; whoever comes now waits less by coming later. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError'
+
+  constructor() {
+    super('Too many are waiting for their turn')
+  }
+}
+
 /** Runs one piece of work after another, in the order they are asked for; one that fails holds up none. */
 export class Turns {
+  readonly #most: number
+  #unfinished = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work)
+  /** @param most at work and waiting together */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
+
+  /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
+  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#unfinished >= this.#most) throw new QueueFullError()
+    this.#unfinished += 1
+    const result = this.#last.then(work).finally(() => {
+      this.#unfinished -= 1
+    })
     this.#last = result.catch(() => {})
     return result
   }

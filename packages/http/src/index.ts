@@ -5,6 +5,7 @@ export type { FormRules } from './read-body.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
 export { RequestProblem, type Wrong } from './request-problem.ts'
 export {
+  type Admitted,
   guarded,
   type Incoming,
   type Method,

@@ -52,6 +52,10 @@ export async function listen(
     if (!server.listening) response.shouldKeepAlive = false
   })
   server.on('request', handler)
+  server.on('clientError', (error: BrokenRequest, socket) => {
+    if (!socket.writable || underWay.get(socket as Socket)?.headersSent) return void socket.destroy()
+    socket.end(`HTTP/1.1 ${brokenRequestStatus(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  })
   server.listen(address.port, address.host)
   await once(server, 'listening')
   const bound = server.address() as AddressInfo
@@ -75,4 +79,21 @@ export async function listen(
     url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
     close,
   }
+}
+
+interface BrokenRequest extends NodeJS.ErrnoException {
+  /** What has come of it last. */
+  readonly rawPacket?: Buffer
+}
+
+const brokenRequestStatuses: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+}
+
+/** As Node itself would answer, but for a first line without end, which it takes for headers. */
+function brokenRequestStatus({ code = '', rawPacket }: BrokenRequest): string {
+  const isFirstLine = code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(rawPacket?.toString('latin1') ?? '')
+  return isFirstLine ? '414 URI Too Long' : (brokenRequestStatuses[code] ?? '400 Bad Request')
 }

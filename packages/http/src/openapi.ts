@@ -84,7 +84,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | un
   }))
 }
 
-function responseOf({ description, body, headers, contentType }: ResponseRow, making: Making): Json {
+function responseOf({ description, body, headers, contentType, links }: ResponseRow, making: Making): Json {
   return {
     description,
     ...(headers && {
@@ -93,6 +93,7 @@ function responseOf({ description, body, headers, contentType }: ResponseRow, ma
       ),
     }),
     ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', making) } } }),
+    ...(links && { links }),
   }
 }
 

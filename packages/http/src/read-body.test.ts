@@ -102,6 +102,8 @@ test.each([
   ['a=%ff', urlencoded],
   ['a=1', 'multipart/form-data'],
   ['--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1', 'multipart/form-data; boundary=x'],
+  ['--x\r\nContent-Disposition: form-data; name=""\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
+  ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
 ])('%j as %s is malformed', async (body, type) => {
   expect(await send(new Blob([body]), type)).toBe('malformed')
 })

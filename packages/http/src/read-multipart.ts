@@ -32,11 +32,16 @@ export function multipartEntries(
     const entries: FormEntry[] = []
     const malformed = (why: string) => reject(new MalformedForm(why))
 
-    parser.on('field', (name, value, { nameTruncated }) => {
+    parser.on('field', (name: string | undefined, value, { nameTruncated }) => {
       if (nameTruncated) malformed('a name is too long')
+      else if (name === undefined) malformed('a field has no name')
       else entries.push([name, value])
     })
-    parser.on('file', (name, stream, { filename, mimeType }) => {
+    parser.on('file', (name: string | undefined, stream, { filename, mimeType }) => {
+      if (name === undefined) {
+        stream.resume()
+        return malformed('a file has no name')
+      }
       const chunks: Uint8Array[] = []
       // The place is taken at once: files end later than they begin.
       const at = entries.push([name, '']) - 1

@@ -12,7 +12,7 @@ export interface Incoming {
   readonly path: string
   /** With its `?`, or ''. */
   readonly search: string
-  /** Address of the peer; IPv4 in its own form, never mapped into IPv6. */
+  /** Address of the caller, as trusted proxies tell it, else of the peer; IPv4 in its own form, never mapped into IPv6. */
   readonly source: string
   /** Also in the answer's `X-Request-Id`. */
   readonly requestId: string
@@ -49,6 +49,8 @@ export interface ResponseRow {
   readonly contentType?: string
   /** Name → meaning. */
   readonly headers?: Readonly<Record<string, string>>
+  /** By name: what can be called next, and which of its parameters come from where, as OpenAPI's expressions. */
+  readonly links?: Readonly<Record<string, { operationId: string; parameters: Readonly<Record<string, string>> }>>
 }
 
 export interface RouteDocumentation {
@@ -94,7 +96,16 @@ export interface ServedRoute {
   readonly body: z.ZodType | undefined
   readonly forms?: FormRules
   /** Lets the request in, before anything of it is read, or throws. */
-  admit(incoming: Incoming): Promise<(request: RouteRequest) => Promise<Reply> | Reply>
+  admit(incoming: Incoming): Promise<Admitted>
+}
+
+/** What is done for whoever has been let in. */
+export interface Admitted {
+  handle(request: RouteRequest): Promise<Reply> | Reply
+  /** How much of a body they may send, where that is not the route's. */
+  readonly forms?: FormRules
+  /** Thrown instead of `body_too_large`. */
+  readonly beyondLimit?: unknown
 }
 
 /** `enter` finds out who calls, and whether they may; it throws to refuse. */
@@ -109,7 +120,7 @@ export function guarded<Context, Access>(
     ...(route.forms && { forms: route.forms }),
     async admit(incoming) {
       const context = await enter(incoming, route.access)
-      return (request) => route.handle(request, context)
+      return { handle: (request) => route.handle(request, context) }
     },
   }))
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
-import type { Log } from '@penstock/runtime'
+import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
 import Koa from 'koa'
 import { type Body, byName, readBody } from './read-body.ts'
 import { ClientGone, readJson } from './read-json.ts'
 import { RequestProblem } from './request-problem.ts'
-import type { Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
+import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
 
 export interface ServeOptions {
   /** Every failure, the kit's `RequestProblem`s and whatever guards and handlers throw, in the API's own form. */
@@ -22,6 +22,8 @@ export interface ServeOptions {
   finish?(reply: Reply, incoming: Incoming): Reply
   /** `/things/` is `/things`. */
   readonly takesTrailingSlash?: boolean
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: TrustedProxies
   /** OPTIONS of a path that has no such route: 204 with Allow. */
   readonly answersOptions?: boolean
 }
@@ -51,10 +53,21 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   app.silent = true
   const router = new Router({ sensitive: true, strict: !options.takesTrailingSlash })
 
-  async function bodyOf(route: ServedRoute, request: IncomingMessage, needsBody: boolean): Promise<Body> {
+  async function bodyOf(
+    route: ServedRoute,
+    admitted: Admitted,
+    request: IncomingMessage,
+    needsBody: boolean,
+  ): Promise<Body> {
+    const forms = admitted.forms ?? route.forms
     if (route.body === undefined) return { body: undefined }
-    if (route.forms !== undefined) return readBody(request, bodyLimitBytes, route.forms)
-    return { body: await readJson(request, bodyLimitBytes, needsBody) }
+    try {
+      if (forms !== undefined) return await readBody(request, bodyLimitBytes, forms)
+      return { body: await readJson(request, bodyLimitBytes, needsBody) }
+    } catch (error) {
+      const isBeyond = error instanceof RequestProblem && error.wrong.kind === 'body_too_large'
+      throw (isBeyond && admitted.beyondLimit) || error
+    }
   }
   const finish = (context: Koa.Context, incoming: Incoming, reply: Reply) =>
     send(context, options.finish?.(reply, incoming) ?? reply)
@@ -65,26 +78,26 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     router.register(route.path, methods, async (context: RouterContext) => {
       // The row's path, not the request's: what someone typed in the place of an id may be a secret.
       context.state.route = route.path
-      const incoming = incomingOf(context)
-      const handle = await route.admit(incoming)
-      const body = await bodyOf(route, context.req, needsBody)
+      const incoming: Incoming = context.state.incoming
+      const admitted = await route.admit(incoming)
+      const body = await bodyOf(route, admitted, context.req, needsBody)
       finish(
         context,
         incoming,
-        await handle({ ...incoming, params: context.params, query: queryOf(incoming.search), ...body }),
+        await admitted.handle({ ...incoming, params: context.params, query: queryOf(incoming.search), ...body }),
       )
     })
   }
 
   app.use(async (context, next) => {
-    context.state.requestId = requestIdOf(context.req) ?? randomBytes(12).toString('hex')
+    const incoming = incomingOf(context, options.trustedProxies)
+    context.state.incoming = incoming
     context.set(options.headers)
-    context.set('X-Request-Id', context.state.requestId)
+    context.set('X-Request-Id', incoming.requestId)
     try {
       await next()
     } catch (error) {
       if (error instanceof ClientGone) return
-      const incoming = incomingOf(context)
       const reply = renderError(error, incoming)
       if (reply.status >= 500) logFailure(log, error, context, reply.status)
       finish(context, incoming, reply)
@@ -92,26 +105,31 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   })
   app.use(router.routes())
   app.use(async (context) => {
-    const reply = await options.unmatched?.(incomingOf(context))
-    if (reply !== undefined) return finish(context, incomingOf(context), reply)
+    const incoming: Incoming = context.state.incoming
+    const reply = await options.unmatched?.(incoming)
+    if (reply !== undefined) return finish(context, incoming, reply)
     const layers = router.match(context.path, context.method).path
     if (layers.length === 0) throw new RequestProblem({ kind: 'not_found' })
     const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
     if (options.answersOptions && context.method === 'OPTIONS') {
-      return finish(context, incomingOf(context), { status: 204, headers: { Allow: allowed.join(', ') } })
+      return finish(context, incoming, { status: 204, headers: { Allow: allowed.join(', ') } })
     }
     throw new RequestProblem({ kind: 'method_not_allowed' }, { Allow: allowed.join(', ') })
   })
   return app.callback()
 }
 
-function incomingOf(context: Koa.Context): Incoming {
+function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
+  const { remoteAddress = '' } = context.req.socket
+  const peer = unmapped(remoteAddress)
+  // Several headers of that name are one list.
+  const forwardedFor = context.req.headersDistinct['x-forwarded-for']?.join()
   return {
     method: context.method,
     path: context.path,
     search: context.search,
-    source: (context.req.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, ''),
-    requestId: context.state.requestId,
+    source: proxies?.clientOf(peer, forwardedFor) ?? peer,
+    requestId: requestIdOf(context.req) ?? randomBytes(12).toString('hex'),
     raw: context.req,
   }
 }
@@ -132,8 +150,9 @@ function send(context: Koa.Context, reply: Reply): void {
     context.body = JSON.stringify(reply.json)
     context.type = 'application/json; charset=utf-8'
   } else if (reply.content !== undefined) {
-    context.body = typeof reply.content === 'string' ? reply.content : Buffer.from(reply.content)
+    // Before the body, for which koa would look for a type of its own.
     context.set('Content-Type', reply.contentType)
+    context.body = typeof reply.content === 'string' ? reply.content : Buffer.from(reply.content)
   } else {
     context.body = null
     // koa turns "no body" into 204 on its own.
@@ -142,14 +161,15 @@ function send(context: Koa.Context, reply: Reply): void {
 }
 
 function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
-  const { message, stack, code } = error as Partial<NodeJS.ErrnoException>
+  // Of a failure that was put into an answer's words, what it was.
+  const { message, stack, code } = ((error as Error).cause ?? error) as Partial<NodeJS.ErrnoException>
   log.error(
     {
       event: 'http.request_failed',
       method,
       route: state.route,
       status,
-      request_id: state.requestId,
+      request_id: state.incoming.requestId,
       code,
       error: message,
       stack,

@@ -142,6 +142,12 @@ describe('where a credential is looked for (2.1)', () => {
     ],
     ['unknown, in the header', { headers: { 'private-token': '{unknown}' } }, 401],
     ['unknown, as Bearer', { headers: { authorization: 'Bearer {unknown}' } }, 401],
+    ['no token at all, as Bearer', { headers: { authorization: 'Bearer {mira} {mira}' } }, 401],
+    [
+      'no token at all, as Bearer, gives way to a personal token',
+      { headers: { authorization: 'Bearer a b', 'private-token': '{mira}' } },
+      'mira',
+    ],
     ['too long to be one', { headers: { 'private-token': 'x'.repeat(257) } }, 401],
     ['blank is none', { headers: { 'private-token': ' ', authorization: 'Bearer ' } }, 'nobody'],
     ['unknown, where nobody asks', { headers: { 'private-token': '{unknown}' }, access: { asks: false } }, 'nobody'],
@@ -176,6 +182,14 @@ describe('where a credential is looked for (2.1)', () => {
       { method: 'DELETE', headers: { cookie: '_svc_session={session}', 'x-csrf-token': 'ab' } },
       'nobody',
     ],
+    [
+      'session that changes something, where the browser names another site',
+      {
+        method: 'POST',
+        headers: { cookie: '_svc_session={session}', 'x-csrf-token': '{csrf}', 'sec-fetch-site': 'same-site' },
+      },
+      'nobody',
+    ],
     ['a token before a session', { headers: { 'private-token': '{root}', cookie: '_svc_session={session}' } }, 'root'],
   ])('%s', async (_, given, expected) => {
     expect(await who(given)).toBe(expected)
@@ -196,6 +210,14 @@ describe('where a credential is looked for (2.1)', () => {
   test('an unknown one is answered with the text of the interface', async () => {
     const { status, body } = await refusalOf({ headers: { 'private-token': '{unknown}' } })
     expect([status, body]).toEqual([401, { message: '401 Unauthorized' }])
+  })
+
+  test('one that cannot be a token is answered as an invalid one', async () => {
+    expect(await refusalOf({ headers: { authorization: 'Bearer a b' } })).toEqual({
+      status: 401,
+      body: { message: '401 Unauthorized', error: 'invalid_token', error_description: 'Token is malformed.' },
+      header: 'Bearer realm="Protected by OAuth 2.0", error="invalid_token", error_description="Token is malformed."',
+    })
   })
 
   test('of another project than its own a job’s token sees what nobody sees', async () => {
@@ -314,6 +336,18 @@ describe('sudo (2.4)', () => {
     expect(await who(given())).toBe(expected)
   })
 
+  test('the administrator behind it is named beside the actor', async () => {
+    expect(await ask(as('mira', '{rootSudo}'))).toMatchObject({ actor: { id: mira.id }, sudoerId: root.id })
+    expect(await ask(as('', '{root}'))).not.toHaveProperty('sudoerId')
+  })
+
+  test('ends with the rights of the administrator', async () => {
+    expect(await who(oauthAs('mira', '{oauthSudo}'))).toBe('mira')
+    await world.core.db.write((db) => db.updateTable('users').set({ is_admin: 0 }).where('id', '=', root.id).execute())
+    for (const given of [as('mira', '{rootSudo}'), oauthAs('mira', '{oauthSudo}')])
+      expect(await refusalOf(given)).toMatchObject({ status: 403, body: notAdmin })
+  })
+
   const notAdmin = { message: '403 Forbidden - Must be admin to use sudo' }
   const wrongKind = {
     message: '403 Forbidden - Must be authenticated using an OAuth or personal access token to use sudo',
@@ -342,5 +376,37 @@ describe('sudo (2.4)', () => {
     ],
   ])('%s is refused', async (_, given, status, body) => {
     expect(await refusalOf(given)).toMatchObject({ status, body })
+  })
+})
+
+describe('while admin mode is on (2.3)', () => {
+  /** Whether the actor has the rights of an administrator. */
+  async function isAdministrator(headers: Record<string, string>, parameters: Record<string, string> = {}) {
+    const core = { ...world.core, settings: { ...world.core.settings, adminMode: true } }
+    const request = { method: 'GET', headers: filled(headers) as Record<string, string>, parameters, source: '::1' }
+    const access = { scopes: [], takesJobTokens: true, asks: true }
+    const answer = await authenticate(core, request, access).catch((error: RestError) => error)
+    return answer instanceof RestError ? answer.body : answer.actor?.isAdministrator
+  }
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['a token without its scope', { 'private-token': '{root}' }, false],
+    ['a token with it', { 'private-token': '{rootAdmin}' }, true],
+    ['OAuth without it', { authorization: 'Bearer {oauth}' }, false],
+    ['OAuth with it', { authorization: 'Bearer {oauthAdmin}' }, true],
+    ['a job', { 'job-token': '{rootJob}' }, false],
+    ['a session, which cannot have it', { cookie: '_svc_session={rootSession}' }, false],
+  ])('%s', async (_, headers, expected) => {
+    values.rootAdmin = await personal(root, ['api', 'admin_mode'])
+    values.oauthAdmin = await oauth(root, 'api admin_mode')
+    expect(await isAdministrator(headers)).toBe(expected)
+  })
+
+  test('sudo is a right of administrators too', async () => {
+    const [without, both] = [await personal(root, ['sudo']), await personal(root, ['sudo', 'admin_mode'])]
+    expect(await isAdministrator({ 'private-token': without }, { sudo: 'root' })).toEqual({
+      message: '403 Forbidden - Must be admin to use sudo',
+    })
+    expect(await isAdministrator({ 'private-token': both }, { sudo: 'root' })).toBe(true)
   })
 })

@@ -8,7 +8,9 @@ import {
   type Refusal,
   type User,
 } from '@penstock/core'
+import { oauthTokenIn, textOf } from './bearer-token.ts'
 import { RestError } from './rest-error.ts'
+import { pageProofIn, sessionSecretIn } from './session-cookie.ts'
 
 /** As much of a request as tells who asks. */
 export interface CredentialRequest {
@@ -34,6 +36,8 @@ export interface Caller {
   readonly actor: Actor
   /** Of a personal, impersonation, project or group token that was shown. */
   readonly tokenId?: number
+  /** The administrator who acts as the actor, by sudo. */
+  readonly sudoerId?: number
 }
 
 /**
@@ -45,14 +49,15 @@ export interface Caller {
 export async function authenticate(core: Core, request: CredentialRequest, access: EndpointAccess): Promise<Caller> {
   if (!access.asks) return { actor: undefined }
   const changesNothing = request.method === 'GET' || request.method === 'HEAD'
+  const tokens = tokensIn(request)
   const found = await identify(core, {
-    ...tokensIn(request),
+    ...tokens,
     takesJobTokens: access.takesJobTokens,
-    sessionSecret: cookieNamed(`_${core.settings.serviceName}_session`, textOf(request.headers.cookie)),
-    csrfToken: textOf(request.headers['x-csrf-token']),
+    sessionSecret: sessionSecretIn(request.headers, core.settings),
+    proof: pageProofIn(request.headers),
     changesNothing,
   })
-  if (found === 'unknown') throw unauthorized()
+  if (found === 'unknown') throw /\s/.test(tokens.bearer ?? '') ? invalidToken('Token is malformed.') : unauthorized()
   const target = textOf(request.parameters.sudo) ?? textOf(request.headers.sudo)
   if (found === undefined) {
     if (target !== undefined) throw unauthorized()
@@ -76,39 +81,16 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
       ...(projectId !== undefined && { jobProjectId: projectId }),
     },
     ...(tokenId !== undefined && { tokenId }),
+    ...(target !== undefined && { sudoerId: found.user!.id }),
   }
 }
 
 /** Where a credential may stand, the first place in which there is one. */
-function tokensIn({ headers, parameters }: CredentialRequest) {
-  const inHeader = bearerIn(textOf(headers.authorization))
-  const inParameter = textOf(parameters.access_token)
-  if (inHeader !== undefined && inParameter !== undefined) {
-    throw new RestError(400, {
-      error: 'invalid_request',
-      error_description: 'Both Authorization header and payload includes access token.',
-    })
-  }
-  return {
-    bearer: inParameter ?? inHeader ?? textOf(parameters.bearer_token),
-    privateToken: textOf(parameters.private_token) ?? textOf(headers['private-token']),
-    jobToken: textOf(parameters.job_token) ?? textOf(parameters.token) ?? textOf(headers['job-token']),
-  }
-}
-
-const bearerIn = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1]
-
-/** Blank is none. A number, as JSON may have it, is its digits. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
-}
-
-function cookieNamed(name: string, header: string | undefined): string | undefined {
-  const pair = header?.split(';').find((part) => part.trim().startsWith(`${name}=`))
-  return textOf(pair?.trim().slice(name.length + 1))
-}
+const tokensIn = ({ headers, parameters }: CredentialRequest) => ({
+  bearer: oauthTokenIn(headers.authorization, parameters),
+  privateToken: textOf(parameters.private_token) ?? textOf(headers['private-token']),
+  jobToken: textOf(parameters.job_token) ?? textOf(parameters.token) ?? textOf(headers['job-token']),
+})
 
 /** Of a column `integer`. */
 const MAX_ID = 2_147_483_647

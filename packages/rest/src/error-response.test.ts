@@ -13,11 +13,27 @@ test.each<[Failure, number, unknown]>([
   [{ code: 'forbidden', reason: 'Why' }, 403, { message: '403 Forbidden - Why' }],
   [{ code: 'not_found' }, 404, { message: '404 Not found' }],
   [{ code: 'not_found', what: 'Wiki Page' }, 404, { message: '404 Wiki Page Not Found' }],
-  [{ code: 'not_allowed' }, 405, { message: '405 Method Not Allowed' }],
-  [{ code: 'not_pageable', message: 'Too far' }, 405, { error: 'Too far' }],
-  [{ code: 'conflict', reason: 'Resource lock' }, 409, { message: '409 Conflict: Resource lock' }],
-  [{ code: 'precondition_failed' }, 412, { message: '412 Precondition Failed' }],
-  [{ code: 'unprocessable' }, 422, { message: '422 Unprocessable Entity' }],
+  [{ code: 'protected', message: 'Not this one' }, 405, { message: 'Not this one' }],
+  [
+    { code: 'page_too_far', what: 'Project', mostItems: 50_000 },
+    405,
+    {
+      error:
+        'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type Project. ' +
+        'Remaining records can be retrieved using keyset pagination.',
+    },
+  ],
+  [{ code: 'no_keyset_in_order' }, 405, { error: 'Keyset pagination is not yet available for this type of request' }],
+  [{ code: 'conflict' }, 409, { message: '409 Conflict: Resource lock' }],
+  [
+    { code: 'ambiguous', what: 'variables', tellBy: ['filter', 'environmentScope'] },
+    409,
+    { message: "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'" },
+  ],
+  [{ code: 'conflict', reason: 'Label already exists' }, 409, { message: 'Label already exists' }],
+  [{ code: 'unavailable', retryAfterSeconds: 5 }, 503, { message: '503 Service Unavailable' }],
+  [{ code: 'changed_since' }, 412, { message: '412 Precondition Failed' }],
+  [{ code: 'impossible', message: 'Not with this one' }, 422, { message: 'Not with this one' }],
   [{ code: 'refused', message: 'No.' }, 400, { message: 'No.' }],
   [{ code: 'invalid', fields: { redirectUri: ['must be.'] } }, 400, { message: { redirect_uri: ['must be.'] } }],
   [

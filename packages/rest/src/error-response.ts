@@ -1,5 +1,5 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
-import { DomainError } from '@penstock/core'
+import { asFailure, DomainError } from '@penstock/core'
 import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
 import { restName, restPath } from './parameter-names.ts'
 import { badRequest } from './request-parameters.ts'
@@ -23,27 +23,52 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
   unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
   forbidden: ({ reason }) => ({ status: 403, body: { message: `403 Forbidden${reason ? ` - ${reason}` : ''}` } }),
   not_found: ({ what }) => ({ status: 404, body: { message: what ? `404 ${what} Not Found` : '404 Not found' } }),
-  not_allowed: ({ message = '405 Method Not Allowed' }) => ({ status: 405, body: { message } }),
-  not_pageable: ({ message }) => ({ status: 405, body: { error: message } }),
-  conflict: ({ reason }) => ({ status: 409, body: { message: `409 Conflict: ${reason}` } }),
-  precondition_failed: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
-  unprocessable: ({ message = '422 Unprocessable Entity' }) => ({ status: 422, body: { message } }),
+  protected: ({ message }) => ({ status: 405, body: { message } }),
+  page_too_far: ({ what, mostItems }) => ({
+    status: 405,
+    body: {
+      error:
+        `Offset pagination has a maximum allowed offset of ${mostItems} for requests that return objects of type ` +
+        `${what}. Remaining records can be retrieved using keyset pagination.`,
+    },
+  }),
+  no_keyset_in_order: () => ({
+    status: 405,
+    body: { error: 'Keyset pagination is not yet available for this type of request' },
+  }),
+  conflict: ({ reason = '409 Conflict: Resource lock' }) => ({ status: 409, body: { message: reason } }),
+  ambiguous: ({ what, tellBy }, { names }) => ({
+    status: 409,
+    body: {
+      message: `There are multiple ${what} with provided parameters. Please use '${restPath(tellBy, names)}'`,
+    },
+  }),
+  changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
+  impossible: ({ message }) => ({ status: 422, body: { message } }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
     body: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+    headers: retryAfter(retryAfterSeconds),
+  }),
+  unavailable: ({ retryAfterSeconds }) => ({
+    status: 503,
+    body: { message: '503 Service Unavailable' },
+    headers: retryAfter(retryAfterSeconds),
   }),
 }
 
-export function restErrorOf({ failure }: DomainError, row: Wording = {}): RestError {
+const retryAfter = (seconds: number) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) })
+
+export function restErrorOf({ failure, cause }: DomainError, row: Wording = {}): RestError {
   // Each code's function takes its own failure, which the type of a lookup cannot say.
   const answer = answers[failure.code] as (failure: Failure, row: Wording) => Answer
   const { status, body, headers } = answer(failure, row)
-  return new RestError(status, body, headers)
+  return new RestError(status, body, headers, { cause })
 }
 
 /** Every failure as an answer. What is not one of ours is a bug: its answer says nothing, the log all. */
-export function renderError(error: unknown, incoming: Incoming): Reply {
+export function renderError(thrown: unknown, incoming: Incoming): Reply {
+  const error = asFailure(thrown)
   if (error instanceof RestError) return replyOf(error)
   if (error instanceof DomainError) return replyOf(restErrorOf(error))
   if (error instanceof RequestProblem) return replyOf(requestError(error, incoming))

@@ -12,6 +12,7 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { acceptedShape } from './accepted.ts'
+import { printedMap } from './printed-map.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
@@ -61,7 +62,7 @@ export const groupsArea: Area = {
       operation: createGroup,
       summary: 'Creates a group, or a subgroup with parent_id',
       shape,
-      invalid: failedToSave,
+      invalid: printedMap('Failed to save group'),
     }),
     route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'One group', names, shape }),
     route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Changes a group', names, shape }),
@@ -99,12 +100,4 @@ export const groupsArea: Area = {
       shape: projectShape,
     }),
   ],
-}
-
-/** One text, with a map printed in it. */
-function failedToSave(fields: Readonly<Record<string, readonly string[]>>): string {
-  const entries = Object.entries(fields).map(
-    ([name, messages]) => `:${name}=>[${messages.map((message) => JSON.stringify(message)).join(', ')}]`,
-  )
-  return `Failed to save group {${entries.join(', ')}}`
 }

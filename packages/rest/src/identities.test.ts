@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createPersonalToken } from '@penstock/core'
+import { createPersonalToken, createUser, grantToken } from '@penstock/core'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -89,4 +89,19 @@ test('lists by key have no counts', async () => {
   expect(page.body.map(({ username }: { username: string }) => username)).toEqual(['mira'])
   expect(page.headers.get('x-total')).toBeNull()
   expect(page.headers.get('link')).toContain('cursor=')
+})
+
+test('one’s own e-mail address, also with a token that is for nothing else', async () => {
+  const root = await world.user('root2', { isAdministrator: true })
+  const person = { email: 'noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
+  const { user } = await world.perform(root, createUser, person)
+  const request = { grantType: 'password', username: 'noor', password: 'correct horse', scope: 'email', address: '::1' }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/user`
+  const authorization = `Bearer ${(await grantToken(world.core, request)).accessToken}`
+  const emails = await fetch(`${url}/emails`, { headers: { authorization } })
+  expect([emails.status, await emails.json()]).toEqual([
+    200,
+    [{ id: user.id, email: 'noor@example.test', confirmed_at: '2026-02-03T04:05:06.789Z' }],
+  ])
+  expect((await fetch(url, { headers: { authorization } })).status).toBe(403)
 })

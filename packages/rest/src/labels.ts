@@ -65,6 +65,7 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       operation: labels.create,
       names,
       shape,
+      invalid: withTitle,
       summary: `Create a label in a ${kind}.`,
     }),
     route({
@@ -73,6 +74,7 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       operation: labels.update,
       names,
       shape,
+      invalid: withTitle,
       endsInName: true,
       summary: `Change a label of a ${kind}.`,
     }),
@@ -82,6 +84,7 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       operation: labels.update,
       names,
       shape,
+      invalid: withTitle,
       summary: `Change a label of a ${kind}, named in a parameter.`,
     }),
     route({
@@ -100,6 +103,11 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       summary: `Delete a label of a ${kind}, named in a parameter.`,
     }),
   ]
+}
+
+/** What is a name everywhere else is a title in what is said of a wrong one. */
+function withTitle({ name, ...others }: Readonly<Record<string, readonly string[]>>) {
+  return { ...(name !== undefined && { title: name }), ...others }
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -110,7 +110,7 @@ export const mergeRequestShape = {
       merge_status: 'unchecked',
       detailed_merge_status: mergeStatusOf(mergeRequest),
       merge_after: null,
-      sha: null,
+      sha: mergeRequest.sha ?? null,
       merge_commit_sha: null,
       squash_commit_sha: null,
       discussion_locked: json.discussion_locked,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { issueShape } from './issues.ts'
 import { mergeRequestShape } from './merge-requests.ts'
 import { milestoneShape } from './milestone-shape.ts'
+import { printedMap } from './printed-map.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 const burndownEventShape: Shape<BurndownEvent> = {
@@ -48,7 +49,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       summary: `Adds a milestone to a ${parent}`,
       names,
       shape: milestoneShape,
-      invalid: failed('create'),
+      invalid: printedMap('Failed to create milestone'),
     }),
     route({
       method: 'PUT',
@@ -57,7 +58,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       summary: `Changes a milestone of a ${parent}`,
       names,
       shape: milestoneShape,
-      invalid: failed('update'),
+      invalid: printedMap('Failed to update milestone'),
     }),
     route({
       method: 'DELETE',
@@ -89,17 +90,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       summary: `When the issues of a milestone of a ${parent} were created, closed and reopened`,
       names,
       shape: burndownEventShape,
+      isList: true,
     }),
   ]
-}
-
-/** One text, with a map printed in it. */
-function failed(what: 'create' | 'update') {
-  return (fields: Readonly<Record<string, readonly string[]>>) => {
-    const entries = Object.entries(fields).map(([name, messages]) => {
-      const texts = messages.map((message) => JSON.stringify(message))
-      return `:${name}=>[${texts.join(', ')}]`
-    })
-    return `Failed to ${what} milestone {${entries.join(', ')}}`
-  }
 }

@@ -10,7 +10,7 @@ import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@pen
 import { z } from 'zod'
 import { descriptionOf } from './oauth-refusal.ts'
 import { html, pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isFromOurPage, SMALL_FORM } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM } from './session-cookie.ts'
 import { fieldsOf, hiddenFields, signedInUser, signInUrl } from './sign-in.ts'
 
 const PATH = '/oauth/authorize'
@@ -43,11 +43,11 @@ const carried = [
 ] as const
 type Carried = Readonly<Partial<Record<(typeof carried)[number], string>>>
 
-/** Whatever is wrong is said before anyone signs in for it. */
-function ask(core: Core, request: RouteRequest): Promise<Reply> {
+/** What is wrong with the request itself is said before anyone signs in for it. */
+async function ask(core: Core, request: RouteRequest): Promise<Reply> {
   const parameters = carriedIn(request.query)
-  return answer(core, parameters, async (authorization) => {
-    const signedIn = await signedInUser(core, request)
+  const signedIn = await signedInUser(core, request)
+  return answer(core, parameters, signedIn?.user, async (authorization) => {
     if (signedIn === undefined) return redirectReply(signInUrl(core, PATH + request.search))
     return consentPage(core, signedIn, parameters, authorization)
   })
@@ -58,10 +58,10 @@ async function decide(core: Core, request: RouteRequest): Promise<Reply> {
   const fields = fieldsOf(request.body)
   const parameters = carriedIn(fields)
   const signedIn = await signedInUser(core, request)
-  if (!isFromOurPage(request, signedIn?.secret, fields.csrf_token) || signedIn === undefined) {
+  if (!isOurForm(request, signedIn?.secret, fields.csrf_token) || signedIn === undefined) {
     return errorPage(403, 'The form had expired. Go back to the application and try again.')
   }
-  return answer(core, parameters, async (authorization) => {
+  return answer(core, parameters, signedIn.user, async (authorization) => {
     const { redirectUri } = authorization
     if (fields.decision !== 'allow') {
       const error_description = 'The resource owner or authorization server denied the request.'
@@ -75,17 +75,19 @@ async function decide(core: Core, request: RouteRequest): Promise<Reply> {
 async function answer(
   core: Core,
   parameters: Carried,
+  user: User | undefined,
   proceed: (authorization: Authorization) => Promise<Reply>,
 ): Promise<Reply> {
   try {
-    const checked = await checkAuthorization(core, {
+    const asked = {
       clientId: parameters.client_id,
       redirectUri: parameters.redirect_uri,
       responseType: parameters.response_type,
       scope: parameters.scope,
       codeChallenge: parameters.code_challenge,
       codeChallengeMethod: parameters.code_challenge_method,
-    })
+    }
+    const checked = await checkAuthorization(core, asked, user)
     if (checked.kind === 'asks') return await proceed(checked.authorization)
     const { refusal, redirectUri } = checked
     const error = { error: refusal.code, error_description: descriptionOf(refusal) }

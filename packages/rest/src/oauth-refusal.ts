@@ -13,12 +13,18 @@ const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
   unauthorized_client: 'The client is not authorized to revoke this token.',
   unsupported_grant_type: 'The authorization grant type is not supported by the authorization server.',
   unsupported_response_type: 'The authorization server does not support this response type.',
+  too_many_tokens: 'The user has more tokens of this application than there may be. Revoke some of them first.',
 }
 
 export function descriptionOf({ code, missing }: OAuthRefusal): string {
   if (missing === undefined) return descriptions[code]
   return `Missing required parameter: ${missing.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.`
 }
+
+const invalidTokenTexts = { invalid: 'is invalid', expired: 'expired', revoked: 'was revoked' }
+
+export const invalidTokenReply = (why: keyof typeof invalidTokenTexts): Reply =>
+  refusalReply('invalid_token', `The access token ${invalidTokenTexts[why]}`, 401)
 
 export function refusalReply(error: string, description: string, status: number): Reply {
   return {

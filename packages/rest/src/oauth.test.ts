@@ -322,3 +322,64 @@ describe('POST /oauth/introspect', () => {
     }
   })
 })
+
+describe('/oauth/userinfo', () => {
+  const userinfo = (token: string, init: RequestInit = {}) =>
+    send('/oauth/userinfo', { ...init, headers: bearer(token) })
+  const tokenOf = async (scope: string) => {
+    const fields = { grant_type: 'password', username: 'mira', password: 'correct horse 1', scope }
+    return ((await post('/oauth/token', fields)).body as Tokens).access_token
+  }
+  const openid = {
+    sub: expect.stringMatching(/^\d+$/),
+    name: 'Mira Holt',
+    nickname: 'mira',
+    preferred_username: 'mira',
+    profile: 'https://svc.example.test/mira',
+  }
+  const address = { email: 'mira@example.test', email_verified: true }
+
+  test.each([
+    ['openid', openid],
+    ['openid email', { ...openid, ...address }],
+    ['email', { sub: openid.sub, ...address }],
+  ])('with %s', async (scope, expected) => {
+    const token = await tokenOf(scope)
+    for (const init of [{}, { method: 'POST' }]) {
+      const { status, headers, body } = await userinfo(token, init)
+      expect([status, headers.get('cache-control'), body]).toEqual([200, 'no-store', expected])
+    }
+    const inForm = await post('/oauth/userinfo', { access_token: token })
+    expect([inForm.status, inForm.body]).toEqual([200, expected])
+    expect(inForm.body).toMatchObject({ sub: String(mira.id) })
+  })
+
+  test('a public address needs no scope of its own', async () => {
+    const changed = { public_email: 'mira@public.example.test' }
+    await world.core.db.write((db) => db.updateTable('users').set(changed).where('id', '=', mira.id).execute())
+    const { body } = await userinfo(await tokenOf('openid'))
+    expect(body).toMatchObject({ email: 'mira@public.example.test', email_verified: true })
+  })
+
+  test('what is no token, has ended or has another scope is refused', async () => {
+    const [narrow, token] = [await tokenOf('api'), await tokenOf('openid')]
+    const told = async (shown: string) => {
+      const { status, body } = await userinfo(shown)
+      return [status, (body as { error: string; error_description: string }).error_description]
+    }
+    expect(await told('no')).toEqual([401, 'The access token is invalid'])
+    expect(await told(narrow)).toEqual([
+      403,
+      'The request requires higher privileges than provided by the access token.',
+    ])
+    expect((await send('/oauth/userinfo')).status).toBe(401)
+    await post('/oauth/revoke', { token })
+    expect(await told(token)).toEqual([401, 'The access token was revoked'])
+    const other = await tokenOf('openid')
+    world.clock.advance(7_200_000)
+    expect(await told(other)).toEqual([401, 'The access token expired'])
+    const last = await tokenOf('openid')
+    await world.core.db.write((db) => db.updateTable('users').set({ state: 'blocked' }).execute())
+    expect(await told(last)).toEqual([401, 'The access token is invalid'])
+  })
+})

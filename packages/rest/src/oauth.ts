@@ -9,8 +9,10 @@ import {
 } from '@penstock/core'
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
+import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
-import { descriptionOf, refusalReply } from './oauth-refusal.ts'
+import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
+import { userinfoRoutes } from './oauth-userinfo.ts'
 import { SMALL_FORM } from './session-cookie.ts'
 
 /**
@@ -34,6 +36,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
       post('/oauth/introspect', (request) => introspect(core, request)),
       { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => describe(core, request) },
     ]),
+    ...userinfoRoutes(core),
     ...authorizeRoutes(core),
   ]
 }
@@ -77,7 +80,7 @@ async function revoke(core: Core, request: RouteRequest): Promise<Reply> {
 
 async function introspect(core: Core, request: RouteRequest): Promise<Reply> {
   const parameters = parametersOf(request.body)
-  const accessToken = bearerIn(request)
+  const accessToken = oauthTokenIn(request.raw.headers.authorization, {})
   const asker = accessToken === undefined ? credentialsIn(request, parameters) : { accessToken }
   if (parameters.token === undefined) throw new OAuthRefusal('invalid_request', 'token')
   const info = await introspectOAuthToken(core, asker, parameters.token)
@@ -96,23 +99,10 @@ async function introspect(core: Core, request: RouteRequest): Promise<Reply> {
   }
 }
 
-const invalidTokenTexts = { invalid: 'is invalid', expired: 'expired', revoked: 'was revoked' }
-
 async function describe(core: Core, request: RouteRequest): Promise<Reply> {
-  const fromQuery = (name: string) => {
-    const value = request.query[name]
-    return typeof value === 'string' && value !== '' ? value : undefined
-  }
-  const [inQuery, inHeader] = [fromQuery('access_token'), bearerIn(request)]
-  if (inQuery !== undefined && inHeader !== undefined) {
-    const error_description = 'Both Authorization header and payload includes access token.'
-    return { status: 400, headers: noStore, json: { error: 'invalid_request', error_description } }
-  }
-  const presented = inQuery ?? inHeader ?? fromQuery('bearer_token')
+  const presented = oauthTokenIn(request.raw.headers.authorization, request.query)
   const info = presented === undefined ? undefined : await describeOAuthToken(core, presented)
-  if (info?.state !== 'valid') {
-    return refusalReply('invalid_token', `The access token ${invalidTokenTexts[info?.state ?? 'invalid']}`, 401)
-  }
+  if (info?.state !== 'valid') return invalidTokenReply(info?.state ?? 'invalid')
   const leftSeconds = seconds((info.expiresAtMs ?? 0) - core.clock.nowMs())
   return {
     status: 200,
@@ -159,9 +149,6 @@ function formDecoded(text: string): string | undefined {
     return undefined
   }
 }
-
-const bearerIn = ({ raw }: Incoming): string | undefined =>
-  /^bearer +(\S+) *$/i.exec(raw.headers.authorization ?? '')?.[1]
 
 function refused(error: unknown): Reply {
   if (error instanceof OAuthRefusal) {

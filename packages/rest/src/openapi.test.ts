@@ -86,6 +86,48 @@ test('a call has its statuses, its security and an id of its own', () => {
   ])
 })
 
+test('every call of all areas has an id of its own, in one case', () => {
+  const { paths } = restOpenApi(areas, 'svc') as typeof document
+  const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+  expect(ids.filter((id) => !/^[a-z]+(?:[A-Z][a-z0-9]*)*$/.test(String(id)))).toEqual([])
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
+})
+
+test('links lead from what is made to the calls about it', () => {
+  const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
+  const links = (path: string) =>
+    (paths[`/api/v4${path}`]!.post!.responses as Record<string, { links?: Record<string, unknown> }>)['201']!.links
+  expect(links('/projects/{id}/issues')).toEqual({
+    getProjectIssue: {
+      operationId: 'getProjectIssue',
+      parameters: { id: '$request.path.id', issue_iid: '$response.body#/iid' },
+    },
+    updateIssue: {
+      operationId: 'updateIssue',
+      parameters: { id: '$request.path.id', issue_iid: '$response.body#/iid' },
+    },
+    removeIssue: {
+      operationId: 'removeIssue',
+      parameters: { id: '$request.path.id', issue_iid: '$response.body#/iid' },
+    },
+  })
+  expect(links('/groups')).toMatchObject({ createGroupMilestone: { parameters: { id: '$response.body#/id' } } })
+  expect(links('/users/{id}/block')).toBeUndefined()
+})
+
+test('an answer is described as what comes: a list without pages, JSON beside headers, a raw file', () => {
+  const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
+  const contentOf = (path: string) =>
+    (paths[`/api/v4${path}`]!.get!.responses as Record<string, { content: object }>)['200']!.content
+  expect(contentOf('/groups/{id}/milestones/{milestone_id}/burndown_events')).toMatchObject({
+    'application/json': { schema: { type: 'array' } },
+  })
+  expect(contentOf('/projects/{id}/repository/files/{file_path}')).toMatchObject({
+    'application/json': { schema: { properties: { blob_id: { type: 'string' }, content: { type: 'string' } } } },
+  })
+  expect(Object.keys(contentOf('/projects/{id}/repository/files/{file_path}/raw'))).toEqual(['text/plain'])
+})
+
 test.each([
   ['these', document],
   ['all areas', restOpenApi(areas, 'svc')],

@@ -1,5 +1,6 @@
 import { openApiDocument, type ResponseRow, type RouteShape } from '@penstock/http'
 import { z } from 'zod'
+import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import type { Area, RestRoute } from './route.ts'
 import { isDay, isFile, isMoment, traitsOf } from './schema-traits.ts'
@@ -12,7 +13,7 @@ const PREFIX = '/api/v4'
 /** The OpenAPI 3.1 document of the areas, from the schemas that check their requests and the shapes that make their answers. */
 export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
   const routes = areas.flatMap(({ tag, routes }) => routes.map((row) => routeShape(tag, row)))
-  return openApiDocument(withIds(routes), {
+  return openApiDocument(withLinks(withIds(routes)), {
     info: {
       title: 'Penstock REST API',
       version: 'v4',
@@ -139,7 +140,7 @@ function responsesOf(
     405: { description: 'Not possible with this thing, or with this method', body: eitherBody },
     406: { description: 'A format other than JSON was asked for', body: errorBody },
     ...(!isRead && {
-      409: { description: 'It is being changed by someone else', body: messageBody },
+      409: { description: 'It is being changed by someone else, or is there already', body: messageBody },
       412: { description: 'It has changed since If-Unmodified-Since', body: messageBody },
       422: { description: 'It cannot be done', body: messageBody },
     }),
@@ -147,13 +148,25 @@ function responsesOf(
       413: { description: 'The body is too large', body: messageBody },
       415: { description: 'The body is neither JSON nor a form', body: errorBody },
     }),
+    ...tooLong,
     429: {
       description: 'Too many requests',
       body: z.string(),
       contentType: 'text/plain',
       headers: { 'Retry-After': 'Whole seconds until the next call can succeed' },
     },
+    503: {
+      description: 'The database cannot be used at the moment, or too many write to it; nothing has changed',
+      body: messageBody,
+      headers: { 'Retry-After': 'Whole seconds until it is worth another try' },
+    },
   }
+}
+
+/** Said before anything knows what is asked for, the latter without a body. */
+const tooLong: Record<number, ResponseRow> = {
+  414: { description: 'The URL is longer than 8 KiB; above 16 KiB there is no body' },
+  431: { description: 'The headers are longer than 16 KiB, with the URL' },
 }
 
 const moved: ResponseRow = {
@@ -185,8 +198,9 @@ function withIds<Access>(routes: readonly RouteShape<Access>[]): RouteShape<Acce
     const documentation = route.documentation!
     const { operationId } = documentation
     if (taken.get(operationId) === 1) return route
-    const place = route.path.slice(PREFIX.length).replaceAll(/[^\w]+(\w)/g, (_, letter: string) => letter.toUpperCase())
-    const method = route.method === 'GET' ? '' : route.method.toLowerCase()
-    return { ...route, documentation: { ...documentation, operationId: `${operationId}${method}${place}` } }
+    const method = route.method === 'GET' ? '' : ` ${route.method.toLowerCase()}`
+    const words = `${operationId}${method}${route.path.slice(PREFIX.length)}`
+    const id = words.replaceAll(/[^a-z0-9]+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase())
+    return { ...route, documentation: { ...documentation, operationId: id } }
   })
 }

@@ -21,6 +21,7 @@ export function pageHeaders(
   const next = hasNext ? page + 1 : undefined
   // Behind the end there is no way back either, as the platform has it.
   const previous = page > 1 && items.length > 0 ? page - 1 : undefined
+  const link = linksTo(at)
   const links = { prev: previous, next, first: 1, last: totalPages }
   return {
     'X-Page': String(page),
@@ -30,26 +31,28 @@ export function pageHeaders(
     ...(total !== undefined && { 'X-Total': String(total), 'X-Total-Pages': String(totalPages) }),
     Link: Object.entries(links)
       .filter(([, number]) => number !== undefined)
-      .map(([rel, number]) => link(rel, at, { page: number }))
+      .map(([rel, number]) => link(rel, 'page', number))
       .join(', '),
   }
 }
 
 /** @see spec/rest-part2-details.md 1.7 */
 export function keysetHeaders({ nextCursor }: KeysetPage<unknown>, at: ListedAt): Record<string, string> {
-  return nextCursor === undefined ? {} : { Link: link('next', at, { cursor: nextCursor }) }
+  return nextCursor === undefined ? {} : { Link: linksTo(at)('next', 'cursor', nextCursor) }
 }
 
-/** With every parameter that the list knows, also those of the path and those that have their default. */
-function link(
-  rel: string,
-  { url, input, names, values }: ListedAt,
-  changes: Readonly<Record<string, unknown>>,
-): string {
-  const parameters = parametersOf(input, names)
-    .map(({ name, schema }) => [name, changes[name] ?? sent(values, name) ?? traitsOf(schema).fallback] as const)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `<${url}?${parameters.flatMap(([name, value]) => queryParts(name, value)).join('&')}>; rel="${rel}"`
+/** With every parameter that the list knows, also those of the path and those that have their default; one of them is told. */
+function linksTo({ url, input, names, values }: ListedAt) {
+  const parts = parametersOf(input, names)
+    .map(({ name, schema }) => {
+      const value = sent(values, name) ?? traitsOf(schema).fallback
+      return { name, text: queryParts(name, value) }
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return (rel: string, told: 'page' | 'cursor', value: unknown): string => {
+    const query = parts.flatMap(({ name, text }) => (name === told ? queryParts(name, value) : text)).join('&')
+    return `<${url}?${query}>; rel="${rel}"`
+  }
 }
 
 const sent = (values: ListedAt['values'], name: string): unknown =>

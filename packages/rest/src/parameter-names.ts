@@ -9,9 +9,9 @@ export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (le
 /** The name in REST of a parameter of an operation. */
 export const restName = (key: string, names: Names = {}): string => names[key] ?? snakeCase(key)
 
-/** `['files', 0, 'filePath']` → `files[0][file_path]` */
+/** `['files', 0, 'filePath']` → `files[0][file_path]`; an element that has no names within is its list: `iids`. */
 export function restPath(path: readonly (string | number)[], names: Names = {}): string {
-  const [first, ...rest] = path
+  const [first, ...rest] = typeof path.at(-1) === 'number' ? path.slice(0, -1) : path
   const inner = rest.map((key) => `[${typeof key === 'number' ? key : snakeCase(key)}]`)
   return [restName(String(first), names), ...inner].join('')
 }

@@ -94,8 +94,7 @@ export const projectShape: Shape<ProjectView> = {
       archived: project.isArchived,
       creator_id: project.creatorId ?? null,
       request_access_enabled: project.requestAccessEnabled,
-      // The default branch is set by the first commit.
-      empty_repo: project.defaultBranch === undefined,
+      empty_repo: project.isEmpty,
       shared_with_groups: [],
       ...(roles !== undefined && {
         permissions: { project_access: roleJson(roles.project), group_access: roleJson(roles.group) },

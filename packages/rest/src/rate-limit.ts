@@ -1,4 +1,4 @@
-import type { Clock } from '@penstock/runtime'
+import { type Clock, subscriberOf } from '@penstock/runtime'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { RestError } from './rest-error.ts'
 import type { Limit } from './route.ts'
@@ -19,7 +19,7 @@ export const defaultRateLimits: RateLimits = {
 /** Who is counted. */
 export interface Counted {
   readonly userId: number | undefined
-  /** Of the peer. */
+  /** Address of the caller. */
   readonly source: string
 }
 
@@ -54,25 +54,41 @@ export class WindowLimiter {
   }
 
   async count(key: string): Promise<Count> {
+    const counter = this.#current()
+    const { consumedPoints } = await counter.consume(this.#boundedKey(key)).catch((refusal: unknown) => {
+      if (refusal instanceof RateLimiterRes) return refusal
+      throw refusal
+    })
+    return this.#told(consumedPoints)
+  }
+
+  /** As if it had not been counted. */
+  async takeBack(key: string): Promise<void> {
+    await this.#current().reward(this.#boundedKey(key))
+  }
+
+  /** What `count` would find, without counting. */
+  async next(key: string): Promise<Count> {
+    const counted = await this.#current().get(this.#boundedKey(key))
+    return this.#told((counted?.consumedPoints ?? 0) + 1)
+  }
+
+  #current(): RateLimiterMemory {
     const { count: points, periodSeconds } = this.#limit
-    const nowMs = this.#clock.nowMs()
-    const window = Math.floor(nowMs / (periodSeconds * 1_000))
+    const window = Math.floor(this.#clock.nowMs() / (periodSeconds * 1_000))
     if (window !== this.#window || this.#counter === undefined) {
       this.#window = window
       this.#counter = new RateLimiterMemory({ points, duration: 0 })
       this.#keys = new Set()
     }
-    const endsAtMs = (window + 1) * periodSeconds * 1_000
-    const { consumedPoints } = await this.#counter.consume(this.#boundedKey(key)).catch((refusal: unknown) => {
-      if (refusal instanceof RateLimiterRes) return refusal
-      throw refusal
-    })
-    return {
-      observed: consumedPoints,
-      isAbove: consumedPoints > points,
-      endsAtMs,
-      secondsLeft: Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)),
-    }
+    return this.#counter
+  }
+
+  #told(observed: number): Count {
+    const { count, periodSeconds } = this.#limit
+    const endsAtMs = (this.#window + 1) * periodSeconds * 1_000
+    const secondsLeft = Math.max(1, Math.ceil((endsAtMs - this.#clock.nowMs()) / 1_000))
+    return { observed, isAbove: observed > count, endsAtMs, secondsLeft }
   }
 
   #boundedKey(key: string): string {
@@ -98,11 +114,13 @@ export class Throttle {
   readonly #limits: RateLimits
   readonly #anonymous: WindowLimiter
   readonly #authenticated: WindowLimiter
+  readonly #failures: WindowLimiter
 
   constructor(limits: RateLimits, clock: Clock) {
     this.#limits = limits
     this.#anonymous = new WindowLimiter(limits.anonymous, clock)
     this.#authenticated = new WindowLimiter(limits.authenticated, clock)
+    this.#failures = new WindowLimiter(limits.anonymous, clock)
   }
 
   /**
@@ -112,16 +130,38 @@ export class Throttle {
    * @throws RestError 429
    */
   async admit({ userId, source }: Counted): Promise<Record<string, string>> {
-    const isAnonymous = userId === undefined
-    const { count: limit, periodSeconds } = isAnonymous ? this.#limits.anonymous : this.#limits.authenticated
-    const { observed, isAbove, endsAtMs, secondsLeft } = await (isAnonymous
-      ? this.#anonymous.count(networkOf(source))
-      : this.#authenticated.count(String(userId)))
+    return userId === undefined
+      ? this.#admitted('anonymous', await this.#anonymous.count(subscriberOf(source)))
+      : this.#admitted('authenticated', await this.#authenticated.count(String(userId)))
+  }
+
+  /** For a request that was not anonymous after all. */
+  async takeBack(source: string): Promise<void> {
+    await this.#anonymous.takeBack(subscriberOf(source))
+  }
+
+  /**
+   * Asked before a credential is looked up: an address whose whole allowance went into credentials that nobody knows has
+   * none looked up until the period ends, right ones included.
+   *
+   * @throws RestError 429
+   */
+  async requireFewFailures(source: string): Promise<void> {
+    this.#admitted('anonymous', await this.#failures.next(subscriberOf(source)))
+  }
+
+  /** Counts a credential that nobody knows. */
+  async countFailure(source: string): Promise<void> {
+    await this.#failures.count(subscriberOf(source))
+  }
+
+  #admitted(kind: keyof RateLimits, { observed, isAbove, endsAtMs, secondsLeft }: Count): Record<string, string> {
+    const { count, periodSeconds } = this.#limits[kind]
     const headers = {
-      'RateLimit-Name': isAnonymous ? 'throttle_unauthenticated_api' : 'throttle_authenticated_api',
-      'RateLimit-Limit': String(Math.ceil((limit * 60) / periodSeconds)),
+      'RateLimit-Name': throttleNames[kind],
+      'RateLimit-Limit': String(Math.ceil((count * 60) / periodSeconds)),
       'RateLimit-Observed': String(observed),
-      'RateLimit-Remaining': String(Math.max(0, limit - observed)),
+      'RateLimit-Remaining': String(Math.max(0, count - observed)),
       'RateLimit-Reset': String(endsAtMs / 1_000),
     }
     if (!isAbove) return headers
@@ -133,15 +173,7 @@ export class Throttle {
   }
 }
 
-/**
- * One address, or the 64 bits before an IPv6 interface: those behind them are one subscriber's to change as often as they
- * like.
- */
-export function networkOf(source: string): string {
-  if (!source.includes(':')) return source
-  const [head = '', tail] = source.replace(/%.*$/, '').toLowerCase().split('::')
-  const left = head.split(':').filter(Boolean)
-  const right = (tail ?? '').split(':').filter(Boolean)
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')
+const throttleNames: Readonly<Record<keyof RateLimits, string>> = {
+  anonymous: 'throttle_unauthenticated_api',
+  authenticated: 'throttle_authenticated_api',
 }

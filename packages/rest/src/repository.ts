@@ -140,6 +140,23 @@ const fileFacts = (file: RepositoryFile) => ({
   execute_filemode: file.isExecutable,
 })
 
+const fileShape: Shape<RepositoryFile> = {
+  schema: z.object({
+    file_name: z.string(),
+    file_path: z.string(),
+    size: z.int(),
+    encoding: z.literal('base64'),
+    content_sha256: z.string(),
+    ref: z.string(),
+    blob_id: z.string(),
+    commit_id: z.string(),
+    last_commit_id: z.string(),
+    execute_filemode: z.boolean(),
+    content: z.string(),
+  }),
+  of: (file) => ({ ...fileFacts(file), content: base64(file.bytes) }),
+}
+
 /** `X-Svc-Blob-Id`; HEAD has nothing else. */
 function fileHeaders(file: RepositoryFile): Record<string, string> {
   const prefix = `X-${headerName(file.serviceName)}`
@@ -164,12 +181,10 @@ function inline(fileName: string): string {
 }
 const escapeByte = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
-const rawFile = (file: RepositoryFile) => ({
-  type: 'text/plain',
-  body: file.bytes,
-  headers: { 'Content-Disposition': inline(file.name), ...fileHeaders(file) },
-})
+const raw = ({ bytes }: { bytes: Uint8Array }) => ({ type: 'text/plain', body: bytes })
 
+/** A file of 10 MiB in base64, and what goes with it. */
+const CONTENT_LIMIT_BYTES = 16 * 1024 * 1024
 const names = { project: 'id' }
 const readsCode = { scopes: ['read_repository'] }
 const endsInName = true
@@ -191,6 +206,7 @@ export const repositoryArea: Area = {
       method: 'POST',
       path: `${repository}/commits`,
       operation: createCommit,
+      bodyLimitBytes: CONTENT_LIMIT_BYTES,
       summary: 'Makes one commit of several changes to files',
       names,
       shape: singleCommitShape,
@@ -303,7 +319,7 @@ export const repositoryArea: Area = {
       operation: getBlob,
       summary: 'The content of a blob',
       names,
-      content: ({ bytes }) => ({ type: 'text/plain', body: bytes }),
+      content: raw,
     }),
     route({
       method: 'GET',
@@ -311,7 +327,8 @@ export const repositoryArea: Area = {
       operation: getFile,
       summary: 'The content of a file',
       names,
-      content: rawFile,
+      content: raw,
+      headers: (file) => ({ 'Content-Disposition': inline(file.name), ...fileHeaders(file) }),
       takesJobTokens: true,
       ...readsCode,
     }),
@@ -321,11 +338,8 @@ export const repositoryArea: Area = {
       operation: getFile,
       summary: 'A file, its content in Base64; with HEAD, what is known of it as headers',
       names,
-      content: (found) => ({
-        type: 'application/json',
-        body: JSON.stringify({ ...fileFacts(found), content: base64(found.bytes) }),
-        headers: fileHeaders(found),
-      }),
+      shape: fileShape,
+      headers: fileHeaders,
       endsInName,
       ...readsCode,
     }),
@@ -333,6 +347,7 @@ export const repositoryArea: Area = {
       method: 'POST',
       path: file,
       operation: createFile,
+      bodyLimitBytes: CONTENT_LIMIT_BYTES,
       summary: 'Commits a new file',
       names,
       shape: changedFileShape,
@@ -342,6 +357,7 @@ export const repositoryArea: Area = {
       method: 'PUT',
       path: file,
       operation: updateFile,
+      bodyLimitBytes: CONTENT_LIMIT_BYTES,
       summary: 'Commits a change of a file',
       names,
       shape: changedFileShape,

@@ -92,7 +92,7 @@ export function preflightReply(incoming: Incoming): Reply | undefined {
 export function revalidated(reply: Reply, { method, raw }: Incoming): Reply {
   const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead || reply.status !== 200 || reply.headers?.['Cache-Control'] !== undefined) return reply
-  const content = reply.content ?? JSON.stringify(reply.json)
+  const { content } = reply
   if (content === undefined) return reply
   const etag = `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
   const headers = { ...reply.headers, ETag: etag }

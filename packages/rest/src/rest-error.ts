@@ -6,8 +6,13 @@ export class RestError extends Error {
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-    super(String(status))
+  constructor(
+    status: number,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+    options?: { cause?: unknown },
+  ) {
+    super(String(status), options)
     this.status = status
     this.body = body
     this.headers = headers

@@ -51,11 +51,9 @@ export interface RouteRow<Input extends InputSchema, Result> {
   /** The result is an array without pages. Only the description of the API needs to be told. */
   readonly isList?: true
   /** Instead of `shape`, for what is not JSON. */
-  readonly content?: (result: Result) => {
-    readonly type: string
-    readonly body: string | Uint8Array
-    readonly headers?: Readonly<Record<string, string>>
-  }
+  readonly content?: (result: Result) => { readonly type: string; readonly body: string | Uint8Array }
+  /** Beside `shape` or `content`. */
+  readonly headers?: (result: Result) => Readonly<Record<string, string>>
   /** Beside `api`, and `read_api` for GET. */
   readonly scopes?: readonly string[]
   /** A job token may be used. */
@@ -64,6 +62,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly ignoresCredentials?: true
   /** How often a user, or an address of nobody's, may call it. Rows with the same `name` share their counts. */
   readonly limit?: Limit & { readonly name: string }
+  /** Of a body without its files, for what carries content. Default: 2 MiB. */
+  readonly bodyLimitBytes?: number
   /** Of a file that may come with it; it is held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
   /** Names in REST of parameters of which the platform says, where they are missing, that they are empty as well. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Core } from '@penstock/core'
-import { type Incoming, type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
-import type { Log } from '@penstock/runtime'
+import { type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
+import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from './authenticate.ts'
 import { renderError } from './error-response.ts'
 import { restOpenApi } from './openapi.ts'
@@ -10,7 +10,7 @@ import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, headerName, preflightReply, revalidated } from './response-headers.ts'
 import { RestError } from './rest-error.ts'
 import type { Area } from './route.ts'
-import { type Authenticate, type RowDeps, RowLimits, servedRow } from './served-row.ts'
+import { type Authenticate, type RowDeps, RowLimits, type RowThrottle, servedRow } from './served-row.ts'
 
 export interface RestOptions {
   readonly core: Core
@@ -20,20 +20,25 @@ export interface RestOptions {
   readonly authenticate?: Authenticate
   /** `off`: nobody is counted, and no headers tell of it. */
   readonly rateLimits?: RateLimits | 'off'
+  /** Whose X-Forwarded-For says where a request comes from. Default: nobody's. */
+  readonly trustedProxies?: TrustedProxies
   /** Served beside the API, by their whole paths; those of the API go first. */
   readonly extraRoutes?: readonly ServedRoute[]
 }
 
 export const API_PREFIX = '/api/v4'
-/** Of JSON and forms: a description may be 1 MiB, and JSON may write each of its letters in six. */
-const BODY_LIMIT_BYTES = 8 * 1024 * 1024
+/** Of JSON and forms: a description may be 1 MiB, and what has to be escaped in it makes it longer. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024
+/** What is longer belongs in a body. */
+const TARGET_LIMIT_BYTES = 8 * 1024
 const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 
 /**
  * The REST API.
  *
- * Order of checks: request throttle, CORS preflight, path and method, format, body, who calls, parameters, then the
- * operation with its permissions.
+ * Order of checks: length of the request's target, request throttle, CORS preflight, path and method, format, body, who
+ * calls, parameters, then the operation with its permissions. Who calls is looked up before the body is read, which is
+ * read only so far as that deserves.
  *
  * @see spec/rest-part2-details.md 1.1
  */
@@ -44,16 +49,24 @@ export function restListener(options: RestOptions): RequestListener {
   const beginnings = new WeakMap<IncomingMessage, number>()
   const rateHeaders = new WeakMap<IncomingMessage, Record<string, string>>()
 
-  async function count({ raw, source }: Incoming, userId?: number): Promise<void> {
-    const headers = await throttle?.admit({ userId, source })
-    if (headers !== undefined) rateHeaders.set(raw, headers)
+  const counting: RowThrottle = {
+    requireFewFailures: async ({ source }) => throttle?.requireFewFailures(source),
+    countFailure: async ({ source }) => throttle?.countFailure(source),
+    async count({ raw, source }, userId) {
+      const headers = await throttle?.admit({ userId, source })
+      if (headers !== undefined) rateHeaders.set(raw, headers)
+    },
+    async recount(incoming, userId) {
+      await throttle?.takeBack(incoming.source)
+      await counting.count(incoming, userId)
+    },
   }
 
   const rowDeps: RowDeps = {
     prefix: API_PREFIX,
     core,
     authenticate: options.authenticate ?? authenticate,
-    count,
+    throttle: counting,
     limits: new RowLimits(clock),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
@@ -61,7 +74,7 @@ export function restListener(options: RestOptions): RequestListener {
     (route): ServedRoute => ({
       ...route,
       async admit(incoming) {
-        await count(incoming)
+        await counting.count(incoming)
         return route.admit(incoming)
       },
     }),
@@ -72,17 +85,18 @@ export function restListener(options: RestOptions): RequestListener {
     headers: commonHeaders,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     log,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     takesTrailingSlash: true,
     answersOptions: true,
     async unmatched(incoming) {
-      await count(incoming)
+      await counting.count(incoming)
       const preflight = preflightReply(incoming)
       if (preflight === undefined && /^\/api\/v3(\/|$)/.test(incoming.path))
         throw new RestError(410, { error: API_V3_GONE })
       return preflight
     },
     finish(reply, incoming) {
-      const { status, headers, ...body } = asBytes(revalidated(reply, incoming))
+      const { status, headers, ...body } = revalidated(asBytes(reply), incoming)
       const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
       const all = {
         ...rateHeaders.get(incoming.raw),
@@ -98,6 +112,10 @@ export function restListener(options: RestOptions): RequestListener {
     },
   })
   return (request, response) => {
+    if ((request.url?.length ?? 0) > TARGET_LIMIT_BYTES) {
+      response.writeHead(414, { ...commonHeaders, 'Content-Type': 'application/json' })
+      return response.end('{"error":"414 URI Too Long"}')
+    }
     beginnings.set(request, performance.now())
     return app(request, response)
   }

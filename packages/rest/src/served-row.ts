@@ -1,13 +1,21 @@
 import { type Core, DomainError, type KeysetPage, type Page, perform, requireCaller } from '@penstock/core'
-import { type Incoming, type Reply, type RouteRequest, type ServedRoute, urlEncodedEntries } from '@penstock/http'
-import type { Clock } from '@penstock/runtime'
+import {
+  type Admitted,
+  type FormRules,
+  type Incoming,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+  urlEncodedEntries,
+} from '@penstock/http'
+import { type Clock, subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
 import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
 import { parametersOf } from './parameter-names.ts'
-import { type Counted, networkOf, WindowLimiter } from './rate-limit.ts'
+import { type Counted, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import type { JsonContext, RestRoute } from './route.ts'
@@ -21,9 +29,20 @@ export interface RowDeps {
   readonly prefix: string
   readonly core: Core
   readonly authenticate: Authenticate
-  /** Counts the request for the throttle; throws when it is one too many. */
-  count(incoming: Incoming, userId: number | undefined): Promise<void>
+  readonly throttle: RowThrottle
   readonly limits: RowLimits
+}
+
+/** The request throttle, as a row asks it. */
+export interface RowThrottle {
+  /** Before a credential is looked up. @throws RestError 429 */
+  requireFewFailures(incoming: Incoming): Promise<void>
+  /** A credential was shown that nobody knows. */
+  countFailure(incoming: Incoming): Promise<void>
+  /** @throws RestError 429 when the request is one too many */
+  count(incoming: Incoming, userId?: number): Promise<void>
+  /** The body has told who calls: the user is counted in the place of the address. @throws RestError 429 */
+  recount(incoming: Incoming, userId: number): Promise<void>
 }
 
 /** Parameters that are or change who calls. In a body, they make it necessary to look again. */
@@ -31,6 +50,8 @@ const credentialNames = ['private_token', 'access_token', 'bearer_token', 'job_t
 
 /** That there may be a body, of any method. */
 const anyBody = z.unknown()
+/** Of whoever has shown nothing yet that counts: a form may still hold a credential. */
+const strangersForms: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
 /** A row as the kit serves it. */
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
@@ -38,14 +59,32 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     method: row.method,
     path: `${deps.prefix}${row.path}${row.endsInName ? '' : '{.json}'}`,
     body: anyBody,
-    forms: row.fileLimitBytes === undefined ? {} : { fileLimitBytes: row.fileLimitBytes },
+    forms: {
+      ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
+      ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
+    },
     async admit(incoming) {
+      await deps.throttle.requireFewFailures(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.count(incoming, early.caller?.actor?.id)
+      await deps.throttle.count(incoming, countedId(early.caller))
       requireJsonFormat(row, incoming)
-      return (request) => answer(row, request, deps, early)
+      return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
   }
+}
+
+/** A stranger's body is read as far as a credential needs; if it goes on, they are told that they have none. */
+function bodyRulesFor(
+  { operation }: RestRoute,
+  { caller, refusal }: EarlyCaller,
+): Pick<Admitted, 'forms' | 'beyondLimit'> {
+  if (refusal !== undefined) return { forms: strangersForms, beyondLimit: refusal }
+  try {
+    requireCaller(caller?.actor, operation.caller)
+  } catch (beyondLimit) {
+    return { forms: strangersForms, beyondLimit }
+  }
+  return caller?.actor === undefined ? { forms: strangersForms } : {}
 }
 
 /** Who calls, as far as the query and the headers tell; a refusal waits until its turn in the order of checks. */
@@ -63,17 +102,23 @@ async function callerByHeaders(row: RestRoute, incoming: Incoming, deps: RowDeps
   }
 }
 
-function callerOf(
+async function callerOf(
   row: RestRoute,
-  { method, raw, source }: Incoming,
+  incoming: Incoming,
   parameters: RequestParameters['values'],
-  { core, authenticate }: RowDeps,
+  { core, authenticate, throttle }: RowDeps,
 ): Promise<Caller> {
-  return authenticate(
-    core,
-    { method, headers: raw.headers, parameters, source },
-    { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, asks: row.ignoresCredentials !== true },
-  )
+  const { method, raw, source } = incoming
+  try {
+    return await authenticate(
+      core,
+      { method, headers: raw.headers, parameters, source },
+      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, asks: row.ignoresCredentials !== true },
+    )
+  } catch (refusal) {
+    if (refusal instanceof RestError && refusal.status === 401) await throttle.countFailure(incoming)
+    throw refusal
+  }
 }
 
 const queryOf = ({ search }: Incoming) => urlEncodedEntries(search.slice(1))
@@ -91,9 +136,11 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   const { form, body, params } = request
   const parameters = mergeParameters({ query: queryOf(request), form, body, path: params })
   const inBody = mergeParameters({ query: [], form, body, path: {} }).values
-  const { actor } = credentialNames.some((name) => Object.hasOwn(inBody, name))
-    ? await callerOf(row, request, parameters.values, deps)
-    : settled(early)
+  const isToldByBody = credentialNames.some((name) => Object.hasOwn(inBody, name))
+  const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
+  const counted = countedId(caller)
+  if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle.recount(request, counted)
+  const { actor } = caller
   const { core, limits } = deps
   const { operation, names = {} } = row
   try {
@@ -107,6 +154,9 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     throw restErrorOf(error, row)
   }
 }
+
+/** Whom the throttle counts: who has shown a credential, be it to act as somebody else. */
+const countedId = (caller: Caller | undefined): number | undefined => caller?.sudoerId ?? caller?.actor?.id
 
 function settled({ caller, refusal }: EarlyCaller): Caller {
   if (caller === undefined) throw refusal
@@ -124,8 +174,9 @@ function replyTo(
   if (result === undefined) return { status: 204 }
   const status = statusOf(row)
   if (shape === undefined && content === undefined) return { status }
+  const headers = row.headers?.(result)
   if (content !== undefined) {
-    const { type, body, headers } = content(result)
+    const { type, body } = content(result)
     return { status, ...(headers && { headers }), content: body, contentType: type }
   }
   const context: JsonContext = {
@@ -137,7 +188,7 @@ function replyTo(
   const at: ListedAt = { url: settings.externalUrl + safePath(request.path), input: operation.input, names, values }
   if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, at), json: result.items.map(of) }
   if (isPage(result)) return { status, headers: pageHeaders(result, at), json: result.items.map(of) }
-  return { status, json: Array.isArray(result) ? result.map(of) : of(result) }
+  return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }
 }
 
 /** Of success. */
@@ -169,7 +220,7 @@ export class RowLimits {
     if (limit === undefined) return
     const limiter = this.#limiters.get(limit.name) ?? new WindowLimiter(limit, this.#clock)
     this.#limiters.set(limit.name, limiter)
-    const { isAbove, secondsLeft } = await limiter.count(userId === undefined ? networkOf(source) : `user:${userId}`)
+    const { isAbove, secondsLeft } = await limiter.count(userId === undefined ? subscriberOf(source) : `user:${userId}`)
     if (isAbove) throw new DomainError({ code: 'too_often', retryAfterSeconds: secondsLeft })
   }
 }

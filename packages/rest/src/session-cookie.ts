@@ -1,4 +1,4 @@
-import { type CoreSettings, csrfTokenOf, isCsrfToken } from '@penstock/core'
+import { type CoreSettings, csrfTokenOf, isFromOurPage, type PageProof } from '@penstock/core'
 import type { Incoming } from '@penstock/http'
 
 /** As sessions and visitors have them. */
@@ -6,10 +6,18 @@ const secretForm = /^[0-9a-f]{64}$/
 
 const nameOf = ({ serviceName }: CoreSettings): string => `_${serviceName}_session`
 
+/** As Node has them: names in lower case. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+const headerIn = (headers: Headers, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
 /** What the browser's cookie holds, a session or not; `undefined` for none, or for what none of ours could be. */
-export function sessionSecretIn({ raw }: Pick<Incoming, 'raw'>, settings: CoreSettings): string | undefined {
+export function sessionSecretIn(headers: Headers, settings: CoreSettings): string | undefined {
   const start = `${nameOf(settings)}=`
-  const pairs = (raw.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const pairs = (headerIn(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
   const value = pairs.find((pair) => pair.startsWith(start))?.slice(start.length)
   return value !== undefined && secretForm.test(value) ? value : undefined
 }
@@ -31,16 +39,19 @@ export function setSessionCookie(secret: string | undefined, settings: CoreSetti
 /** Of a form that anyone may send; none of them takes a file. */
 export const SMALL_FORM = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
 
-/**
- * Whether a request comes from a page of ours: it carries the token of its own cookie, in a header or a field of the form,
- * and the browser does not say that another site has sent it. The latter stops who can plant cookies from a neighbouring
- * host name.
- */
-export function isFromOurPage({ raw }: Pick<Incoming, 'raw'>, secret: string | undefined, field: unknown): boolean {
-  const site = raw.headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false
-  const token = raw.headers['x-csrf-token'] ?? field
-  return secret !== undefined && typeof token === 'string' && isCsrfToken(secret, token)
+export const pageProofIn = (headers: Headers): PageProof => ({
+  csrfToken: headerIn(headers, 'x-csrf-token'),
+  fetchSite: headerIn(headers, 'sec-fetch-site'),
+})
+
+/** Whether a form has been sent by a page of ours, which may carry the proof in a field instead. */
+export function isOurForm(
+  { raw }: Pick<Incoming, 'raw'>,
+  secret: string | undefined,
+  field: string | undefined,
+): boolean {
+  const { csrfToken = field, fetchSite } = pageProofIn(raw.headers)
+  return secret !== undefined && isFromOurPage(secret, { csrfToken, fetchSite })
 }
 
 /** For a form. */

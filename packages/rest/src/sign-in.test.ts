@@ -282,6 +282,20 @@ describe('/oauth/authorize', () => {
     })
   })
 
+  test('nobody is asked for what they do not have themselves', async () => {
+    const root = await world.user('root2', { isAdministrator: true })
+    const draft = { name: 'Mighty', redirectUri: CALLBACK, scopes: 'api sudo' }
+    const { uid } = await world.perform(root, createApplication, draft)
+    const asked = { client_id: uid, scope: 'api sudo' }
+    // Before anyone has signed in nobody knows.
+    expect((await open(asked)).location).toMatch(/sign_in/)
+    await browser.signIn()
+    expect(parametersOf((await open(asked)).location)).toMatchObject({ error: 'invalid_scope', state: 'a&b"<c>' })
+    const { hidden } = await open({ ...asked, scope: 'api' })
+    const forced = await browser.post('/oauth/authorize', { ...hidden, ...asked, decision: 'allow' })
+    expect(parametersOf(forced.location)).toMatchObject({ error: 'invalid_scope' })
+  })
+
   test('what applications call themselves is text', async () => {
     await browser.signIn()
     const { text } = await open()

@@ -2,7 +2,7 @@ import { type Core, DomainError, findSession, newVisitorSecret, signIn, signOut,
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
 import { type Html, html, pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isFromOurPage, SMALL_FORM, sessionSecretIn, setSessionCookie } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM, sessionSecretIn, setSessionCookie } from './session-cookie.ts'
 
 export const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
@@ -33,7 +33,7 @@ export function signInRoutes(core: Core): ServedRoute[] {
 
 /** Who is signed in in this browser; to look prolongs the session. */
 export async function signedInUser(core: Core, request: Incoming): Promise<{ user: User; secret: string } | undefined> {
-  const secret = sessionSecretIn(request, core.settings)
+  const secret = sessionSecretIn(request.raw.headers, core.settings)
   const session = secret === undefined ? undefined : await findSession(core, secret)
   return secret !== undefined && session?.user !== undefined ? { secret, user: session.user } : undefined
 }
@@ -51,8 +51,8 @@ async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
 async function begin(core: Core, request: RouteRequest): Promise<Reply> {
   const { csrf_token, login, password, return_to } = fieldsOf(request.body)
   const returnTo = localPath(return_to)
-  const secret = sessionSecretIn(request, core.settings)
-  if (!isFromOurPage(request, secret, csrf_token)) {
+  const secret = sessionSecretIn(request.raw.headers, core.settings)
+  if (!isOurForm(request, secret, csrf_token)) {
     return formPage(core, request, { status: 403, returnTo, problem: 'The form had expired. Please try again.' })
   }
   try {
@@ -77,8 +77,8 @@ async function begin(core: Core, request: RouteRequest): Promise<Reply> {
 }
 
 async function end(core: Core, request: RouteRequest): Promise<Reply> {
-  const secret = sessionSecretIn(request, core.settings)
-  if (secret !== undefined && !isFromOurPage(request, secret, fieldsOf(request.body).csrf_token)) {
+  const secret = sessionSecretIn(request.raw.headers, core.settings)
+  if (secret !== undefined && !isOurForm(request, secret, fieldsOf(request.body).csrf_token)) {
     return pageReply({ status: 403, title: 'Not signed out', body: html`<p>The form had expired.</p>` })
   }
   if (secret !== undefined) await signOut(core, secret)
@@ -94,7 +94,7 @@ interface FormState {
 
 /** A visitor's cookie makes the form theirs: without it, anyone could have them sign in as somebody else. */
 function formPage(core: Core, request: Incoming, { status, returnTo, problem, headers }: FormState): Reply {
-  const known = sessionSecretIn(request, core.settings)
+  const known = sessionSecretIn(request.raw.headers, core.settings)
   const secret = known ?? newVisitorSecret(core)
   const action = core.settings.externalUrl + SIGN_IN_PATH
   return pageReply({

@@ -5,9 +5,11 @@ import {
   deactivateUser,
   getCurrentUser,
   getUserProfile,
+  listOwnEmails,
   listUserProjects,
   listUsers,
   removeUser,
+  type User,
   type UserProfile,
   unblockUser,
   updateUser,
@@ -64,6 +66,12 @@ export const userShape: Shape<UserProfile> = {
   }),
 }
 
+/** Only administrators set an address, which counts from then on. */
+const emailShape: Shape<User> = {
+  schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }),
+  of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: new Date(createdAtMs).toISOString() }),
+}
+
 /** All that a change of the state answers. */
 const doneShape: Shape<true> = { schema: z.literal(true), of: (done) => done }
 
@@ -81,6 +89,15 @@ export const usersArea: Area = {
       scopes,
       shape: userShape,
     }),
+    route({
+      method: 'GET',
+      path: '/user/emails',
+      operation: listOwnEmails,
+      summary: 'The e-mail addresses of the user who asks',
+      scopes: [...scopes, 'email'],
+      shape: emailShape,
+      isList: true,
+    }),
     route({ method: 'GET', path: '/users', operation: listUsers, summary: 'Users', scopes, shape: userShape }),
     route({
       method: 'GET',
@@ -97,6 +114,7 @@ export const usersArea: Area = {
       operation: listUserProjects,
       summary: "Projects in a user's namespace",
       names,
+      scopes,
       shape: projectShape,
     }),
     route({

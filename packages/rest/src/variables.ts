@@ -1,19 +1,6 @@
-import {
-  createGroupVariable,
-  createProjectVariable,
-  getGroupVariable,
-  getProjectVariable,
-  listGroupVariables,
-  listProjectVariables,
-  removeGroupVariable,
-  removeProjectVariable,
-  type ShownVariable,
-  updateGroupVariable,
-  updateProjectVariable,
-  variableTypes,
-} from '@penstock/core'
+import { groupVariables, projectVariables, type ShownVariable, variableTypes } from '@penstock/core'
 import { z } from 'zod'
-import { type Area, route, type Shape } from './route.ts'
+import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 const variableShape: Shape<ShownVariable> = {
   schema: z.object({
@@ -40,98 +27,60 @@ const variableShape: Shape<ShownVariable> = {
   }),
 }
 
-const ofProject = { names: { project: 'id' } }
-const ofGroup = { names: { group: 'id' } }
-const shape = variableShape
-const endsInName = true
-
 /** @see design.md 6 */
 export const variablesArea: Area = {
   tag: 'CI/CD variables',
-  routes: [
+  routes: [...routesOf('project', projectVariables), ...routesOf('group', groupVariables)],
+}
+
+function routesOf(parent: 'group' | 'project', operations: typeof groupVariables): RestRoute[] {
+  const all = `/${parent}s/:id/variables`
+  const path = `${all}/:key`
+  const names = { parent: 'id' }
+  const shape = variableShape
+  const endsInName = true
+  return [
     route({
       method: 'GET',
-      path: '/projects/:id/variables',
-      operation: listProjectVariables,
-      summary: 'The variables of a project',
-      ...ofProject,
+      path: all,
+      operation: operations.list,
+      summary: `The variables of a ${parent}`,
+      names,
       shape,
     }),
     route({
       method: 'POST',
-      path: '/projects/:id/variables',
-      operation: createProjectVariable,
-      summary: 'Adds a variable to a project',
-      ...ofProject,
+      path: all,
+      operation: operations.create,
+      summary: `Adds a variable to a ${parent}`,
+      names,
       shape,
     }),
     route({
       method: 'GET',
-      path: '/projects/:id/variables/:key',
-      operation: getProjectVariable,
-      summary: 'A variable of a project',
-      ...ofProject,
+      path,
+      operation: operations.get,
+      summary: `A variable of a ${parent}`,
+      names,
       shape,
       endsInName,
     }),
     route({
       method: 'PUT',
-      path: '/projects/:id/variables/:key',
-      operation: updateProjectVariable,
-      summary: 'Changes a variable of a project',
-      ...ofProject,
+      path,
+      operation: operations.update,
+      summary: `Changes a variable of a ${parent}`,
+      names,
       shape,
       endsInName,
     }),
     route({
       method: 'DELETE',
-      path: '/projects/:id/variables/:key',
-      operation: removeProjectVariable,
-      summary: 'Removes a variable of a project',
-      ...ofProject,
+      path,
+      operation: operations.remove,
+      summary: `Removes a variable of a ${parent}`,
+      names,
       endsInName,
     }),
-    route({
-      method: 'GET',
-      path: '/groups/:id/variables',
-      operation: listGroupVariables,
-      summary: 'The variables of a group',
-      ...ofGroup,
-      shape,
-    }),
-    route({
-      method: 'POST',
-      path: '/groups/:id/variables',
-      operation: createGroupVariable,
-      summary: 'Adds a variable to a group',
-      ...ofGroup,
-      shape,
-    }),
-    route({
-      method: 'GET',
-      path: '/groups/:id/variables/:key',
-      operation: getGroupVariable,
-      summary: 'A variable of a group',
-      ...ofGroup,
-      shape,
-      endsInName,
-    }),
-    route({
-      method: 'PUT',
-      path: '/groups/:id/variables/:key',
-      operation: updateGroupVariable,
-      summary: 'Changes a variable of a group',
-      ...ofGroup,
-      shape,
-      endsInName,
-    }),
-    route({
-      method: 'DELETE',
-      path: '/groups/:id/variables/:key',
-      operation: removeGroupVariable,
-      summary: 'Removes a variable of a group',
-      ...ofGroup,
-      endsInName,
-    }),
-  ],
+  ]
 }

@@ -1,3 +1,6 @@
 export { type Clock, systemClock } from './clock.ts'
 export { jsonLog, type Log, silentLog } from './log.ts'
+export { networkOf, subscriberOf } from './network.ts'
 export type { Random } from './random.ts'
+export { Repeating } from './repeating.ts'
+export { ProxyAddressError, TrustedProxies, unmapped } from './trusted-proxies.ts'

@@ -65,6 +65,8 @@ export class World {
         impersonationEnabled: true,
         personalAccessTokenPrefix: 'svcpat-',
         oauthTokenLifetimeSeconds: 7_200,
+        adminMode: false,
+        ropcWithoutClientCredentials: true,
         ...settings,
       },
     }

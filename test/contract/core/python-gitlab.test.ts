@@ -77,7 +77,7 @@ const expected: Readonly<Record<string, unknown>> = {
     'no project': noProject,
     'no user': noUser,
     'wrong value': ['GitlabListError', 400, 'state does not have a valid value'],
-    taken: ['GitlabCreateError', 409, '409 Conflict: Email has already been taken'],
+    taken: ['GitlabCreateError', 409, 'Email has already been taken'],
     member: ['GitlabCreateError', 404, '404 User Not Found'],
   },
   users: {
@@ -109,7 +109,7 @@ const expected: Readonly<Record<string, unknown>> = {
   },
   members: {
     made: ['mem', 20, '2026-12-31'],
-    again: ['GitlabCreateError', 409, '409 Conflict: Member already exists'],
+    again: ['GitlabCreateError', 409, 'Member already exists'],
     changed: 30,
     direct: [],
     inherited: [

@@ -88,7 +88,7 @@ export async function startPenstockGateway(
 }
 
 /** It prints where it listens once it does. */
-async function started(child: ChildProcess): Promise<void> {
+export async function started(child: ChildProcess): Promise<void> {
   const lines = createInterface({ input: child.stdout! })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`penstock ended with ${code}`)

@@ -13,27 +13,59 @@ export interface LoadResult {
   readonly failures: number
 }
 
-/** 64 keep-alive connections, as fast as they are answered, for `seconds`. */
-export async function wrk(port: number, body: Uint8Array, token: string, seconds: number): Promise<LoadResult> {
+export interface WrkRequest {
+  readonly port: number
+  readonly method?: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  /** Default 64. */
+  readonly connections?: number
+  /** Lines for what differs from request to request. */
+  readonly lua?: string
+}
+
+/** Export requests on 64 connections. */
+export const wrk = (port: number, body: Uint8Array, token: string, seconds: number): Promise<LoadResult> =>
+  wrkRequests(
+    {
+      port,
+      method: 'POST',
+      path: '/v1/traces',
+      headers: {
+        'Content-Type': 'application/x-protobuf',
+        Authorization: `Bearer ${token}`,
+        'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0',
+      },
+      body,
+    },
+    seconds,
+  )
+
+/** The same request over and over on keep-alive connections, as fast as it is answered, for `seconds`. */
+export async function wrkRequests(request: WrkRequest, seconds: number): Promise<LoadResult> {
+  const { port, method = 'GET', path, headers, body, connections = 64, lua = '' } = request
   const directory = mkdtempSync(join(tmpdir(), 'penstock-wrk-'))
   try {
-    writeFileSync(join(directory, 'body'), body)
-    const script = join(directory, 'post.lua')
+    const script = join(directory, 'request.lua')
+    const bodyFile = join(directory, 'body')
+    if (body !== undefined) writeFileSync(bodyFile, body)
+    const lines = [
+      `wrk.method = "${method}"`,
+      ...(body === undefined ? [] : [`wrk.body = io.open("${bodyFile}", "rb"):read("*a")`]),
+      ...Object.entries(headers).map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
+      lua,
+    ]
     writeFileSync(
       script,
-      `local file = io.open("${directory}/body", "rb")
-wrk.method = "POST"
-wrk.body = file:read("*a")
-wrk.headers["Content-Type"] = "application/x-protobuf"
-wrk.headers["Authorization"] = "Bearer ${token}"
-wrk.headers["User-Agent"] = "OTel-OTLP-Exporter-JavaScript/0.223.0"
+      `${lines.join('\n')}
 function done(summary, latency)
   local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.status + summary.errors.timeout
   io.write(string.format("RESULT %d %d %d %d %d\\n", summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), failures))
 end
 `,
     )
-    const args = ['-t1', '-c64', `-d${seconds}`, '-s', script, `http://127.0.0.1:${port}/v1/traces`]
+    const args = ['-t1', `-c${connections}`, `-d${seconds}`, '-s', script, `http://127.0.0.1:${port}${path}`]
     const { stdout } = await promisify(execFile)('wrk', args)
     const [requests, micros, p50, p99, failures] = /RESULT (.+)/.exec(stdout)![1]!.split(' ').map(Number) as number[]
     return {

@@ -17,7 +17,7 @@ export const migrateCommand: CommandDefinition = {
     )
   },
   run: async (_inputs, flags, environment) => {
-    await asCoreOperator(flags, environment, async () => {})
+    await asCoreOperator(flags, environment, async () => {}, { migrates: true })
     await write(environment.stderr, 'the database of the core is up to date\n')
     return exitCodes.ok
   },

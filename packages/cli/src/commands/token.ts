@@ -10,6 +10,7 @@ import {
 } from '@penstock/gateway'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
+import { runJobToken } from '../core/job-token.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { integerFrom } from '../input-flags.ts'
 import { write } from '../output.ts'
@@ -21,11 +22,16 @@ const examples = `
 create and rotate print the token on stdout, and that is the only time it can be seen. import reads one from standard input:
 32 to 256 characters that clients use already. A running gateway takes a change up within two seconds.
 
+With --kind job it is a token of the core instead, for a job of a project that a user has started: it acts as the user, in
+that project only, until it is revoked. It can be created and revoked.
+
 Examples:
   $ penstock token create --name ci-runners
   $ penstock token list
   $ penstock token rotate 7Hq2mK9sT4bZ --overlap 3600
   $ penstock token revoke 7Hq2mK9sT4bZ
+  $ penstock token create --kind job --project ops/tools --user mira
+  $ penstock token revoke 12 --kind job
 `
 
 const columns: readonly Column[] = ['ID', 'NAME', 'STATUS', 'SIGNALS', 'EXPIRES', 'LAST USED'].map((title) => ({
@@ -80,10 +86,13 @@ export const tokenCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('ingest tokens, without HTTP')
-        .description('Creates, lists, rotates, imports and revokes ingest tokens in the data directory.')
+        .summary('ingest tokens and tokens of jobs, without HTTP')
+        .description('Creates, lists, rotates, imports and revokes ingest tokens; creates and revokes tokens of jobs.')
         .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
         .argument('[id]', 'of the token to rotate or revoke')
+        .addOption(new Option('--kind <kind>', 'of token').choices(['ingest', 'job']).default('ingest'))
+        .addOption(new Option('--project <project>', 'of a job: id or full path of its project'))
+        .addOption(new Option('--user <user>', 'of a job: id or name of who has started it'))
         .addOption(new Option('--name <name>', 'of a new token'))
         .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the token does not expire'))
         .addOption(
@@ -99,6 +108,9 @@ export const tokenCommand: CommandDefinition = {
   },
   run: async (inputs, flags, environment) => {
     const [action = '', id] = inputs
+    if (flags.kind === 'job') return runJobToken(action, id, flags, environment)
+    if (flags.project !== undefined || flags.user !== undefined)
+      throw new UsageError('--project and --user are for --kind job')
     if (action === 'revoke' || action === 'rotate') required(id)
     if (action !== 'create' && action !== 'import') requireStore(flags, environment)
     await asOperator(flags, environment, (context) => actions[action]!(context, id, flags, environment))

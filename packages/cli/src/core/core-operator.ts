@@ -16,15 +16,17 @@ export function settingsOf(flags: OptionValues, env: Environment['env']): Settin
 /**
  * Runs operations of the core as the operator of the machine, beside a running core or without one.
  *
+ * @param migrates an older database is brought up to this version; without it, it is refused
  * @throws {UsageError} what an operation refuses
  */
 export async function asCoreOperator<Result>(
   flags: OptionValues,
   { env, clock }: Environment,
   work: (core: Core) => Promise<Result>,
+  { migrates = false }: { readonly migrates?: boolean } = {},
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
-  const { core, close } = await openCore(settings, clock, settings['core.externalUrl'] ?? '')
+  const { core, close } = await openCore(settings, clock, { externalUrl: settings['core.externalUrl'] ?? '', migrates })
   try {
     return await work(core)
   } catch (error) {

@@ -2,9 +2,10 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type CoreTables, pendingCoreMigrations } from '@penstock/core'
-import { openDatabase } from '@penstock/db'
+import { openToRead } from '@penstock/db'
 import type { ListenAddress } from '@penstock/gateway'
 import type { Settings } from '../serve/setting-table.ts'
+import { databaseReason } from '../serve/start-error.ts'
 import { coreDatabase } from './open-core.ts'
 
 export interface Finding {
@@ -66,7 +67,7 @@ async function databaseFinding(settings: Settings): Promise<Finding> {
   if (settings.databaseUrl === undefined && !existsSync(location)) {
     return { grade: 'note', what: `there is no database ${name} yet; the first start makes it` }
   }
-  const opened = (async () => openDatabase<CoreTables>(location))()
+  const opened = (async () => openToRead<CoreTables>(location))()
   try {
     const pending = await pendingCoreMigrations(await opened)
     return pending.length === 0
@@ -75,7 +76,7 @@ async function databaseFinding(settings: Settings): Promise<Finding> {
   } catch (error) {
     return {
       grade: 'wrong',
-      what: `${name} cannot be used: ${(error as Error).message}`,
+      what: `${name} cannot be used: ${databaseReason(error as Error)}`,
       remedy:
         settings.databaseUrl === undefined
           ? 'put back a backup, or start with another data directory'
@@ -109,9 +110,8 @@ async function portFinding(setting: string, { host, port }: ListenAddress): Prom
 function urlFinding(settings: Settings): Finding {
   const externalUrl = settings['core.externalUrl']
   const { host } = settings['core.listen']
-  const isLoopback = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (externalUrl === undefined) {
-    return isLoopback
+    return isLoopback(host)
       ? { grade: 'ok', what: 'generated URLs start with the bound address' }
       : {
           grade: 'wrong',
@@ -119,7 +119,9 @@ function urlFinding(settings: Settings): Finding {
           remedy: 'set PENSTOCK_EXTERNAL_URL to the URL that people use',
         }
   }
-  return externalUrl.startsWith('http://') && !isLoopback
+  const { protocol, hostname } = new URL(externalUrl)
+  // Wherever we listen: it is what people use, and a proxy in front that speaks HTTP does not mend it.
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))
     ? {
         grade: 'wrong',
         what: `${externalUrl} sends passwords and tokens in clear text`,
@@ -127,3 +129,5 @@ function urlFinding(settings: Settings): Finding {
       }
     : { grade: 'ok', what: `generated URLs start with ${externalUrl}` }
 }
+
+const isLoopback = (host: string): boolean => /^127\.[\d.]+$/.test(host) || host === '::1' || host === 'localhost'

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Core, type CoreTables, loadSecretsKey, migrateCore } from '@penstock/core'
-import { openDatabase } from '@penstock/db'
+import {
+  type Core,
+  type CoreTables,
+  isNewCoreDatabase,
+  loadSecretsKey,
+  migrateCore,
+  pendingCoreMigrations,
+} from '@penstock/core'
+import { type Db, openDatabase } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import { UsageError } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
@@ -24,12 +31,23 @@ export interface OpenCore {
   close(): Promise<void>
 }
 
+export interface OpenCoreOptions {
+  /** Every generated URL starts with it. */
+  readonly externalUrl: string
+  /** Brings the tables up to this version; without it only a new database gets any. */
+  readonly migrates: boolean
+}
+
 /**
- * The core on its database, migrated.
+ * The core on its database.
  *
  * @throws {UsageError} when the directory or the database cannot be used
  */
-export async function openCore(settings: Settings, clock: Clock, externalUrl: string): Promise<OpenCore> {
+export async function openCore(
+  settings: Settings,
+  clock: Clock,
+  { externalUrl, migrates }: OpenCoreOptions,
+): Promise<OpenCore> {
   const { dataDir } = settings
   await orUsageError(
     `cannot use the data directory ${dataDir}`,
@@ -38,7 +56,7 @@ export async function openCore(settings: Settings, clock: Clock, externalUrl: st
   const { location, name } = coreDatabase(settings)
   const db = await orUnusable(name, (async () => openDatabase<CoreTables>(location))())
   try {
-    await orUnusable(name, migrateCore(db))
+    await orUnusable(name, migrates ? migrateCore(db) : requireTables(db, name))
     const core: Core = {
       db,
       clock,
@@ -51,6 +69,8 @@ export async function openCore(settings: Settings, clock: Clock, externalUrl: st
         impersonationEnabled: settings['core.impersonationEnabled'],
         personalAccessTokenPrefix: `${settings.serviceName}pat-`,
         oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],
+        adminMode: settings['core.adminMode'],
+        ropcWithoutClientCredentials: settings['core.ropcWithoutClientCredentials'],
       },
     }
     return { core, close: () => db.close() }
@@ -58,6 +78,14 @@ export async function openCore(settings: Settings, clock: Clock, externalUrl: st
     await db.close()
     throw error
   }
+}
+
+/** A service of the version before may be at work on the tables. */
+async function requireTables(db: Db<CoreTables>, name: string): Promise<void> {
+  if (await isNewCoreDatabase(db)) return migrateCore(db)
+  const pending = await pendingCoreMigrations(db)
+  if (pending.length === 0) return
+  throw new UsageError(`${name} lacks ${pending.join(', ')}: end the older service, then run penstock migrate`)
 }
 
 async function loadKey(file: string): Promise<Uint8Array> {

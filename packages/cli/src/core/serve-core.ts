@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
-import { ensureRootToken } from '@penstock/core'
+import { ensureRootToken, startSweeping, sweepRepositories } from '@penstock/core'
 import { listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
-import type { Log } from '@penstock/runtime'
+import { type Log, TrustedProxies } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { openCore } from './open-core.ts'
@@ -28,26 +28,37 @@ export async function serveCore(settings: Settings, { clock }: Environment, log:
   const listening = await listen((request, response) => answer(request, response), settings['core.listen'])
   try {
     const externalUrl = (settings['core.externalUrl'] ?? listening.url).replace(/\/+$/, '')
-    const { core, close } = await openCore(settings, clock, externalUrl)
-    const rootToken = await ensureRootToken(core, settings.rootToken)
-    answer = restListener({
-      core,
-      areas,
-      log,
-      rateLimits: {
-        anonymous: { count: settings['core.anonymousPerMinute'], periodSeconds: 60 },
-        authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
-      },
-      extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
-    })
-    return {
-      url: externalUrl,
-      rootToken,
-      close: async (timeoutMs) => {
-        const giveUp = AbortSignal.timeout(timeoutMs)
-        await listening.close(giveUp)
-        await close()
-      },
+    const { core, close } = await openCore(settings, clock, { externalUrl, migrates: true })
+    try {
+      const rootToken = await ensureRootToken(core, settings.rootToken)
+      answer = restListener({
+        core,
+        areas,
+        log,
+        rateLimits: {
+          anonymous: { count: settings['core.anonymousPerMinute'], periodSeconds: 60 },
+          authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
+        },
+        trustedProxies: new TrustedProxies(settings['core.trustedProxies']),
+        extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
+      })
+      // Nobody waits for what a process that ended has left to be removed.
+      const leftovers = sweepRepositories(core).catch((err) =>
+        log.error({ event: 'sweep.failed', err }, 'left for later'),
+      )
+      const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
+      return {
+        url: externalUrl,
+        rootToken,
+        close: async (timeoutMs) => {
+          await listening.close(AbortSignal.timeout(timeoutMs))
+          await Promise.all([sweeping.end(), leftovers])
+          await close()
+        },
+      }
+    } catch (error) {
+      await close()
+      throw error
     }
   } catch (error) {
     await listening.close(AbortSignal.abort())

@@ -1,4 +1,5 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
+import { TrustedProxies } from '@penstock/runtime'
 
 /** How one kind of value is written, and what is said of one that is not. */
 export interface Shape<Value> {
@@ -60,6 +61,19 @@ export const words: Shape<readonly string[]> = {
       .split(',')
       .map((word) => word.trim())
       .filter((word) => word !== ''),
+}
+
+export const networks: Shape<readonly string[]> = {
+  form: 'addresses or networks, as in 10.0.0.0/8, with commas between',
+  parse: (value) => {
+    const given = words.parse(value)!
+    try {
+      new TrustedProxies(given)
+      return given
+    } catch {
+      return undefined
+    }
+  },
 }
 
 export function choice<const Choice extends string>(...choices: readonly Choice[]): Shape<Choice> {

@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   mapOf,
+  networks,
   origins,
   rootToken,
   type Shape,
@@ -83,6 +84,18 @@ export const settingTable = {
     '7200',
     'Of an OAuth access token.',
   ),
+  'core.adminMode': row(
+    'PENSTOCK_ADMIN_MODE',
+    flag,
+    'false',
+    'Whether an administrator acts as one only with a token that has the scope `admin_mode`.',
+  ),
+  'core.ropcWithoutClientCredentials': row(
+    'PENSTOCK_ROPC_WITHOUT_CLIENT_CREDENTIALS',
+    flag,
+    'true',
+    "Whether a user's password gets an OAuth token without an application showing its credentials.",
+  ),
   'core.anonymousPerMinute': row(
     'PENSTOCK_ANONYMOUS_PER_MINUTE',
     integer(1, 10_000_000),
@@ -94,6 +107,18 @@ export const settingTable = {
     integer(1, 10_000_000),
     '6000',
     'Requests a minute and user.',
+  ),
+  'core.trustedProxies': row(
+    'PENSTOCK_TRUSTED_PROXIES',
+    networks,
+    '',
+    'Proxies in front of the core whose `X-Forwarded-For` says where a request comes from. Unset: none.',
+  ),
+  'core.eventRetentionDays': row(
+    'PENSTOCK_EVENT_RETENTION_DAYS',
+    integer(1, 36_500),
+    '400',
+    'How long the record of who has changed what is kept.',
   ),
   rootToken: row(
     'PENSTOCK_ROOT_TOKEN',
@@ -333,7 +358,7 @@ export const settingTable = {
   ),
   'gateway.forwardAuthProxies': row(
     'PENSTOCK_FORWARD_AUTH_PROXIES',
-    words,
+    networks,
     loopbackProxies.join(),
     'Addresses whose forward-auth requests are believed.',
   ),

@@ -1,3 +1,4 @@
+import { isUnavailable } from '@penstock/db'
 import { ConfigError, NewerVersionError } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
@@ -28,18 +29,29 @@ function systemErrorOf(error: NodeJS.ErrnoException & { address?: string; port?:
 /**
  * Anything else that goes wrong is passed on as it is.
  *
- * @throws {UsageError} for a database that cannot be opened: damaged, no database at all, or made by a newer version
+ * @throws {UsageError} for a database that cannot be opened: damaged, no database at all, not to be reached, or made by a
+ * newer version
  */
-export async function orUnusable<Database>(file: string, opening: Promise<Database>): Promise<Database> {
+export async function orUnusable<Database>(database: string, opening: Promise<Database>): Promise<Database> {
   try {
     return await opening
   } catch (error) {
-    if (isOfTheFile(error)) throw new UsageError(`cannot use ${file}: ${error.message}`)
+    if (isOfTheDatabase(error)) throw new UsageError(`cannot use ${database}: ${databaseReason(error)}`)
     throw error
   }
 }
 
-function isOfTheFile(error: unknown): error is Error {
-  if (error instanceof NewerVersionError || isSystemError(error)) return true
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
+/** One line, with the system's own word for it where a server cannot be reached. */
+export function databaseReason(error: Error): string {
+  const cause = error.cause instanceof Error && 'code' in error.cause ? ` (${error.cause.code})` : ''
+  return error.message.split('\n', 1)[0] + cause
+}
+
+/** What PostgreSQL says to whoever may not make tables. */
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+function isOfTheDatabase(error: unknown): error is Error {
+  if (error instanceof NewerVersionError || isSystemError(error) || isUnavailable(error)) return true
+  if (!(error instanceof Error && 'code' in error)) return false
+  return error.code === INSUFFICIENT_PRIVILEGE || String(error.code).startsWith('SQLITE_')
 }

@@ -1,6 +1,8 @@
-import type { Generated } from 'kysely'
+import type { Expression, ExpressionBuilder, Generated, SqlBool } from 'kysely'
 import type { Group } from '../groups/group.ts'
 import type { Reading, Tx } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
 import { type AccessLevel, accessLevels } from './access-level.ts'
 
@@ -28,39 +30,46 @@ export interface MembersTable {
  * is a role in its own group only, and is not inherited.
  */
 export async function levelIn(
-  { db, nowMs }: Reading,
+  reading: Reading,
   userId: number,
   subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
 ): Promise<AccessLevel> {
-  const { level } = await db
+  const { level } = await reading.db
     .selectFrom('members')
     .select(({ fn }) => fn.max<number | null>('access_level').as('level'))
     .where('user_id', '=', userId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', todayOf(nowMs))]))
-    .where((eb) =>
-      eb.or([
-        ...(subject.groupIds.length > 0
-          ? [
-              eb.and([
-                eb('group_id', 'in', [...subject.groupIds]),
-                eb.or([
-                  eb('access_level', '>', accessLevels.minimal),
-                  ...(subject.kind === 'group' ? [eb('group_id', '=', subject.id)] : []),
-                ]),
-              ]),
-            ]
-          : []),
-        ...(subject.kind === 'project'
-          ? [eb.and([eb('project_id', '=', subject.id), eb('access_level', '>', accessLevels.minimal)])]
-          : []),
-      ]),
-    )
+    .where(isInForce(reading))
+    .where(isGivenIn(subject, 'inherited'))
     .executeTakeFirstOrThrow()
   return (level ?? 0) as AccessLevel
 }
 
-/** `YYYY-MM-DD`: roles that end on this day or before have ended. */
-export const todayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10)
+/** `direct`: only roles given in it; `inherited`: those from the groups above too. */
+export type Reach = 'direct' | 'inherited'
+
+type Condition = (eb: ExpressionBuilder<CoreTables, 'members'>) => Expression<SqlBool>
+
+/** Memberships that count in a group or project. Minimal access counts in its own group alone, and in no project. */
+export const isGivenIn =
+  (
+    subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
+    reach: Reach,
+  ): Condition =>
+  (eb) => {
+    const isMore = eb('members.access_level', '>', accessLevels.minimal)
+    const own =
+      subject.kind === 'group'
+        ? eb('members.group_id', '=', subject.id)
+        : eb.and([eb('members.project_id', '=', subject.id), isMore])
+    const above = reach === 'inherited' ? subject.groupIds : []
+    return above.length === 0 ? own : eb.or([own, eb.and([eb('members.group_id', 'in', [...above]), isMore])])
+  }
+
+/** Memberships that have not ended: one that ends on this day or before it has. */
+export const isInForce =
+  ({ nowMs }: Pick<Reading, 'nowMs'>): Condition =>
+  (eb) =>
+    eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', dayAt(nowMs))])
 
 export interface MemberDraft {
   readonly userId: number
@@ -92,18 +101,18 @@ export async function insertMember(
 
 /** Whether the user has a role in something below the group: a subgroup, or a project. */
 export async function hasRoleBelow(
-  { db, nowMs }: Reading,
+  reading: Reading,
   userId: number,
   { groupIds }: Pick<Group, 'groupIds'>,
 ): Promise<boolean> {
   const below = `/${groupIds.join('/')}/%`
-  const row = await db
+  const row = await reading.db
     .selectFrom('members')
     .leftJoin('groups', 'groups.id', 'members.group_id')
     .leftJoin('projects', 'projects.id', 'members.project_id')
     .select('members.id')
     .where('members.user_id', '=', userId)
-    .where((eb) => eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', todayOf(nowMs))]))
+    .where(isInForce(reading))
     .where((eb) => eb.or([eb('groups.lineage', 'like', below), eb('projects.lineage', 'like', below)]))
     .limit(1)
     .executeTakeFirst()

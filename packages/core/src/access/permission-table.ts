@@ -21,11 +21,12 @@ export const permissionTable = {
   read_group: { least: minimal, visitors: 'anyone', fromBelow: true },
   admin_group: { least: owner },
   remove_group: { least: owner },
-  create_subgroup: { least: owner },
+  create_subgroup: { least: maintainer },
   create_project: { least: developer },
 
   read_project: { least: guest, visitors: 'anyone' },
   admin_project: { least: maintainer },
+  change_project_visibility: { least: owner },
   remove_project: { least: owner },
   archive_project: { least: owner },
   transfer_project: { least: owner },
@@ -41,7 +42,7 @@ export const permissionTable = {
   read_repository: { least: reporter, visitors: 'anyone' },
   push_code: { least: developer, endsWithArchiving: true },
 
-  read_label: { least: guest, visitors: 'anyone' },
+  read_label: { least: minimal, visitors: 'anyone', fromBelow: true },
   admin_label: { least: planner, endsWithArchiving: true },
   read_issue: { least: guest, visitors: 'anyone' },
   read_confidential_issue: { least: planner },
@@ -55,8 +56,8 @@ export const permissionTable = {
   update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true },
   remove_merge_request: { least: owner, endsWithArchiving: true },
 
-  read_milestone: { least: guest, visitors: 'signed_in' },
-  admin_milestone: { least: planner },
-  remove_milestone: { least: developer },
+  read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true },
+  admin_milestone: { least: planner, endsWithArchiving: true },
+  remove_milestone: { least: developer, endsWithArchiving: true },
 } as const satisfies Record<string, PermissionRow>
 export type Permission = keyof typeof permissionTable

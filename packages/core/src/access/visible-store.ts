@@ -1,50 +1,62 @@
-import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Actor, Reading } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels, type Visibility } from './access-level.ts'
-import { todayOf } from './membership.ts'
+import { isInForce } from './membership.ts'
+import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 
 /**
- * What `canSee` and `levelIn` say, as conditions on the rows of `groups` and `projects`:
+ * What `can` and `levelIn` say, as conditions on the rows of `groups` and `projects` at hand:
  *
  * ```ts
- * db.selectFrom('projects').selectAll().where(isVisibleProject(reading, actor))
+ * db.selectFrom('projects').selectAll().where(allowedInProject(reading, actor, 'read_issue'))
  * ```
+ *
+ * They take no account of archiving: that ends changes, and not looking.
  */
 type Condition = Expression<SqlBool>
 type Asking = Pick<Reading, 'nowMs'>
 
 /** Groups that the actor may see: by their visibility, by a role, or by a role in something below. */
-export function isVisibleGroup(reading: Asking, actor: Actor): Condition {
-  const eb = expressionBuilder<CoreTables, 'groups'>()
-  if (actor?.isAdministrator) return always
-  const open = eb('groups.visibility', 'in', openTo(actor))
-  return actor === undefined ? open : eb.or([open, hasPartInGroup(reading, actor.id)])
-}
+export const isVisibleGroup = (reading: Asking, actor: Actor) => allowedInGroup(reading, actor, 'read_group')
 
 /** Projects that the actor may see: by their visibility or by a role. */
-export function isVisibleProject(reading: Asking, actor: Actor): Condition {
+export const isVisibleProject = (reading: Asking, actor: Actor) => allowedInProject(reading, actor, 'read_project')
+
+export function allowedInGroup(reading: Asking, actor: Actor, permission: Permission): Condition {
+  const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
+  // What a job sees of groups is what nobody in particular sees.
+  const viewer = actor?.jobProjectId === undefined ? actor : undefined
+  if (viewer?.isAdministrator) return always
+  return anyOf([
+    openTo(viewer, visitors, 'groups'),
+    ...(viewer === undefined ? [] : [hasLevelInGroup(reading, viewer.id, least)]),
+    ...(viewer === undefined || !fromBelow ? [] : [hasRoleBelowGroup(reading, viewer.id)]),
+  ])
+}
+
+export function allowedInProject(reading: Asking, actor: Actor, permission: Permission): Condition {
+  const { least, visitors }: PermissionRow = permissionTable[permission]
+  return asSeenBy(actor, (viewer) => {
+    if (viewer?.isAdministrator) return always
+    return anyOf([
+      openTo(viewer, visitors, 'projects'),
+      ...(viewer === undefined ? [] : [hasLevelInProject(reading, viewer.id, least)]),
+    ])
+  })
+}
+
+/** What a job sees: of its own project as its user, of all others as nobody. */
+export function asSeenBy(actor: Actor, condition: (viewer: Actor) => Condition): Condition {
+  if (actor?.jobProjectId === undefined) return condition(actor)
+  const { jobProjectId, ...user } = actor
   const eb = expressionBuilder<CoreTables, 'projects'>()
-  if (actor?.isAdministrator) return always
-  const open = eb('projects.visibility', 'in', openTo(actor))
-  return actor === undefined ? open : eb.or([open, hasLevelInProject(reading, actor.id, accessLevels.guest)])
+  return eb.or([condition(undefined), eb.and([eb('projects.id', '=', jobProjectId), condition(user)])])
 }
 
 /** Groups in which the user has a role, or in something below them. */
-export function hasPartInGroup(reading: Asking, userId: number): Condition {
-  const eb = expressionBuilder<CoreTables, 'groups'>()
-  return eb.or([
-    hasLevelInGroup(reading, userId, accessLevels.minimal),
-    eb.exists(
-      roles(reading, userId)
-        .leftJoin('groups as below', 'below.id', 'members.group_id')
-        .leftJoin('projects as within', 'within.id', 'members.project_id')
-        .where((inner) =>
-          inner.or([liesIn('below.lineage', 'groups.lineage'), liesIn('within.lineage', 'groups.lineage')]),
-        ),
-    ),
-  ])
-}
+export const hasPartInGroup = (reading: Asking, userId: number): Condition =>
+  anyOf([hasLevelInGroup(reading, userId, accessLevels.minimal), hasRoleBelowGroup(reading, userId)])
 
 /** Groups in which the user has at least the role, of its own or inherited. */
 export function hasLevelInGroup(reading: Asking, userId: number, least: AccessLevel): Condition {
@@ -79,11 +91,18 @@ export function hasLevelInProject(reading: Asking, userId: number, least: Access
   )
 }
 
-/** Memberships that have not ended. */
-export const isInForce =
-  ({ nowMs }: Asking) =>
-  (eb: ExpressionBuilder<CoreTables, 'members'>): Condition =>
-    eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', todayOf(nowMs))])
+/** A role in the group itself is none below it, but whoever has one is allowed as much by that. */
+function hasRoleBelowGroup(reading: Asking, userId: number): Condition {
+  const eb = expressionBuilder<CoreTables, 'groups'>()
+  return eb.exists(
+    roles(reading, userId)
+      .leftJoin('groups as below', 'below.id', 'members.group_id')
+      .leftJoin('projects as within', 'within.id', 'members.project_id')
+      .where((inner) =>
+        inner.or([liesIn('below.lineage', 'groups.lineage'), liesIn('within.lineage', 'groups.lineage')]),
+      ),
+  )
+}
 
 const roles = (reading: Asking, userId: number) =>
   expressionBuilder<CoreTables, never>()
@@ -97,4 +116,13 @@ const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineag
 
 const always = sql<SqlBool>`1 = 1`
 
-const openTo = (actor: Actor): Visibility[] => (actor === undefined ? ['public'] : ['public', 'internal'])
+const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` or `)})`
+
+/** By their visibility alone. */
+function openTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
+  const admitted: Visibility[] =
+    viewer !== undefined && visitors !== undefined ? ['public', 'internal'] : visitors === 'anyone' ? ['public'] : []
+  return admitted.length === 0
+    ? sql<SqlBool>`1 = 0`
+    : sql<SqlBool>`${sql.ref(`${table}.visibility`)} in (${sql.join(admitted)})`
+}

@@ -44,7 +44,7 @@ export async function pageOfGroups(
   return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), groupOf)
 }
 
-/** @throws DomainError `not_pageable` unless by name, ascending */
+/** @throws DomainError `no_keyset_in_order` unless by name, ascending */
 export async function keysetPageOfGroups(
   reading: Reading,
   filter: GroupFilter,
@@ -64,8 +64,7 @@ function filtered({ db }: Reading, { within, search, without, visibility, isTopL
   if (within?.depth === 'direct') query = query.where('parent_id', '=', within.group.id)
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}_%`)
   if (isTopLevel) query = query.where('parent_id', 'is', null)
-  if (search !== undefined)
-    query = query.where((eb) => eb.or([containsText('groups.name', search), containsText('groups.path', search)]))
+  if (search !== undefined) query = query.where(containsText(['groups.name', 'groups.path'], search))
   if (visibility !== undefined) query = query.where('visibility', '=', visibility)
   if (without !== undefined && without.length > 0) query = query.where('id', 'not in', [...without])
   for (const condition of where) query = query.where(condition)

@@ -203,7 +203,7 @@ const parentOf = async (reading: Reading, { parentId }: Group): Promise<Group | 
 function requireNotMoreOpen(visibility: Group['visibility'], parent: Group | undefined): void {
   if (parent === undefined || !isMoreOpen(visibility, parent.visibility)) return
   throw invalid({
-    visibility_level: [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`],
+    visibilityLevel: [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`],
   })
 }
 
@@ -215,7 +215,7 @@ async function requireNotLessOpenThanBelow(tx: Tx, group: Group, visibility: Gro
   ]
   if (offenders.length > 0)
     throw invalid({
-      visibility_level: offenders.map(
+      visibilityLevel: offenders.map(
         (what) => `${visibility} is not allowed since this group contains ${what} with higher visibility.`,
       ),
     })

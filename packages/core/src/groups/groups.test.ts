@@ -66,11 +66,11 @@ describe('creating', () => {
     const inner = { name: 'x', path: 'x', parentId: id }
     const refused = await world.perform(mira, createGroup, { ...inner, visibility: 'public' }).catch(failure)
     const reason = 'public is not allowed since the parent group has a internal visibility.'
-    expect(refused).toEqual({ code: 'invalid', fields: { visibility_level: [reason] } })
+    expect(refused).toEqual({ code: 'invalid', fields: { visibilityLevel: [reason] } })
     await world.perform(mira, createGroup, { ...inner, visibility: 'internal' })
     const closed = await world.perform(mira, updateGroup, { group: id, visibility: 'private' }).catch(failure)
     const below = 'private is not allowed since this group contains sub-groups with higher visibility.'
-    expect(closed).toEqual({ code: 'invalid', fields: { visibility_level: [below] } })
+    expect(closed).toEqual({ code: 'invalid', fields: { visibilityLevel: [below] } })
   })
 })
 
@@ -167,6 +167,6 @@ describe('lists', () => {
     } while (cursor !== undefined)
     expect(found).toEqual(['house', 'secret/inner', 'open', 'open/part', 'secret'])
     const other = { pagination: 'keyset', orderBy: 'id' }
-    expect(await world.perform(ivo, listGroups, other).catch(failure)).toMatchObject({ code: 'not_pageable' })
+    expect(await world.perform(ivo, listGroups, other).catch(failure)).toEqual({ code: 'no_keyset_in_order' })
   })
 })

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { accessLevels } from '../access/access-level.ts'
 import { hasLevelInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import { containsText } from '../kit/contains-text.ts'
+import { containsWords } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
@@ -33,9 +33,9 @@ export function conditionsOf(tables: IssuableTables, filter: IssuableFilter): Ra
     filter.authorUsername !== undefined &&
       sql<SqlBool>`${column('author_id')} in (select id from users where lower(username) = lower(${filter.authorUsername}))`,
     filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
-    ...searchConditions(
-      filter.search,
+    ...containsWords(
       (filter.in ?? ['title', 'description']).map((name) => `${tables.items}.${name}`),
+      filter.search,
     ),
     filter.createdAfter !== undefined && sql<SqlBool>`${column('created_at_ms')} >= ${filter.createdAfter}`,
     filter.createdBefore !== undefined && sql<SqlBool>`${column('created_at_ms')} <= ${filter.createdBefore}`,
@@ -78,15 +78,6 @@ export function personCondition(
   if (typeof who === 'number') return sql<SqlBool>`exists (${pairs} and pairs.user_id = ${who})`
   return sql<SqlBool>`exists (${pairs} and pairs.user_id in (
     select id from users where lower(username) = lower(${who.username})))`
-}
-
-/** Every word in one of the columns, in any case. */
-function searchConditions(search: string | undefined, columns: readonly string[]): RawBuilder<SqlBool>[] {
-  const words = search?.split(/\s+/).filter((word) => word !== '') ?? []
-  return words.map((word) => {
-    const hits = columns.map((column) => containsText(column, word))
-    return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
-  })
 }
 
 /** The most urgent of its labels' priorities, for an ascending order; after all others without one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
-import { clearable, instant } from '../kit/parameter-schemas.ts'
+import { clearable, iidList, instant } from '../kit/parameter-schemas.ts'
 import { labelNames } from '../labels/label.ts'
 import type { Milestone } from '../milestones/milestone.ts'
 import type { User } from '../users/user.ts'
@@ -81,7 +81,7 @@ export const issuableOrders = ['created_at', 'updated_at', 'title', 'label_prior
 /** Parameters of every list of them, to be spread into its input. */
 export const issuableFilterInput = {
   scope: z.enum(['created_by_me', 'created-by-me', 'assigned_to_me', 'assigned-to-me', 'all']).optional(),
-  iids: z.array(z.int()).max(100).optional(),
+  iids: iidList.optional(),
   labels: labelNames.optional(),
   /** A title, `None` or `Any`. */
   milestone: z.string().max(TITLE_CHARACTERS).optional(),

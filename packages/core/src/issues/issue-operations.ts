@@ -9,7 +9,7 @@ import type { DomainEvent } from '../kit/event.ts'
 import { command, freeQuery, query } from '../kit/operation.ts'
 import { type KeysetPage, keysetInput, type Page, pageInput, requireNearOffset } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { issuableChanges, issuableFields, issuableTitle, scopeOf } from './issuable.ts'
@@ -112,7 +112,7 @@ export const updateIssue = command(
       if (changeNames.every((name) => input[name] === undefined)) {
         context.addIssue(problem('at_least_one', { names: changeNames }))
       }
-    }),
+    }, acrossParameters),
     permission: 'read_issue',
     subject,
   },

@@ -7,6 +7,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
+import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import {
@@ -31,7 +32,6 @@ import {
   usersById,
 } from './issuable-store.ts'
 import type { Issue, IssueFilter, IssueOrder, IssueState, IssueStateEvent } from './issue.ts'
-import { allowedInProject, asSeenBy } from './readable-projects.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -99,7 +99,7 @@ const keysetColumns: Partial<Record<IssueOrder, keyof IssuesTable>> = {
   title: 'title',
 }
 
-/** @throws DomainError `not_pageable` for an order whose column may hold nothing */
+/** @throws DomainError `no_keyset_in_order` for an order whose column may hold nothing */
 export async function keysetPageOfIssues(
   reading: Reading,
   actor: Actor,
@@ -186,7 +186,8 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('issues').where('id', '=', id).execute()
 }
 
-function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
+/** Those that the actor may see, as a query over `issues` and `projects`. */
+export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
   const { state = 'all', confidential, weight } = filter
   return reading.db
     .selectFrom('issues')

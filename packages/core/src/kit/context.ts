@@ -27,6 +27,10 @@ export interface CoreSettings {
   /** Before the random part of a personal, project or group access token. */
   readonly personalAccessTokenPrefix: string
   readonly oauthTokenLifetimeSeconds: number
+  /** Whether an administrator acts as one only with a token of the scope `admin_mode`. */
+  readonly adminMode: boolean
+  /** Whether a password gets a token without an application showing its credentials. */
+  readonly ropcWithoutClientCredentials: boolean
 }
 
 /** Who asks; `undefined`: nobody has signed in. */
@@ -43,6 +47,11 @@ export interface Tx extends Reading {
   readonly db: Transaction<CoreTables>
   /** What happened, told to whoever wants to know, if the transaction commits. */
   recordEvent(event: DomainEvent): Promise<void>
+  /**
+   * Runs `work` once the transaction has committed, before the caller hears of it. The process may end in between: what has
+   * to happen must be found again at the next start. A failure concerns nobody any more.
+   */
+  afterCommit(work: (core: Core) => Promise<void>): void
 }
 
 export interface OperationContext {

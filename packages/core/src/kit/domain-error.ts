@@ -35,14 +35,23 @@ export type Failure =
   | { readonly code: 'forbidden'; readonly reason?: string }
   /** `what`: `Group`; without it, a record below something that was found. */
   | { readonly code: 'not_found'; readonly what?: string }
-  | { readonly code: 'not_allowed'; readonly message?: string }
-  /** A page that this list does not give: too far in, or by keyset in an order that has none. */
-  | { readonly code: 'not_pageable'; readonly message: string }
-  | { readonly code: 'conflict'; readonly reason: string }
+  /** It is exempt from what is asked, whoever asks: the default branch cannot be removed. */
+  | { readonly code: 'protected'; readonly message: string }
+  /** A page by its number, further into the things of that kind than such pages reach. */
+  | { readonly code: 'page_too_far'; readonly what: string; readonly mostItems: number }
+  /** A page by keyset, in an order that has none. */
+  | { readonly code: 'no_keyset_in_order' }
+  /** Without a reason: someone else is changing the same thing. */
+  | { readonly code: 'conflict'; readonly reason?: string }
+  /** Several are meant; the parameter `tellBy` would tell them apart. */
+  | { readonly code: 'ambiguous'; readonly what: string; readonly tellBy: readonly string[] }
   /** The record has changed since the time the caller named. */
-  | { readonly code: 'precondition_failed' }
-  | { readonly code: 'unprocessable'; readonly message?: string }
+  | { readonly code: 'changed_since' }
+  /** Well said, but it cannot be done with what there is. */
+  | { readonly code: 'impossible'; readonly message: string }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
+  /** The database cannot be reached, or too many want to write to it; nothing has changed. */
+  | { readonly code: 'unavailable'; readonly retryAfterSeconds: number }
 
 /** Thrown by operations. `failure` reaches clients; `cause` reaches only the log. */
 export class DomainError extends Error {

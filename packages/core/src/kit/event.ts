@@ -43,3 +43,10 @@ export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event
     })
     .execute()
 }
+
+/** Of those from before then, at most so many. Returns how many went. */
+export async function deleteEventsBefore({ db }: Pick<Tx, 'db'>, beforeMs: number, most: number): Promise<number> {
+  const old = db.selectFrom('events').select('id').where('at_ms', '<', beforeMs).orderBy('at_ms').limit(most)
+  const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

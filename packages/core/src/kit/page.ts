@@ -52,6 +52,24 @@ export async function pageOf<From extends keyof CoreTables, Row>(
     .limit(perPage + 1)
     .offset((page - 1) * perPage)
     .execute()
+  const end = (page - 1) * perPage + rows.length
+  // A page that is not full is the last one, and tells the total by itself; one behind the end tells nothing.
+  const isLast = rows.length <= perPage && (rows.length > 0 || page === 1)
+  const total = isLast ? end : await countOf(db, query)
+  return {
+    items: rows.slice(0, perPage),
+    page,
+    perPage,
+    hasNext: rows.length > perPage,
+    total: total > COUNTED ? undefined : total,
+  }
+}
+
+/** At most `COUNTED` and one more. */
+async function countOf<From extends keyof CoreTables, Row>(
+  db: Reading['db'],
+  query: SelectQueryBuilder<CoreTables, From, Row>,
+): Promise<number> {
   const some = query
     .clearSelect()
     .clearOrderBy()
@@ -61,13 +79,7 @@ export async function pageOf<From extends keyof CoreTables, Row>(
     .selectFrom(some.as('some'))
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
-  return {
-    items: rows.slice(0, perPage),
-    page,
-    perPage,
-    hasNext: rows.length > perPage,
-    total: total > COUNTED ? undefined : total,
-  }
+  return total
 }
 
 export function mapPage<From, To>(page: Page<From>, to: (item: From) => To): Page<To> {
@@ -147,22 +159,15 @@ export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From)
 /**
  * Asked by a list that also knows keyset pagination, before it gives a page by number.
  *
- * @param type of what it lists, as clients know it: `Project`
- * @throws DomainError `not_pageable`
+ * @param what it lists: `Project`
+ * @throws DomainError `page_too_far`
  */
-export function requireNearOffset({ page, perPage }: PageRequest, type: string): void {
-  if (page * perPage <= MAX_OFFSET) return
-  const message =
-    `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${type}. ` +
-    'Remaining records can be retrieved using keyset pagination.'
-  throw new DomainError({ code: 'not_pageable', message })
+export function requireNearOffset({ page, perPage }: PageRequest, what: string): void {
+  if (page * perPage > MAX_OFFSET) throw new DomainError({ code: 'page_too_far', what, mostItems: MAX_OFFSET })
 }
 
 /** For an order in which a list has no keyset pages. */
-export function noKeysetInThisOrder(): DomainError {
-  const message = 'Keyset pagination is not yet available for this type of request'
-  return new DomainError({ code: 'not_pageable', message })
-}
+export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'no_keyset_in_order' })
 
 type CursorValue = string | number
 

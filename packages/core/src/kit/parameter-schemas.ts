@@ -1,7 +1,11 @@
 import { z } from 'zod'
+import { dayAt } from './day.ts'
 
 /** How a group or project is named: its id, or its full path. @see spec/rest-part2-details.md 1.2 */
 export const namespaceRef = z.union([z.int(), z.string()])
+
+/** Those of a project or group that a list is to be held to. */
+export const iidList = z.array(z.int()).max(1_000)
 
 /** Milliseconds since 1970 of an ISO 8601 date-time; a date alone is its beginning, a time without a zone is UTC. */
 export const instant = z.string().transform((text, context) => {
@@ -14,10 +18,10 @@ export const instant = z.string().transform((text, context) => {
 /** `YYYY-MM-DD`, of a day that there is. */
 export const day = z.string().refine((text) => dayOf(text) === text)
 
-/** The day of a date or a date-time. */
+/** The day of a date or a date-time, as it stands there, whatever its zone. */
 export const dayOrInstant = z.string().transform((text, context) => {
-  const ms = instantMs(text.trim())
-  if (ms !== undefined) return new Date(ms).toISOString().slice(0, 10)
+  const written = text.trim()
+  if (instantMs(written) !== undefined) return written.slice(0, 'YYYY-MM-DD'.length)
   context.addIssue({ code: 'custom' })
   return z.NEVER
 })
@@ -38,5 +42,5 @@ function instantMs(text: string): number | undefined {
 
 function dayOf(text: string): string | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10)
+  return Number.isNaN(ms) ? undefined : dayAt(ms)
 }

@@ -1,14 +1,16 @@
 import type { z } from 'zod'
 import { DomainError, type ParameterProblem } from './domain-error.ts'
 
-/** @throws DomainError `parameters`, with everything that is wrong, in the order of the schema's keys */
+/**
+ * @throws DomainError `parameters`, with everything that is wrong, in the order of the schema's keys; rules about several of
+ * them come last
+ */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
   const order = 'shape' in schema ? Object.keys(schema.shape as object) : []
-  const problems = parsed.error.issues
-    .map(problemOf)
-    .toSorted((a, b) => order.indexOf(String(a.path[0])) - order.indexOf(String(b.path[0])))
+  const placeOf = ({ path }: ParameterProblem) => (path.length === 0 ? order.length : order.indexOf(String(path[0])))
+  const problems = parsed.error.issues.map(problemOf).toSorted((a, b) => placeOf(a) - placeOf(b))
   throw new DomainError({ code: 'parameters', problems })
 }
 
@@ -18,6 +20,14 @@ export function problem(
   { path = [], names }: { path?: (string | number)[]; names?: readonly string[] } = {},
 ) {
   return { code: 'custom' as const, path, params: { problem: kind, names } }
+}
+
+/**
+ * Second argument of the `superRefine` of an object, for a rule about which parameters come together: it is asked also when
+ * one of them is wrong by itself. The rule may rely on what is there, not on what it is.
+ */
+export const acrossParameters = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 }
 
 function problemOf(issue: z.core.$ZodIssue): ParameterProblem {

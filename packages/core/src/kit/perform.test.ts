@@ -1,10 +1,11 @@
+import { MOST_WRITES } from '@penstock/db'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import { getGroup } from '../groups/group-store.ts'
 import type { DomainError } from './domain-error.ts'
-import { command } from './operation.ts'
+import { command, freeCommand } from './operation.ts'
 import { namespaceRef } from './parameter-schemas.ts'
 
 let world: World
@@ -72,5 +73,32 @@ describe('perform', () => {
     await expect(world.perform(admin, rename, { group: 'ops', title: 'fails' })).rejects.toThrow('half done')
     await world.perform(admin, rename, { group: 'ops', title: 'works' })
     expect(await world.core.db.read.selectFrom('events').select(['id', 'actor_id']).execute()).toHaveLength(1)
+  })
+
+  test('while as many writes wait as may, one more is refused with the time to come again', async () => {
+    const group = await world.group('busy')
+    const root = await world.user('admin', { isAdministrator: true })
+    const waiting = Array.from({ length: MOST_WRITES }, () => world.core.db.write(async () => {}))
+    const input = { group: group.id, title: 'a' }
+    const refused = await world.perform(root, rename, input).catch(failure)
+    expect(refused).toEqual({ code: 'unavailable', retryAfterSeconds: 5 })
+    await Promise.all(waiting)
+    expect(await world.perform(root, rename, input)).toBe('busy: a')
+  })
+
+  test('what is to follow a change follows its commit, and not what was rolled back; its failure is nobody’s', async () => {
+    const followed: string[] = []
+    const change = freeCommand({ name: 'change', input: z.object({ title: z.string() }) }, async (tx, { title }) => {
+      tx.afterCommit(async () => {
+        followed.push(title)
+        throw new Error('too late')
+      })
+      if (title === 'fails') throw new Error('half done')
+      return followed.length
+    })
+    const mira = await world.user('mira')
+    await expect(world.perform(mira, change, { title: 'fails' })).rejects.toThrow('half done')
+    expect(await world.perform(mira, change, { title: 'kept' })).toBe(0)
+    expect(followed).toEqual(['kept'])
   })
 })

@@ -1,9 +1,13 @@
+import { isUnavailable } from '@penstock/db'
 import type { z } from 'zod'
 import type { Actor, Core, OperationContext, Tx } from './context.ts'
 import { DomainError, forbidden } from './domain-error.ts'
 import { type DomainEvent, insertEvent } from './event.ts'
 import type { Caller, InputSchema, Operation } from './operation.ts'
 import { parseInput } from './parse-input.ts'
+
+/** The queue of writers, if it was that, is mostly through by then. */
+const RETRY_AFTER_SECONDS = 5
 
 /**
  * The only way to run an operation: who asks, then the input, then (inside) what it is about and the permission, then the
@@ -22,14 +26,24 @@ export async function perform<Input extends InputSchema, Result>(
   const context: OperationContext = { actor, core }
   const reading = () => ({ ...context, db: core.db.read, nowMs: core.clock.nowMs() })
   const { work } = operation
-  switch (work.kind) {
-    case 'query':
-      return work.run(reading(), parsed)
-    case 'command':
-      return write(context, (tx) => work.run(tx, parsed))
-    case 'steps':
-      return work.run({ ...reading(), write: (inside) => write(context, inside) }, parsed)
+  try {
+    switch (work.kind) {
+      case 'query':
+        return await work.run(reading(), parsed)
+      case 'command':
+        return await write(context, (tx) => work.run(tx, parsed))
+      case 'steps':
+        return await work.run({ ...reading(), write: (inside) => write(context, inside) }, parsed)
+    }
+  } catch (error) {
+    throw asFailure(error)
   }
+}
+
+/** Also for adapters, of what they ask outside of operations: `unavailable` where that is the reason. */
+export function asFailure(error: unknown): unknown {
+  if (!isUnavailable(error)) return error
+  return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
 }
 
 /** Also for adapters: whoever lacks it is told so before a wrong parameter is. */
@@ -39,15 +53,18 @@ export function requireCaller(actor: Actor, caller: Caller): void {
   if (caller === 'administrator' && !actor.isAdministrator) throw forbidden()
 }
 
-function write<Result>(
+async function write<Result>(
   context: OperationContext,
   work: (tx: OperationContext & Tx) => Promise<Result>,
 ): Promise<Result> {
   const { core, actor } = context
-  return core.db.write((db) => {
+  const afterwards: ((core: Core) => Promise<void>)[] = []
+  const result = await core.db.write((db) => {
     // Read in the transaction: of two that follow each other, the later has the later time.
     const nowMs = core.clock.nowMs()
     const recordEvent = (event: DomainEvent) => insertEvent({ db, nowMs }, { actorId: actor?.id, ...event })
-    return work({ ...context, db, nowMs, recordEvent })
+    return work({ ...context, db, nowMs, recordEvent, afterCommit: (each) => void afterwards.push(each) })
   })
+  await Promise.allSettled(afterwards.map((each) => each(core)))
+  return result
 }

@@ -19,27 +19,27 @@ import {
 import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
 
 /** Labels of groups and of projects differ in nothing but whose they are. */
-export const groupLabels = labelsOf('group', (reading, { parent }) => getGroup(reading, parent))
-export const projectLabels = labelsOf('project', (reading, { parent }) => getProject(reading, parent))
+export const groupLabels = labelsOf('Group', (reading, { parent }) => getGroup(reading, parent))
+export const projectLabels = labelsOf('Project', (reading, { parent }) => getProject(reading, parent))
 
 function labelsOf(
-  kind: Subject['kind'],
+  owner: 'Group' | 'Project',
   subject: (reading: Reading, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
 ) {
   const reads = { caller: 'anyone', permission: 'read_label', subject } as const
   const writes = { permission: 'admin_label', subject } as const
 
   return {
-    list: query({ name: `list_${kind}_labels`, input: listLabelsInput, ...reads }, (context, input) => {
+    list: query({ name: `list${owner}Labels`, input: listLabelsInput, ...reads }, (context, input) => {
       const { search, includeAncestorGroups: withInherited } = input
       return pageOfLabels(context, { subject: context.subject, withInherited, search }, input)
     }),
 
-    get: query({ name: `get_${kind}_label`, input: labelInput, ...reads }, (context, input) =>
+    get: query({ name: `get${owner}Label`, input: labelInput, ...reads }, (context, input) =>
       getLabel(context, context.subject, input.labelId, input.includeAncestorGroups),
     ),
 
-    create: command({ name: `create_${kind}_label`, input: createLabelInput, ...writes }, async (tx, input) => {
+    create: command({ name: `create${owner}Label`, input: createLabelInput, ...writes }, async (tx, input) => {
       const { name, color, description, priority } = input
       requireSound({ name, color })
       if (await findNamesake(tx, tx.subject, name)) {
@@ -51,13 +51,13 @@ function labelsOf(
       return label
     }),
 
-    update: command({ name: `update_${kind}_label`, input: updateLabelInput, ...writes }, async (tx, input) => {
+    update: command({ name: `update${owner}Label`, input: updateLabelInput, ...writes }, async (tx, input) => {
       const { newName, color, description, priority } = input
       const before = await getLabel(tx, tx.subject, refOf(input), false)
       requireSound({ name: newName, color })
       const name = newName ?? before.name
       if (name !== before.name && (await findNamesake(tx, tx.subject, name))) {
-        throw invalid({ title: ['has already been taken'] })
+        throw invalid({ name: ['has already been taken'] })
       }
       const label = await updateLabel(tx, before.id, {
         name,
@@ -69,7 +69,7 @@ function labelsOf(
       return label
     }),
 
-    remove: command({ name: `remove_${kind}_label`, input: removeLabelInput, ...writes }, async (tx, input) => {
+    remove: command({ name: `remove${owner}Label`, input: removeLabelInput, ...writes }, async (tx, input) => {
       const label = await getLabel(tx, tx.subject, refOf(input), false)
       await deleteLabel(tx, label.id)
       await tx.recordEvent(eventOf('removed', label))

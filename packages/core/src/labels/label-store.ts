@@ -39,9 +39,7 @@ export interface LabelFilter extends LabelScope {
 export async function pageOfLabels(reading: Reading, filter: LabelFilter, page: PageRequest): Promise<Page<Label>> {
   let query = labelsIn(reading, filter).selectAll()
   const { search } = filter
-  if (search !== undefined) {
-    query = query.where(({ or }) => or([containsText('name', search), containsText('description', search)]))
-  }
+  if (search !== undefined) query = query.where(containsText(['name', 'description'], search))
   return mapPage(await pageOf(reading, query.orderBy('name').orderBy('id'), page), labelOf)
 }
 

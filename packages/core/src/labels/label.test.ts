@@ -69,7 +69,7 @@ test('a name is taken in a project also by the groups above', async () => {
 
 test.each([
   [{ color: 'pinkish' }, { code: 'invalid', fields: { color: ['must be a valid color code'] } }],
-  [{ name: 'a,b' }, { code: 'invalid', fields: { title: ['is invalid'] } }],
+  [{ name: 'a,b' }, { code: 'invalid', fields: { name: ['is invalid'] } }],
   [{ name: ' ' }, { code: 'parameters', problems: [{ path: ['name'], problem: 'empty' }] }],
 ])('%o is refused', async (wrong, expected) => {
   expect(await inTools('bug', wrong).catch(failure)).toEqual(expected)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pageInput } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 
 /** Of a group or of a project; one of the two ids is set. */
 export interface Label {
@@ -76,14 +76,14 @@ const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
 export const updateLabelInput = z
   .object({ ...named, ...changes })
-  .superRefine(requireNamed)
+  .superRefine(requireNamed, acrossParameters)
   .superRefine((input, context) => {
     if (changeNames.every((name) => input[name] === undefined)) {
       context.addIssue(problem('at_least_one', { names: changeNames }))
     }
-  })
+  }, acrossParameters)
 
-export const removeLabelInput = z.object(named).superRefine(requireNamed)
+export const removeLabelInput = z.object(named).superRefine(requireNamed, acrossParameters)
 
 type Named = z.output<z.ZodObject<typeof named>>
 
@@ -96,7 +96,7 @@ function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void 
 /** What is wrong with it, by attribute; `{}`: nothing. */
 export function labelFaults({ name, color }: { name?: string | undefined; color?: string | undefined }) {
   return {
-    ...(name?.includes(',') && { title: ['is invalid'] }),
+    ...(name?.includes(',') && { name: ['is invalid'] }),
     ...(color !== undefined && !colorForm.test(color) && { color: ['must be a valid color code'] }),
   }
 }

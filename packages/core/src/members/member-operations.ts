@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import { accessLevelInput } from '../access/access-level-input.ts'
 import { canSee, type Standing } from '../access/can.ts'
-import { todayOf } from '../access/membership.ts'
+import type { Reach } from '../access/membership.ts'
 import { requirePermission, type Subject, standingOf } from '../access/subject.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { command, freeCommand, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
 import { type Member, roleNames } from './member.ts'
@@ -20,17 +21,19 @@ import {
   findMember,
   hasOtherOwner,
   listMemberRows,
-  type Reach,
   setMember,
   updateMemberRow,
 } from './member-store.ts'
 
+/** In the names of operations. */
+const namesOfReach = { direct: 'Direct', inherited: 'Inherited' } as const satisfies Record<Reach, string>
+
 /** Members of groups and of projects differ in who may change them, and in the rules about owners. */
-export const groupMembers = membersOf('group', 'admin_group_members', getGroup)
-export const projectMembers = membersOf('project', 'admin_project_members', getProject)
+export const groupMembers = membersOf('Group', 'admin_group_members', getGroup)
+export const projectMembers = membersOf('Project', 'admin_project_members', getProject)
 
 function membersOf(
-  kind: Subject['kind'],
+  owner: 'Group' | 'Project',
   permission: 'admin_group_members' | 'admin_project_members',
   find: (reading: Reading, ref: number | string) => Promise<Subject>,
 ) {
@@ -42,7 +45,7 @@ function membersOf(
   const list = (reach: Reach) =>
     query(
       {
-        name: `list_${reach}_${kind}_members`,
+        name: `list${namesOfReach[reach]}${owner}Members`,
         input: z.object({
           parent: namespaceRef,
           query: z.string().max(255).optional(),
@@ -56,7 +59,7 @@ function membersOf(
     )
 
   const show = (reach: Reach) =>
-    query({ name: `show_${reach}_${kind}_member`, input: one, ...reads }, (context, { userId }) =>
+    query({ name: `show${namesOfReach[reach]}${owner}Member`, input: one, ...reads }, (context, { userId }) =>
       getMember(context, context.subject, userId, reach),
     )
 
@@ -69,7 +72,7 @@ function membersOf(
     /** Exactly one user, by id or username. */
     add: command(
       {
-        name: `add_${kind}_member`,
+        name: `add${owner}Member`,
         input: z
           .object({
             parent: namespaceRef,
@@ -83,7 +86,7 @@ function membersOf(
             if (userId !== undefined && username !== undefined)
               context.addIssue(problem('mutually_exclusive', { names }))
             if (userId === undefined && username === undefined) context.addIssue(problem('at_least_one', { names }))
-          }),
+          }, acrossParameters),
         ...writes,
       },
       async (tx, { userId, username, accessLevel: level, expiresAt }): Promise<Member> => {
@@ -106,7 +109,7 @@ function membersOf(
 
     update: command(
       {
-        name: `update_${kind}_member`,
+        name: `update${owner}Member`,
         input: one.extend({ accessLevel: accessLevelInput, expiresAt: clearable(day) }),
         ...writes,
       },
@@ -126,7 +129,7 @@ function membersOf(
 
     /** By whoever may change members, or by the member. Of a group, with the roles below it unless `skipSubresources`. */
     remove: freeCommand(
-      { name: `remove_${kind}_member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
+      { name: `remove${owner}Member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
       async (tx, { parent, userId, skipSubresources }): Promise<void> => {
         const from = await find(tx, parent)
         const standing = await standingOf(tx, tx.actor, from)
@@ -172,9 +175,9 @@ async function requireGood(
   expiresAt: string | undefined,
 ): Promise<void> {
   const isTopGroup = subject.kind === 'group' && subject.parentId === undefined
-  if (level === accessLevels.minimal && !isTopGroup) throw invalid({ access_level: ['is not included in the list'] })
-  if (expiresAt !== undefined && expiresAt < todayOf(tx.nowMs))
-    throw invalid({ expires_at: ['cannot be a date in the past'] })
+  if (level === accessLevels.minimal && !isTopGroup) throw invalid({ accessLevel: ['is not included in the list'] })
+  if (expiresAt !== undefined && expiresAt < dayAt(tx.nowMs))
+    throw invalid({ expiresAt: ['cannot be a date in the past'] })
   const above = subject.groupIds.filter((id) => subject.kind === 'project' || id !== subject.id)
   const parentId = above.at(-1)
   const parent = parentId === undefined ? undefined : await findGroup(tx, parentId)
@@ -182,7 +185,7 @@ async function requireGood(
   if (inherited === undefined || inherited.level <= level || inherited.level === accessLevels.minimal) return
   const source = await findGroup(tx, inherited.groupId!)
   throw invalid({
-    access_level: [
+    accessLevel: [
       `should be greater than or equal to ${roleNames[inherited.level]} inherited membership from group ${source!.name}`,
     ],
   })

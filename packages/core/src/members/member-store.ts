@@ -1,8 +1,14 @@
 import type { Selectable } from 'kysely'
 import { type AccessLevel, accessLevels } from '../access/access-level.ts'
-import { insertMember, type MemberDraft, type MembersTable } from '../access/membership.ts'
+import {
+  insertMember,
+  isGivenIn,
+  isInForce,
+  type MemberDraft,
+  type MembersTable,
+  type Reach,
+} from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
-import { isInForce } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
@@ -10,9 +16,6 @@ import type { Reading, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
-
-/** `direct`: only roles given in it; `inherited`: those from the groups above too, of each user the highest. */
-export type Reach = 'direct' | 'inherited'
 
 export interface MemberFilter {
   /** Part of the name or username. */
@@ -32,9 +35,7 @@ export async function listMemberRows(
   if (search !== undefined)
     query = query
       .innerJoin('users', 'users.id', 'members.user_id')
-      .where((eb) =>
-        eb.or([containsText('users.name', search), containsText('users.username', search)]),
-      ) as typeof query
+      .where(containsText(['users.name', 'users.username'], search)) as typeof query
   if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
   const rows = await pageOf(reading, query.orderBy('members.id'), page)
   const members = await membersOfRows(reading, rows.items)
@@ -53,27 +54,7 @@ export async function findMember(
 }
 
 function membersOf(reading: Reading, subject: Subject, reach: Reach) {
-  const given = reading.db
-    .selectFrom('members')
-    .where(isInForce(reading))
-    .where((eb) => {
-      const groupIds = reach === 'inherited' ? subject.groupIds : subject.kind === 'group' ? [subject.id] : []
-      return eb.or([
-        ...(subject.kind === 'project' ? [eb('members.project_id', '=', subject.id)] : []),
-        ...(groupIds.length > 0
-          ? [
-              eb.and([
-                eb('members.group_id', 'in', [...groupIds]),
-                // Minimal access is not inherited.
-                eb.or([
-                  eb('members.access_level', '>', accessLevels.minimal),
-                  ...(subject.kind === 'group' ? [eb('members.group_id', '=', subject.id)] : []),
-                ]),
-              ]),
-            ]
-          : []),
-      ])
-    })
+  const given = reading.db.selectFrom('members').where(isInForce(reading)).where(isGivenIn(subject, reach))
   // Of the roles of one user, the highest; of equal ones, the last given.
   const best = given
     .select(({ fn }) => [

@@ -84,7 +84,7 @@ describe('adding', () => {
     [{ userId: 99 }, { code: 'not_found', what: 'User' }],
     [{ userId: 2 }, { code: 'conflict', reason: 'Member already exists' }],
     [{ accessLevel: 7 }, { code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'not_a_value' }] }],
-    [{ expiresAt: '2026-02-02' }, { code: 'invalid', fields: { expires_at: ['cannot be a date in the past'] } }],
+    [{ expiresAt: '2026-02-02' }, { code: 'invalid', fields: { expiresAt: ['cannot be a date in the past'] } }],
     [
       { userId: undefined },
       { code: 'parameters', problems: [{ path: [], problem: 'at_least_one', names: ['userId', 'username'] }] },
@@ -96,7 +96,7 @@ describe('adding', () => {
 
   test('minimal access only in a group at the top', async () => {
     const draft = { userId: ivo.id, accessLevel: minimal }
-    const fields = { access_level: ['is not included in the list'] }
+    const fields = { accessLevel: ['is not included in the list'] }
     for (const answer of [
       world.perform(mira, groupMembers.add, { ...draft, parent: infra.id }).catch(failure),
       world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }).catch(failure),
@@ -110,7 +110,7 @@ describe('adding', () => {
     const message = 'should be greater than or equal to Developer inherited membership from group ops'
     expect(await world.perform(mira, projectMembers.add, draft).catch(failure)).toEqual({
       code: 'invalid',
-      fields: { access_level: [message] },
+      fields: { accessLevel: [message] },
     })
   })
 })

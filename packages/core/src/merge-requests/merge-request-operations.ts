@@ -11,7 +11,7 @@ import type { DomainEvent } from '../kit/event.ts'
 import { command, freeQuery, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName, type MergeRequest, type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
@@ -106,7 +106,7 @@ export const createMergeRequest = command(
     const project = tx.subject
     if (input.targetProjectId !== undefined && input.targetProjectId !== project.id) {
       // There are no forks, so that only its own project takes in a branch.
-      throw new DomainError({ code: 'unprocessable', message: 'Source project is not a fork of the target project' })
+      throw new DomainError({ code: 'impossible', message: 'Source project is not a fork of the target project' })
     }
     await requireOwnBranches(tx, project, input)
     const { id, iid } = await insertMergeRequest(tx, project, tx.actor!.id, {
@@ -142,7 +142,7 @@ export const updateMergeRequest = command(
       if (changeNames.every((name) => input[name] === undefined)) {
         context.addIssue(problem('at_least_one', { names: changeNames }))
       }
-    }),
+    }, acrossParameters),
     permission: 'read_merge_request',
     subject,
   },

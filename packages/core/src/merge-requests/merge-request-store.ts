@@ -1,4 +1,5 @@
 import { type Generated, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import { allowedInProject } from '../access/visible-store.ts'
 import {
   conditionsOf,
   type IssuableTables,
@@ -8,7 +9,6 @@ import {
   userIdsByItem,
   usersById,
 } from '../issues/issuable-store.ts'
-import { allowedInProject } from '../issues/readable-projects.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -56,7 +56,7 @@ export const mergeRequestTables = {
   assignees: 'merge_request_assignees',
 } as const satisfies IssuableTables
 
-type MergeRequestRow = Selectable<MergeRequestsTable> & { project_path: string }
+type MergeRequestRow = Selectable<MergeRequestsTable> & { project_path: string; sha: string | null }
 
 /**
  * Of the merge requests that the actor may see.
@@ -170,7 +170,12 @@ function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeReques
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
     .selectAll('merge_requests')
-    .select('projects.full_path as project_path')
+    .leftJoin('branch_tips', (join) =>
+      join
+        .onRef('branch_tips.project_id', '=', 'merge_requests.project_id')
+        .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
+    )
+    .select(['projects.full_path as project_path', 'branch_tips.sha'])
     .where((eb) => eb.and(conditionsOf(mergeRequestTables, filter)))
     .where(allowedInProject(reading, actor, 'read_merge_request'))
     .$if(state !== 'all', (all) => all.where('merge_requests.state', '=', state as MergeRequestState))
@@ -217,6 +222,7 @@ async function mergeRequestsOf(reading: Reading, rows: readonly MergeRequestRow[
     state: row.state,
     sourceBranch: row.source_branch,
     targetBranch: row.target_branch,
+    sha: row.sha ?? undefined,
     author: users.get(row.author_id ?? 0),
     assignees: (assignees.get(row.id) ?? []).map((id) => users.get(id)!),
     reviewers: (reviewers.get(row.id) ?? []).map((id) => users.get(id)!),

@@ -5,6 +5,8 @@ import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../projects/project.ts'
+import { removeBranch } from '../repositories/branch-operations.ts'
+import { createCommit } from '../repositories/commit-operations.ts'
 import type { User } from '../users/user.ts'
 import type { MergeRequest } from './merge-request.ts'
 import {
@@ -85,6 +87,24 @@ test('one branch is not merged into itself, nor twice at once into the same', as
   expect(second).toMatchObject({ iid: 2 })
   await update(second, { targetBranch: 'main' })
   expect(await update(first, { stateEvent: 'reopen' }).catch(failure)).toMatchObject({ code: 'conflict' })
+})
+
+test('it names the commit that its source branch has come to', async () => {
+  const commit = async (branch: string, filePath: string, start: object = {}) => {
+    const actions = [{ action: 'create', filePath, content: 'x' }]
+    const input = { project: tools.id, branch, commitMessage: 'x', actions, ...start }
+    return (await world.perform(developer, createCommit, input)).sha
+  }
+  await commit('main', 'a')
+  const { iid, sha: none } = await create('retry')
+  const shown = async () =>
+    (await world.perform(developer, getProjectMergeRequest, { project: tools.id, mergeRequestIid: iid })).sha
+  const first = await commit('retry', 'b', { startBranch: 'main' })
+  expect([none, await shown()]).toEqual([undefined, first])
+  const second = await commit('retry', 'c')
+  expect(await shown()).toBe(second)
+  await world.perform(developer, removeBranch, { project: tools.id, branch: 'retry' })
+  expect(await shown()).toBeUndefined()
 })
 
 test('it is closed and reopened', async () => {

@@ -16,6 +16,8 @@ export interface MergeRequest extends Issuable {
   readonly state: MergeRequestState
   readonly sourceBranch: string
   readonly targetBranch: string
+  /** The commit that the source branch names now; `undefined`: there is no such branch. */
+  readonly sha: string | undefined
   /** Its title says so. */
   readonly isDraft: boolean
   readonly reviewers: readonly User[]

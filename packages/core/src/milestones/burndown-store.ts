@@ -1,29 +1,42 @@
-import { pageOfIssues } from '../issues/issue-store.ts'
+import { wantedIssues } from '../issues/issue-store.ts'
 import type { Actor, Reading } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
 import type { BurndownIssue } from './burndown.ts'
 import type { Milestone } from './milestone.ts'
 
-const MOST_ISSUES = 10_000
+/** Of all issues together; one without any counts as one. */
+const MOST_CHANGES = 100_000
 
-/** Those of its issues that the actor may see, the oldest first; the first 10,000. */
+/**
+ * Those of its issues that the actor may see, the oldest first.
+ *
+ * @throws DomainError `refused` when more has happened to them than is told in one answer
+ */
 export async function burndownIssues(reading: Reading, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
-  const oldestFirst = { milestoneId: id, orderBy: 'created_at', sort: 'asc' } as const
-  const { items } = await pageOfIssues(reading, actor, oldestFirst, { page: 1, perPage: MOST_ISSUES })
-  if (items.length === 0) return []
-  const issueIds = items.map((issue) => issue.id)
-  const events = await reading.db
-    .selectFrom('issue_state_events')
-    .select(['issue_id', 'action', 'at_ms'])
-    .where('issue_id', 'in', issueIds)
-    .orderBy('at_ms')
-    .orderBy('id')
+  const rows = await wantedIssues(reading, actor, { milestoneId: id })
+    .leftJoin('issue_state_events as changes', 'changes.issue_id', 'issues.id')
+    .clearSelect()
+    .select(['issues.id', 'issues.created_at_ms', 'issues.weight', 'issues.state', 'changes.action', 'changes.at_ms'])
+    .orderBy('issues.created_at_ms')
+    .orderBy('issues.id')
+    .orderBy('changes.at_ms')
+    .orderBy('changes.id')
+    .limit(MOST_CHANGES + 1)
     .execute()
-  const changes = new Map(issueIds.map((issueId): [number, BurndownIssue['events'][number][]] => [issueId, []]))
-  for (const { issue_id, action, at_ms } of events) changes.get(issue_id)?.push({ action, atMs: at_ms })
-  return items.map((issue) => ({
-    createdAtMs: issue.createdAtMs,
-    weight: issue.weight,
-    isClosed: issue.state === 'closed',
-    events: changes.get(issue.id) ?? [],
-  }))
+  if (rows.length > MOST_CHANGES) {
+    const message = `The issues of the milestone have changed more than ${MOST_CHANGES} times`
+    throw new DomainError({ code: 'refused', message })
+  }
+  const issues = new Map<number, BurndownIssue & { readonly events: BurndownIssue['events'][number][] }>()
+  for (const { id, created_at_ms, weight, state, action, at_ms } of rows) {
+    const issue = issues.get(id) ?? {
+      createdAtMs: created_at_ms,
+      weight: weight ?? undefined,
+      isClosed: state === 'closed',
+      events: [],
+    }
+    if (action !== null && at_ms !== null) issue.events.push({ action, atMs: at_ms })
+    issues.set(id, issue)
+  }
+  return [...issues.values()]
 }

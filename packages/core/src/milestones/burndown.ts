@@ -17,16 +17,15 @@ export interface BurndownIssue {
 
 /**
  * What happened to the issues of a milestone until the end of its due day, or until now: issue by issue, each from its
- * creation on. Nothing for a milestone without both dates.
+ * creation on.
  *
  * @see spec/rest-part2-details.md 8.10
  */
 export function burndownEvents(
-  { startDate, dueDate }: Pick<Milestone, 'startDate' | 'dueDate'>,
+  { startDate, dueDate }: { readonly [Date in 'startDate' | 'dueDate']: NonNullable<Milestone[Date]> },
   issues: readonly BurndownIssue[],
   nowMs: number,
 ): BurndownEvent[] {
-  if (startDate === undefined || dueDate === undefined) return []
   const startMs = Date.parse(startDate)
   const endMs = Math.min(Date.parse(dueDate) + DAY_MS - 1, nowMs)
   return issues

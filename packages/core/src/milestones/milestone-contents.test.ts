@@ -1,9 +1,15 @@
-import { World } from '@penstock/testkit'
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Group } from '../groups/group.ts'
 import { createIssue, getProjectIssue, updateIssue } from '../issues/issue-operations.ts'
-import { createMergeRequest, getProjectMergeRequest } from '../merge-requests/merge-request-operations.ts'
+import { projectLabels } from '../labels/label-operations.ts'
+import {
+  createMergeRequest,
+  getProjectMergeRequest,
+  updateMergeRequest,
+} from '../merge-requests/merge-request-operations.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import type { Milestone } from './milestone.ts'
@@ -34,12 +40,14 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const issue = (title: string, { project = tools, ...fields }: { project?: Project; confidential?: true } = {}) =>
-  world.perform(mira, createIssue, { project: project.id, title, milestoneId: spring.id, ...fields })
-const mergeRequest = (sourceBranch: string, project = tools) =>
+const issue = (
+  title: string,
+  { project = tools, ...fields }: { project?: Project; confidential?: true; labels?: string[] } = {},
+) => world.perform(mira, createIssue, { project: project.id, title, milestoneId: spring.id, ...fields })
+const mergeRequest = (sourceBranch: string, project = tools, fields: object = {}) =>
   world.perform(mira, createMergeRequest, {
     ...{ project: project.id, title: sourceBranch, milestoneId: spring.id },
-    ...{ sourceBranch, targetBranch: 'main' },
+    ...{ sourceBranch, targetBranch: 'main', ...fields },
   })
 const one = () => ({ parent: 'ops', milestoneId: spring.id })
 const titles = ({ items }: { items: readonly { title: string }[] }) => items.map(({ title }) => title)
@@ -60,6 +68,26 @@ test('merge requests: of the group’s own projects, as far as they are seen', a
   const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.mergeRequests, one()))
   expect(await list(mira)).toEqual(['retry'])
   expect(await list(guest)).toEqual([])
+})
+
+test('both: whatever their state, the most urgent label first, then the newest', async () => {
+  const label = (name: string, priority?: number) =>
+    world.perform(mira, projectLabels.create, { parent: tools.id, name, color: '#123456', priority })
+  await label('soon', 2)
+  await label('now', 1)
+  await label('whatever')
+  const labels = [['whatever'], ['soon'], [], ['soon', 'now']]
+  for (const [index, names] of labels.entries()) {
+    const { iid } = await issue(`i${index}`, { labels: names })
+    if (index === 1) await world.perform(mira, updateIssue, { project: tools.id, issueIid: iid, stateEvent: 'close' })
+    const request = await mergeRequest(`m${index}`, tools, { labels: names })
+    const which = { project: tools.id, mergeRequestIid: request.iid }
+    if (index === 3) await world.perform(mira, updateMergeRequest, { ...which, stateEvent: 'close' })
+  }
+  expect(titles(await world.perform(mira, groupMilestones.issues, one()))).toEqual(['i3', 'i1', 'i2', 'i0'])
+  expect(titles(await world.perform(mira, groupMilestones.mergeRequests, one()))).toEqual(['m3', 'm1', 'm2', 'm0'])
+  const second = await world.perform(mira, groupMilestones.issues, { ...one(), page: 2, perPage: 3 })
+  expect([titles(second), second.total, second.hasNext]).toEqual([['i0'], 4, false])
 })
 
 test('of a project milestone: what the project holds', async () => {
@@ -84,6 +112,42 @@ test('burndown: when issues were created, closed and reopened', async () => {
     ['2026-02-04T04:05:06.789Z', 'closed'],
     ['2026-02-05T04:05:06.789Z', 'reopened'],
   ])
+})
+
+test('burndown: nothing without both dates', async () => {
+  await issue('x')
+  for (const dates of [{ startDate: '' }, { startDate: '2026-02-01', dueDate: '' }]) {
+    await world.perform(mira, groupMilestones.update, { ...one(), ...dates })
+    expect(await world.perform(mira, groupMilestones.burndownEvents, one())).toEqual([])
+  }
+})
+
+test('burndown: of 100,000 changes all are told, of more none', async () => {
+  const { id } = await issue('x')
+  await issue('hidden', { confidential: true })
+  const change = (times: number) =>
+    world.core.db.write((tx) =>
+      sql`insert into issue_state_events (issue_id, action, at_ms)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(times)})
+        select ${sql.lit(id)}, case when i % 2 = 1 then 'closed' else 'reopened' end, ${sql.lit(WORLD_BEGINS_MS)} from n`.execute(
+        tx,
+      ),
+    )
+  await change(100_000)
+  const told = await world.perform(guest, groupMilestones.burndownEvents, one())
+  expect([told.length, told.at(-1)?.action]).toEqual([100_001, 'reopened'])
+  await change(1)
+  const refused = world.perform(guest, groupMilestones.burndownEvents, one())
+  await expect(refused.catch(({ failure }) => failure)).resolves.toEqual({
+    code: 'refused',
+    message: 'The issues of the milestone have changed more than 100000 times',
+  })
+})
+
+test('open issues do not keep a milestone from being closed', async () => {
+  await issue('x')
+  const closed = await world.perform(mira, groupMilestones.update, { ...one(), stateEvent: 'close' })
+  expect(closed).toMatchObject({ state: 'closed' })
 })
 
 test('what had a milestone that is removed has none', async () => {

@@ -69,6 +69,17 @@ describe('filters', () => {
     expect(await titles({ search: ' ' })).toEqual(['autumn', 'Spring release'])
   })
 
+  test.each([
+    ['ÄÖÜ Straße', 'äöü STRAßE', 'STRASSE'],
+    ['ΟΔΥΣΣΕΥΣ', 'οδυσσευς', 'ΟΔΎΣΣΕΎΣ'],
+    ['Весна', 'вЕСНА', 'весны'],
+  ])('search finds %s by %s, not by %s', async (title, search, other) => {
+    await add(ops, title)
+    expect(await titles({ search })).toEqual([title])
+    expect(await titles({ searchTitle: search.slice(0, 5) })).toEqual([title])
+    expect(await titles({ search: other })).toEqual([])
+  })
+
   test('updated before and after an instant, it included', async () => {
     await add(ops, 'early')
     await world.clock.advance(1_000)
@@ -82,7 +93,8 @@ describe('filters', () => {
     await add(ops, 'spring', { startDate: '2026-03-01', dueDate: '2026-05-31' })
     await add(ops, 'begun', { startDate: '2026-03-01' })
     await add(ops, 'due', { dueDate: '2026-05-31' })
-    expect(await titles({ containingDate: '2026-05-31T23:00:00Z' })).toEqual(['spring'])
+    expect(await titles({ containingDate: '2026-05-31T23:00:00-05:00' })).toEqual(['spring'])
+    expect(await titles({ containingDate: '2026-06-01T00:30:00+02:00' })).toEqual([])
     expect(await titles({ containingDate: '2026-03-01' })).toEqual(['spring'])
     expect(await titles({ containingDate: '2026-06-01' })).toEqual([])
     expect(await titles({ startDate: '2026-05-31', endDate: '2026-06-30' })).toEqual(['spring'])
@@ -140,13 +152,16 @@ describe('the hierarchy', () => {
   test('with the groups above, as far as they are seen; numbers are not looked at then', async () => {
     expect(await sorted({ includeAncestors: true, iids: [9] }, mira)).toEqual(['infra', 'ops'])
     expect(await sorted({ includeParentMilestones: true }, mira)).toEqual(['infra', 'ops'])
-    expect(await sorted({ includeAncestors: true }, noor)).toEqual(['infra'])
+    expect(await sorted({ includeAncestors: true }, noor)).toEqual(['infra', 'ops'])
+    const stranger = await world.user('stranger')
+    expect(await sorted({ includeAncestors: true }, stranger)).toEqual(['infra'])
   })
 
   test('with all that is seen below', async () => {
     const below = { includeDescendants: true }
     expect(await sorted(below, mira)).toEqual(['hidden', 'infra', 'open', 'own', 'secret'])
-    expect(await sorted(below, noor)).toEqual(['infra', 'open', 'own'])
+    expect(await sorted(below, noor)).toEqual(['infra', 'open', 'own', 'secret'])
+    expect(await sorted(below, await world.user('stranger'))).toEqual(['infra', 'open'])
     expect(await sorted({ ...below, includeAncestors: true }, mira)).toContain('ops')
   })
 
@@ -159,7 +174,7 @@ describe('the hierarchy', () => {
       parent: 'ops/infra/secret/own',
       includeAncestors: true,
     })
-    expect(above.items.map(({ title }) => title)).toEqual(['of own', 'of infra'])
+    expect(above.items.map(({ title }) => title)).toEqual(['of own', 'of secret', 'of infra', 'of ops'])
   })
 })
 

@@ -80,7 +80,10 @@ function milestonesOf(
       { name: `list${owner}MilestoneBurndownEvents`, input: milestoneInput, ...reads },
       async (context, input) => {
         const milestone = await getMilestone(context, context.subject, input.milestoneId)
-        return burndownEvents(milestone, await burndownIssues(context, context.actor, milestone), context.nowMs)
+        if (milestone.startDate === undefined || milestone.dueDate === undefined) return []
+        const { startDate, dueDate } = milestone
+        const issues = await burndownIssues(context, context.actor, milestone)
+        return burndownEvents({ startDate, dueDate }, issues, context.nowMs)
       },
     ),
 

@@ -1,13 +1,7 @@
-import {
-  type ExpressionBuilder,
-  type Generated,
-  type GeneratedAlways,
-  type Selectable,
-  type SqlBool,
-  sql,
-} from 'kysely'
+import type { ExpressionBuilder, Generated, GeneratedAlways, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
+import { containsWords } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { nextIid } from '../kit/internal-id.ts'
@@ -103,8 +97,8 @@ function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables,
     iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
     state !== 'all' && eb('state', '=', state),
     title !== undefined && eb('title', '=', title),
-    ...wordsOf(filter.search).map((word) => eb.or([contains('title', word), contains('description', word)])),
-    ...wordsOf(filter.searchTitle).map((word) => contains('title', word)),
+    ...containsWords(['title', 'description'], filter.search),
+    ...containsWords(['title'], filter.searchTitle),
     updatedBefore !== undefined && eb('updated_at_ms', '<=', updatedBefore),
     updatedAfter !== undefined && eb('updated_at_ms', '>=', updatedAfter),
     containingDate !== undefined && eb('start_date', '<=', containingDate),
@@ -112,14 +106,6 @@ function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables,
     startDate !== undefined && eb('due_date', '>=', startDate),
     endDate !== undefined && eb('start_date', '<=', endDate),
   ].filter((condition) => condition !== false)
-}
-
-const wordsOf = (text = '') => text.split(/\s+/).filter((word) => word !== '')
-
-/** As a part of a word, whatever the case of its letters. */
-function contains(column: 'title' | 'description', word: string) {
-  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<SqlBool>`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`
 }
 
 /** Whether one of the parent, of a group above it or of anything below it has that title. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
 import { pageInput } from '../kit/page.ts'
-import { clearable, day, dayOrInstant, instant, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { clearable, day, dayOrInstant, iidList, instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
 
 export interface Milestone {
@@ -75,7 +75,7 @@ type FieldsInput = Pick<z.output<typeof updateMilestoneInput>, keyof MilestoneFi
 export const listMilestonesInput = z
   .object({
     ...parent,
-    iids: z.array(z.int()).max(100).optional(),
+    iids: iidList.optional(),
     state: z.enum([...milestoneStates, 'all']).default('all'),
     title: z.string().max(TITLE_CHARACTERS).optional(),
     search: z.string().max(TITLE_CHARACTERS).optional(),
@@ -97,13 +97,13 @@ export const listMilestonesInput = z
     if ((input.startDate === undefined) !== (input.endDate === undefined)) {
       context.addIssue(problem('all_or_none', { names: ['startDate', 'endDate'] }))
     }
-  })
+  }, acrossParameters)
 
 /** What is wrong with a milestone by itself; empty when nothing is. */
 export function flawsOf({ title, description = '', startDate = '', dueDate = '' }: MilestoneFields): Flaws {
   const flaws: Flaws = {}
   if (title === '') flaws.title = ["can't be blank"]
-  if (title.length > TITLE_CHARACTERS) flaws.title = [tooLong(TITLE_CHARACTERS)]
+  if ([...title].length > TITLE_CHARACTERS) flaws.title = [tooLong(TITLE_CHARACTERS)]
   if (description.length > DESCRIPTION_CHARACTERS) flaws.description = [tooLong(DESCRIPTION_CHARACTERS)]
   if (isTooLate(startDate)) flaws.startDate = [tooLate]
   if (isTooLate(dueDate)) flaws.dueDate = [tooLate]
@@ -113,9 +113,10 @@ export function flawsOf({ title, description = '', startDate = '', dueDate = '' 
 
 /** A milestone that is due today is not, whatever its state. */
 export function isMilestoneExpired({ dueDate }: Pick<Milestone, 'dueDate'>, nowMs: number): boolean {
-  return dueDate !== undefined && dueDate < new Date(nowMs).toISOString().slice(0, 10)
+  return dueDate !== undefined && Date.parse(dueDate) + DAY_MS <= nowMs
 }
 
+const DAY_MS = 86_400_000
 const LAST_DAY = '9999-12-31'
 const isTooLate = (date: string) => date.length > LAST_DAY.length
 const tooLate = `date must not be after ${LAST_DAY}`

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { archiveProject } from '../projects/project-operations.ts'
 import type { User } from '../users/user.ts'
 import { groupMilestones, projectMilestones } from './milestone-operations.ts'
 
@@ -54,6 +55,12 @@ describe('create', () => {
   test.each([
     [{ title: ' <b></b> ' }, { title: ["can't be blank"] }],
     [{ title: 'x'.repeat(256) }, { title: ['is too long (maximum is 255 characters)'] }],
+    [
+      { title: 'x', description: 'y'.repeat(1_048_577) },
+      { description: ['is too long (maximum is 1048576 characters)'] },
+    ],
+    [{ title: 'x', startDate: '2026-03-02', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
+    [{ title: 'x', dueDate: '10000-01-01' }, { dueDate: ['date must not be after 9999-12-31'] }],
     [{ title: 'x', startDate: '2026-03-01', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
     [{ title: 'x', startDate: '10000-01-01' }, { startDate: ['date must not be after 9999-12-31'] }],
   ])('%j breaks a rule', async (input, fields) => {
@@ -61,7 +68,24 @@ describe('create', () => {
   })
 
   test.each([
+    { title: '🌱'.repeat(255) },
+    { title: 'x', startDate: '9999-12-30', dueDate: '9999-12-31' },
+    { title: 'x', startDate: '2028-02-29', dueDate: '2028-03-01' },
+    { title: 'x', startDate: '', dueDate: null },
+  ])('%j keeps the rules', async (input) => {
+    expect(await create(input)).toMatchObject({ title: input.title })
+  })
+
+  test.each([
     [{}, { path: ['title'], problem: 'missing' }],
+    [
+      { title: 'x', startDate: '2027-02-29' },
+      { path: ['startDate'], problem: 'invalid' },
+    ],
+    [
+      { title: 'x', startDate: '2026-3-1' },
+      { path: ['startDate'], problem: 'invalid' },
+    ],
     [
       { title: 'x', dueDate: '2026-02-30' },
       { path: ['dueDate'], problem: 'invalid' },
@@ -99,6 +123,7 @@ describe('update', () => {
       dueDate: undefined,
       updatedAtMs: WORLD_BEGINS_MS + 1_000,
     })
+    expect(await update({ milestoneId: id, startDate: null })).toMatchObject({ startDate: undefined })
   })
 
   test('nothing to change, or an event that does not fit the state, changes nothing', async () => {
@@ -129,6 +154,16 @@ describe('update', () => {
     expect(await update({ milestoneId: id, title: 'y' }).catch(failure)).toMatchObject({ code: 'invalid' })
   })
 
+  test.each([
+    [{ title: '' }, { title: ["can't be blank"] }],
+    [{ dueDate: '2026-02-28' }, { dueDate: ['must be greater than start date'] }],
+    [{ startDate: '2026-05-31' }, { dueDate: ['must be greater than start date'] }],
+  ])('%j breaks a rule, and changes nothing', async (input, fields) => {
+    const before = await create({ title: 'x', startDate: '2026-03-01', dueDate: '2026-05-31' })
+    expect(await update({ milestoneId: before.id, ...input }).catch(failure)).toEqual({ code: 'invalid', fields })
+    expect(await world.perform(mira, groupMilestones.get, { parent: 'ops', milestoneId: before.id })).toEqual(before)
+  })
+
   test('an event that there is not', async () => {
     expect(await update({ milestoneId: 1, stateEvent: 'reopen' }).catch(failure)).toEqual({
       code: 'parameters',
@@ -142,7 +177,10 @@ describe('who may', () => {
     ['guest', 'forbidden', 'forbidden'],
     ['planner', 'may', 'forbidden'],
     ['reporter', 'may', 'forbidden'],
+    ['securityManager', 'may', 'forbidden'],
     ['developer', 'may', 'may'],
+    ['maintainer', 'may', 'may'],
+    ['owner', 'may', 'may'],
   ] as const)('%s: write %s, remove %s', async (role, write, remove) => {
     const { id } = await create({ title: 'x' })
     const noor = await world.user('noor')
@@ -153,6 +191,45 @@ describe('who may', () => {
     expect(await answerOf(create({ title: 'y' }, noor))).toBe(write)
     expect(await answerOf(world.perform(noor, groupMilestones.update, { ...one, title: 'z' }))).toBe(write)
     expect(await answerOf(world.perform(noor, groupMilestones.remove, one))).toBe(remove)
+  })
+
+  test('whoever sees a group only for something below it reads its milestones, and changes none', async () => {
+    const infra = await world.group('infra', { parent: ops })
+    const [tools, noor] = [await world.project('tools', infra), await world.user('noor')]
+    const { id } = await create({ title: 'x' })
+    await world.member(tools, noor, accessLevels.maintainer)
+    const one = { parent: 'ops', milestoneId: id }
+    expect(await world.perform(noor, groupMilestones.list, { parent: 'ops' })).toMatchObject({
+      items: [{ title: 'x' }],
+    })
+    expect(await world.perform(noor, groupMilestones.get, one)).toMatchObject({ title: 'x' })
+    expect(await world.perform(noor, groupMilestones.issues, one)).toMatchObject({ items: [] })
+    expect(await create({ title: 'y' }, noor).catch(failure)).toEqual({ code: 'forbidden' })
+    expect(await world.perform(noor, groupMilestones.remove, one).catch(failure)).toEqual({ code: 'forbidden' })
+  })
+
+  test('minimal access is enough to read, in its own group', async () => {
+    const noor = await world.user('noor')
+    await world.member(ops, noor, accessLevels.minimal)
+    await world.group('infra', { parent: ops })
+    await create({ title: 'x' })
+    const page = await world.perform(noor, groupMilestones.list, { parent: 'ops', includeDescendants: true })
+    expect(page.items).toMatchObject([{ title: 'x' }])
+    const below = world.perform(noor, groupMilestones.list, { parent: 'ops/infra' })
+    expect(await below.catch(failure)).toEqual({ code: 'not_found', what: 'Group' })
+  })
+
+  test('nobody changes those of an archived project', async () => {
+    const [tools, admin] = [await world.project('tools', ops), await world.user('root', { isAdministrator: true })]
+    const { id } = await world.perform(admin, projectMilestones.create, { parent: tools.id, title: 'x' })
+    await world.perform(admin, archiveProject, { project: tools.id })
+    const one = { parent: tools.id, milestoneId: id }
+    const forbidden = { code: 'forbidden' }
+    expect(await world.perform(admin, projectMilestones.get, one)).toMatchObject({ title: 'x' })
+    expect(await world.perform(admin, projectMilestones.update, { ...one, title: 'y' }).catch(failure)).toEqual(
+      forbidden,
+    )
+    expect(await world.perform(admin, projectMilestones.remove, one).catch(failure)).toEqual(forbidden)
   })
 
   test('nobody without signing in, not even of a public group; whoever has may read of it', async () => {

@@ -1,4 +1,6 @@
 import type { Core, Reading } from '../kit/context.ts'
+import { scopesWithin } from '../tokens/scope.ts'
+import type { User } from '../users/user.ts'
 import type { Application } from './application.ts'
 import { findApplication } from './application-store.ts'
 import { insertCode } from './code-store.ts'
@@ -31,10 +33,15 @@ export type CheckedAuthorization =
 /**
  * Who cannot keep a secret must be known again by a challenge (PKCE).
  *
+ * @param user who is asked, so that nothing is asked for that they do not have; `undefined` before anyone has signed in
  * @throws OAuthRefusal `invalid_client`, `invalid_request`: nothing that can be trusted says where to answer
  * @see RFC 6749 4.1.1, 4.1.2.1; RFC 9700 2.1.1
  */
-export async function checkAuthorization(core: Core, request: AuthorizationRequest): Promise<CheckedAuthorization> {
+export async function checkAuthorization(
+  core: Core,
+  request: AuthorizationRequest,
+  user?: Pick<User, 'isAdministrator'>,
+): Promise<CheckedAuthorization> {
   const { clientId, redirectUri } = request
   if (clientId === undefined) throw new OAuthRefusal('invalid_request', 'clientId')
   const application = await findApplication(readingOf(core), clientId)
@@ -42,7 +49,7 @@ export async function checkAuthorization(core: Core, request: AuthorizationReque
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'redirectUri')
   if (!application.redirectUris.includes(redirectUri)) throw new OAuthRefusal('invalid_request')
   try {
-    return { kind: 'asks', authorization: { application, redirectUri, ...termsOf(application, request) } }
+    return { kind: 'asks', authorization: { application, redirectUri, ...termsOf(application, request, user) } }
   } catch (refusal) {
     if (!(refusal instanceof OAuthRefusal)) throw refusal
     return { kind: 'refused', refusal, redirectUri }
@@ -60,7 +67,11 @@ export async function allowAuthorization(
   )
 }
 
-function termsOf(application: Application, request: AuthorizationRequest): Pick<Authorization, 'scopes' | 'challenge'> {
+function termsOf(
+  application: Application,
+  request: AuthorizationRequest,
+  user: Pick<User, 'isAdministrator'> | undefined,
+): Pick<Authorization, 'scopes' | 'challenge'> {
   if (request.responseType === undefined) throw new OAuthRefusal('invalid_request', 'responseType')
   if (request.responseType !== 'code') throw new OAuthRefusal('unsupported_response_type')
   const { codeChallenge, codeChallengeMethod } = request
@@ -69,7 +80,8 @@ function termsOf(application: Application, request: AuthorizationRequest): Pick<
   }
   const challenge = codeChallenge === undefined ? undefined : challengeOf(codeChallenge, codeChallengeMethod)
   if (codeChallenge !== undefined && challenge === undefined) throw new OAuthRefusal('invalid_request')
-  return { challenge, scopes: grantedScopes(request.scope, application.scopes) }
+  const allowed = user === undefined ? application.scopes : scopesWithin(application.scopes, user)
+  return { challenge, scopes: grantedScopes(request.scope, allowed) }
 }
 
 const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })

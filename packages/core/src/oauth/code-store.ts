@@ -3,7 +3,7 @@ import type { Core, Reading, Tx } from '../kit/context.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
-import type { Challenge, ChallengeMethod } from './pkce.ts'
+import { type Challenge, type ChallengeMethod, challengeOfColumns } from './pkce.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -49,10 +49,7 @@ export async function insertCode(
   core: Core,
   draft: Pick<AuthorizationCode, 'applicationId' | 'userId' | 'redirectUri' | 'scopes' | 'challenge'>,
 ): Promise<string> {
-  await db
-    .deleteFrom('oauth_codes')
-    .where('expires_at_ms', '<=', nowMs - REMEMBERED_MS)
-    .execute()
+  await forgetOldCodes({ db, nowMs })
   const code = newOpaqueSecret(core)
   await db
     .insertInto('oauth_codes')
@@ -72,6 +69,13 @@ export async function insertCode(
   return code
 }
 
+export async function forgetOldCodes({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+  await db
+    .deleteFrom('oauth_codes')
+    .where('expires_at_ms', '<=', nowMs - REMEMBERED_MS)
+    .execute()
+}
+
 export async function findCode({ db }: Reading, code: string): Promise<AuthorizationCode | undefined> {
   const digest = digestOfPresented(code)
   if (digest === undefined) return undefined
@@ -83,6 +87,10 @@ export async function markCodeUsed({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, id: 
   await db.updateTable('oauth_codes').set({ used_at_ms: nowMs }).where('id', '=', id).execute()
 }
 
+export async function deleteCodesOf({ db }: Pick<Tx, 'db'>, userId: number): Promise<void> {
+  await db.deleteFrom('oauth_codes').where('user_id', '=', userId).execute()
+}
+
 const codeOf = (row: Selectable<CodesTable>): AuthorizationCode => ({
   id: row.id,
   family: row.family,
@@ -90,7 +98,7 @@ const codeOf = (row: Selectable<CodesTable>): AuthorizationCode => ({
   userId: row.user_id,
   redirectUri: row.redirect_uri,
   scopes: scopesOf(row.scopes),
-  challenge: row.challenge === null ? undefined : { text: row.challenge, method: row.challenge_method ?? 'plain' },
+  challenge: challengeOfColumns(row),
   expiresAtMs: row.expires_at_ms,
   isUsed: row.used_at_ms !== null,
 })

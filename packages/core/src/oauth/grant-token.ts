@@ -1,13 +1,21 @@
 import type { Core, Reading } from '../kit/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
-import { oauthScopes } from '../tokens/scope.ts'
+import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
+import { isStillGood } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
+import type { Application } from './application.ts'
 import { authenticateClient, type ClientCredentials, requireClient } from './client.ts'
 import { findCode, markCodeUsed } from './code-store.ts'
 import { grantedScopes } from './granted-scopes.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
-import { findByRefreshToken, type IssuedToken, insertOAuthToken, revokeFamily } from './oauth-token-store.ts'
+import {
+  findByRefreshToken,
+  type IssuedToken,
+  insertOAuthToken,
+  type OAuthToken,
+  revokeFamily,
+} from './oauth-token-store.ts'
 import { answers } from './pkce.ts'
 
 /** The parameters of a request for a token; what a grant does not ask for is ignored. */
@@ -56,15 +64,20 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
     }
     if (code.expiresAtMs <= tx.nowMs || code.redirectUri !== redirectUri) return undefined
     if (!answers(code.challenge, request.codeVerifier)) return undefined
-    if (!(await isActive(tx, code.userId))) return undefined
+    const user = await findActiveUser(tx, code.userId)
+    const scopes = scopesWithin(code.scopes, user)
+    if (user === undefined || scopes.length === 0) return undefined
     await markCodeUsed(tx, code.id)
-    return insertOAuthToken(tx, core, { ...code, isRefreshable: true })
+    return insertOAuthToken(tx, core, { ...code, scopes, isRefreshable: true })
   })
 }
 
-/** A revoked refresh token that comes again has been seen by someone else: everything of its family ends. */
+/**
+ * A revoked refresh token that comes again has been seen by someone else: everything of its family ends. Scopes that the
+ * user has lost in the meantime are left out.
+ */
 async function forRefreshToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
-  const application = await authenticateClient(readingOf(core), request)
+  const application = await clientFor(core, request)
   const presented = required(request, 'refreshToken')
   return issuing(core, async (tx) => {
     const token = await findByRefreshToken(tx, presented)
@@ -73,34 +86,47 @@ async function forRefreshToken(core: Core, request: TokenRequest): Promise<Issue
       await revokeFamily(tx, token.family)
       return undefined
     }
-    if (!(await isActive(tx, token.userId))) return undefined
-    const scopes = request.scope === undefined ? token.scopes : grantedScopes(request.scope, token.scopes)
+    if (!isFromSameClient(token, request)) return undefined
+    const user = await findActiveUser(tx, token.userId)
+    const held = scopesWithin(token.scopes, user)
+    if (user === undefined || held.length === 0) return undefined
+    const scopes = request.scope === undefined ? held : grantedScopes(request.scope, held)
     return insertOAuthToken(tx, core, { ...token, scopes, previousId: token.id, isRefreshable: true })
   })
 }
 
+/**
+ * What was shown for the code is shown again. Absent, it is not missed: RFC 6749 6 does not ask for it, and most clients do
+ * not send it.
+ */
+function isFromSameClient({ redirectUri, challenge }: OAuthToken, request: TokenRequest): boolean {
+  const isElsewhere =
+    redirectUri !== undefined && request.redirectUri !== undefined && request.redirectUri !== redirectUri
+  const isSomeoneElse =
+    challenge !== undefined && request.codeVerifier !== undefined && !answers(challenge, request.codeVerifier)
+  return !isElsewhere && !isSomeoneElse
+}
+
 async function forPassword(core: Core, request: TokenRequest): Promise<IssuedToken> {
-  const application = await authenticateClient(readingOf(core), request)
+  const application = await clientFor(core, request)
   const login = required(request, 'username')
   const password = required(request, 'password')
-  const scopes = grantedScopes(request.scope, application?.scopes ?? oauthScopes)
-  const user = await verifySignIn(core, { login, password, address: request.address })
-  if (user?.state !== 'active') throw new OAuthRefusal('invalid_grant')
-  return core.db.write((db) =>
-    insertOAuthToken({ db, nowMs: core.clock.nowMs() }, core, {
-      applicationId: application?.id,
-      userId: user.id,
-      scopes,
-      isRefreshable: true,
-    }),
-  )
+  const verified = await verifySignIn(core, { login, password, address: request.address })
+  if (verified?.user.state !== 'active') throw new OAuthRefusal('invalid_grant')
+  const { user } = verified
+  const scopes = grantedScopes(request.scope, scopesWithin(application?.scopes ?? oauthScopes, user))
+  return issuing(core, async (tx) => {
+    if (!(await isStillGood(tx, verified))) return undefined
+    const draft = { applicationId: application?.id, userId: user.id, scopes, isRefreshable: true }
+    return insertOAuthToken(tx, core, draft)
+  })
 }
 
 /** For itself, with no user behind it and nothing to refresh. */
 async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const application = await requireClient(readingOf(core), request)
   if (!application.isConfidential) throw new OAuthRefusal('invalid_client')
-  const scopes = grantedScopes(request.scope, application.scopes)
+  const scopes = grantedScopes(request.scope, scopesWithin(application.scopes, undefined))
   return core.db.write((db) =>
     insertOAuthToken({ db, nowMs: core.clock.nowMs() }, core, {
       applicationId: application.id,
@@ -126,9 +152,15 @@ function required<Name extends keyof TokenRequest>(request: TokenRequest, name: 
   return value
 }
 
-async function isActive(reading: Reading, userId: number | undefined): Promise<boolean> {
-  const user: User | undefined = userId === undefined ? undefined : await findUser(reading, userId)
-  return user?.state === 'active'
+/** Who has a password needs no application, where the settings let them. @throws OAuthRefusal `invalid_client` */
+async function clientFor(core: Core, request: TokenRequest): Promise<Application | undefined> {
+  const { ropcWithoutClientCredentials } = core.settings
+  return (ropcWithoutClientCredentials ? authenticateClient : requireClient)(readingOf(core), request)
+}
+
+async function findActiveUser(reading: Reading, userId: number | undefined): Promise<User | undefined> {
+  const user = userId === undefined ? undefined : await findUser(reading, userId)
+  return user?.state === 'active' ? user : undefined
 }
 
 const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })

@@ -1,4 +1,4 @@
-/** @see RFC 6749 4.1.2.1 and 5.2; RFC 7009 2.2.1 */
+/** `too_many_tokens` is our own. @see RFC 6749 4.1.2.1, 5.2 and 8.5; RFC 7009 2.2.1 */
 export type OAuthRefusalCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -7,6 +7,7 @@ export type OAuthRefusalCode =
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
+  | 'too_many_tokens'
 
 /** Why an application does not get what it asks for; each protocol puts it into its own words. */
 export class OAuthRefusal extends Error {

@@ -1,8 +1,11 @@
-import type { Generated, Selectable } from 'kysely'
+import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
 import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
+import { OAuthRefusal } from './oauth-refusal.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
+import { type Challenge, type ChallengeMethod, challengeOfColumns } from './pkce.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -19,6 +22,10 @@ interface OAuthTokensTable {
   application_id: number | null
   user_id: number | null
   scopes: string
+  /** Of the code that the family began with. */
+  redirect_uri: string | null
+  challenge: string | null
+  challenge_method: ChallengeMethod | null
   created_at_ms: number
   /** Of the access token; a refresh token ends when it is revoked. */
   expires_at_ms: number
@@ -37,6 +44,9 @@ export interface OAuthToken {
   /** `undefined`: the application acts for itself. */
   readonly userId: number | undefined
   readonly scopes: readonly string[]
+  /** Of the code that the family began with; `undefined`: with none. */
+  readonly redirectUri: string | undefined
+  readonly challenge: Challenge | undefined
   readonly createdAtMs: number
   readonly expiresAtMs: number
   readonly isRevoked: boolean
@@ -53,20 +63,17 @@ export interface IssuedToken {
 
 /** A revoked one is remembered so long, to know it when it comes again. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
-/** Of one user and one application; the oldest make room. */
-const MAX_TOKENS_EACH = 1_000
+/** Of one user and one application; what has ended makes room. */
+const MAX_TOKENS_EACH = 10_000
 
-export async function insertOAuthToken(
-  tx: Pick<Tx, 'db' | 'nowMs'>,
-  core: Core,
-  draft: Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> & {
-    readonly family?: string
-    readonly previousId?: number
-    readonly isRefreshable: boolean
-  },
-): Promise<IssuedToken> {
+type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
+  Partial<Pick<OAuthToken, 'family' | 'previousId' | 'redirectUri' | 'challenge'>> & { readonly isRefreshable: boolean }
+
+/** @throws OAuthRefusal `too_many_tokens`: so many are alive already, and this would not take the place of one */
+export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core, draft: Draft): Promise<IssuedToken> {
   const { db, nowMs } = tx
-  await forgetOld(tx)
+  await forgetOldTokens(tx)
+  await makeRoom(tx, draft)
   const expiresInSeconds = core.settings.oauthTokenLifetimeSeconds
   const accessToken = newOpaqueSecret(core)
   const refreshToken = draft.isRefreshable ? newOpaqueSecret(core) : undefined
@@ -80,12 +87,14 @@ export async function insertOAuthToken(
       application_id: draft.applicationId ?? null,
       user_id: draft.userId ?? null,
       scopes: draft.scopes.join(' '),
+      redirect_uri: draft.redirectUri ?? null,
+      challenge: draft.challenge?.text ?? null,
+      challenge_method: draft.challenge?.method ?? null,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + expiresInSeconds * 1_000,
       revoked_at_ms: null,
     })
     .execute()
-  await makeRoom(tx, draft)
   return { accessToken, refreshToken, scopes: draft.scopes, expiresInSeconds, createdAtMs: nowMs }
 }
 
@@ -108,6 +117,15 @@ export async function revokeFamily({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, fami
     .updateTable('oauth_tokens')
     .set({ revoked_at_ms: nowMs })
     .where('family', '=', family)
+    .where('revoked_at_ms', 'is', null)
+    .execute()
+}
+
+export async function revokeOAuthTokensOf({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, userId: number): Promise<void> {
+  await db
+    .updateTable('oauth_tokens')
+    .set({ revoked_at_ms: nowMs })
+    .where('user_id', '=', userId)
     .where('revoked_at_ms', 'is', null)
     .execute()
 }
@@ -136,7 +154,7 @@ export async function revokeReplacedBy({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, 
   await db.updateTable('oauth_tokens').set({ previous_id: null }).where('id', '=', token.id).execute()
 }
 
-async function forgetOld({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+export async function forgetOldTokens({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   const beforeMs = nowMs - REMEMBERED_MS
   await db.deleteFrom('oauth_tokens').where('revoked_at_ms', '<', beforeMs).execute()
   await db
@@ -146,21 +164,40 @@ async function forgetOld({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void>
     .execute()
 }
 
-async function makeRoom(
-  { db }: Pick<Tx, 'db'>,
-  { applicationId, userId }: Pick<OAuthToken, 'applicationId' | 'userId'>,
-): Promise<void> {
-  const surplus = await db
-    .selectFrom('oauth_tokens')
-    .select('id')
-    .where('user_id', userId === undefined ? 'is' : '=', userId ?? null)
-    .where('application_id', applicationId === undefined ? 'is' : '=', applicationId ?? null)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .offset(MAX_TOKENS_EACH)
-    .executeTakeFirst()
-  if (surplus === undefined) return
-  await db.deleteFrom('oauth_tokens').where('id', '=', surplus.id).execute()
+/**
+ * At the bound, what has ended goes. What is alive stays: a refresh then takes the place of its other answers, which would
+ * end with the first use of any of them, and whatever takes nobody's place is refused.
+ */
+async function makeRoom({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: Draft): Promise<void> {
+  const { applicationId, userId, previousId } = draft
+  const isOfBoth = (eb: ExpressionBuilder<CoreTables, 'oauth_tokens'>) =>
+    eb.and([
+      eb('user_id', userId === undefined ? 'is' : '=', userId ?? null),
+      eb('application_id', applicationId === undefined ? 'is' : '=', applicationId ?? null),
+    ])
+  const isFull = async () => {
+    const last = await db
+      .selectFrom('oauth_tokens')
+      .select('id')
+      .where(isOfBoth)
+      .limit(1)
+      .offset(MAX_TOKENS_EACH - 1)
+      .executeTakeFirst()
+    return last !== undefined
+  }
+  if (!(await isFull())) return
+  await db
+    .deleteFrom('oauth_tokens')
+    .where(isOfBoth)
+    .where((eb) =>
+      eb.or([
+        eb('revoked_at_ms', 'is not', null),
+        eb.and([eb('refresh_digest', 'is', null), eb('expires_at_ms', '<=', nowMs)]),
+      ]),
+    )
+    .execute()
+  if (previousId !== undefined) await db.deleteFrom('oauth_tokens').where('previous_id', '=', previousId).execute()
+  else if (await isFull()) throw new OAuthRefusal('too_many_tokens')
 }
 
 const tokenOf = (row: Selectable<OAuthTokensTable>): OAuthToken => ({
@@ -170,6 +207,8 @@ const tokenOf = (row: Selectable<OAuthTokensTable>): OAuthToken => ({
   applicationId: row.application_id ?? undefined,
   userId: row.user_id ?? undefined,
   scopes: scopesOf(row.scopes),
+  redirectUri: row.redirect_uri ?? undefined,
+  challenge: challengeOfColumns(row),
   createdAtMs: row.created_at_ms,
   expiresAtMs: row.expires_at_ms,
   isRevoked: row.revoked_at_ms !== null,

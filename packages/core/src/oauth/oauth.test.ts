@@ -1,15 +1,9 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { DomainError } from '../kit/domain-error.ts'
 import { hashPassword, savePasswordHash } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import type { ApplicationWithSecret } from './application.ts'
-import {
-  createApplication,
-  listApplications,
-  removeApplication,
-  renewApplicationSecret,
-} from './application-operations.ts'
+import { createApplication } from './application-operations.ts'
 import { type AuthorizationRequest, allowAuthorization, checkAuthorization } from './authorization.ts'
 import { grantToken, type TokenRequest } from './grant-token.ts'
 import type { OAuthRefusal } from './oauth-refusal.ts'
@@ -43,7 +37,6 @@ const newApplication = (changes: object = {}) =>
   })
 const credentials = ({ uid, secret }: ApplicationWithSecret) => ({ clientId: uid, clientSecret: secret })
 const grant = (request: Partial<TokenRequest>) => grantToken(world.core, { address: '192.0.2.7', ...request })
-const failure = (error: DomainError) => error.failure
 const code = (refusal: OAuthRefusal) => refusal.code
 const find = async (accessToken: string) => findOAuthToken(world.core, accessToken)
 const stateOf = async (accessToken: string) => (await find(accessToken))?.state
@@ -66,70 +59,6 @@ const forCode = (application: ApplicationWithSecret, text: string, changes: Part
   grant({ grantType: 'authorization_code', ...credentials(application), code: text, redirectUri: CALLBACK, ...changes })
 const refresh = (refreshToken: string | undefined, changes: Partial<TokenRequest> = {}) =>
   grant({ grantType: 'refresh_token', ...credentials(board), refreshToken, ...changes })
-
-describe('applications', () => {
-  test('only creation and renewal tell the secret, and no column holds it', async () => {
-    expect(board).toMatchObject({
-      uid: expect.stringMatching(/^[0-9a-f]{64}$/),
-      secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/),
-      name: 'Deploy board',
-      redirectUris: [CALLBACK],
-      isConfidential: true,
-      scopes: ['api', 'read_user'],
-    })
-    const { secret, ...listed } = board
-    expect(await world.perform(root, listApplications, {})).toEqual([listed])
-    const rows = await world.core.db.read.selectFrom('oauth_applications').selectAll().execute()
-    expect(JSON.stringify(rows)).not.toContain(secret)
-    const renewed = await world.perform(root, renewApplicationSecret, { id: board.id })
-    expect(renewed).toEqual({ ...listed, secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/) })
-    await expect(grant({ grantType: 'client_credentials', ...credentials(board) })).rejects.toThrow('invalid_client')
-    await grant({ grantType: 'client_credentials', ...credentials(renewed) })
-  })
-
-  test.each([
-    ['board.example.test/cb', 'must be an absolute URI.'],
-    ['http:cb', 'must be an absolute URI.'],
-    ['https://board.example.test/cb#part', 'cannot contain a fragment.'],
-    ['javascript:alert(1)', 'is forbidden by the server.'],
-    ['https://ok.example.test data:text/html,x', 'is forbidden by the server.'],
-    ['https://<board>', 'must be a valid URI.'],
-    [' ', "can't be blank"],
-  ])('redirect URI %j %s', async (redirectUri, text) => {
-    expect(await newApplication({ redirectUri }).catch(failure)).toEqual({
-      code: 'invalid',
-      fields: { redirectUri: [text] },
-    })
-  })
-
-  test('several redirect URIs, also plain HTTP and of schemes of programs', async () => {
-    const redirectUri = 'http://127.0.0.1:8080/cb\ncom.example.app:/cb'
-    expect((await newApplication({ redirectUri })).redirectUris).toEqual(redirectUri.split('\n'))
-  })
-
-  test('names, scopes and who asks', async () => {
-    expect(await newApplication({ name: ' ', scopes: 'api nothing' }).catch(failure)).toEqual({
-      code: 'invalid',
-      fields: { name: ["can't be blank"], scopes: ["doesn't match configured on the server."] },
-    })
-    expect(await newApplication({ scopes: ' ' }).catch(failure)).toEqual({
-      code: 'parameters',
-      problems: [{ path: ['scopes'], problem: 'empty' }],
-    })
-    expect(await world.perform(mira, createApplication, {}).catch(failure)).toEqual({ code: 'forbidden' })
-    expect(await world.perform(undefined, listApplications, {}).catch(failure)).toEqual({ code: 'unauthenticated' })
-  })
-
-  test('one that is removed takes its tokens with it', async () => {
-    const { accessToken } = await forCode(board, await newCode(board))
-    await world.perform(root, removeApplication, { id: board.id })
-    expect(await find(accessToken)).toBeUndefined()
-    expect(await world.perform(root, removeApplication, { id: board.id }).catch(failure)).toEqual({
-      code: 'not_found',
-      what: 'Application',
-    })
-  })
-})
 
 describe('authorization code', () => {
   test('gives a token of its user and scopes, once', async () => {
@@ -226,6 +155,24 @@ describe('PKCE', () => {
     const issued = await forCode(open, text, { clientSecret: undefined, codeVerifier: VERIFIER })
     await refresh(issued.refreshToken, { clientId: open.uid, clientSecret: undefined })
   })
+
+  test.each([
+    ['the same', { redirectUri: CALLBACK, codeVerifier: VERIFIER }, 'issued'],
+    ['neither', {}, 'issued'],
+    ['another redirect URI', { redirectUri: `${CALLBACK}/2` }, 'invalid_grant'],
+    ['another verifier', { codeVerifier: CHALLENGE }, 'invalid_grant'],
+  ])(
+    'what is shown with a refresh token is compared with what was shown for its code: %s',
+    async (_, shown, expected) => {
+      const open = await newApplication({ confidential: false, redirectUri: `${CALLBACK}\n${CALLBACK}/2` })
+      const text = await newCode(open, challenged)
+      const first = await forCode(open, text, { clientSecret: undefined, codeVerifier: VERIFIER })
+      const nobody = { clientId: open.uid, clientSecret: undefined }
+      const second = await refresh(first.refreshToken, nobody)
+      expect(await refresh(second.refreshToken, { ...nobody, ...shown }).then(() => 'issued', code)).toBe(expected)
+      await refresh(second.refreshToken, nobody)
+    },
+  )
 })
 
 describe('refresh', () => {
@@ -318,6 +265,30 @@ describe('password and client credentials', () => {
     }
   })
 
+  test('a password that is replaced while it is compared gives nothing', async () => {
+    const { db } = world.core
+    const next = await hashPassword(world.core, 'battery staple')
+    let writes = 0
+    const write: typeof db.write = async (inside, options) => {
+      writes += 1
+      if (writes === 3) await db.write((tx) => savePasswordHash({ db: tx }, mira.id, next))
+      return db.write(inside, options)
+    }
+    const core = { ...world.core, db: { read: db.read, write, close: () => db.close() } }
+    const request = { grantType: 'password', username: 'mira', password: 'correct horse', address: '192.0.2.7' }
+    expect(await grantToken(core, request).catch(code)).toBe('invalid_grant')
+  })
+
+  test('where the settings say so, a password needs an application, and so does what was got without one', async () => {
+    const { refreshToken } = await withPassword()
+    const core = { ...world.core, settings: { ...world.core.settings, ropcWithoutClientCredentials: false } }
+    const ask = (request: Partial<TokenRequest>) =>
+      grantToken(core, { address: '192.0.2.7', username: 'mira', password: 'correct horse', ...request })
+    expect(await ask({ grantType: 'password' }).catch(code)).toBe('invalid_client')
+    expect(await ask({ grantType: 'refresh_token', refreshToken }).catch(code)).toBe('invalid_client')
+    expect((await ask({ grantType: 'password', ...credentials(board) })).scopes).toEqual(['api'])
+  })
+
   test('an application for itself: nobody behind it, nothing to refresh', async () => {
     const issued = await grant({ grantType: 'client_credentials', ...credentials(board) })
     expect(issued.refreshToken).toBeUndefined()
@@ -330,6 +301,91 @@ describe('password and client credentials', () => {
   test('without `api` among its scopes an application must say which it wants', async () => {
     const reader = await newApplication({ scopes: 'read_user' })
     expect(await grant({ grantType: 'client_credentials', ...credentials(reader) }).catch(code)).toBe('invalid_scope')
+  })
+})
+
+describe('scopes of administrators', () => {
+  const setAdministrator = (is: 0 | 1) =>
+    world.core.db.write((db) => db.updateTable('users').set({ is_admin: is }).where('id', '=', mira.id).execute())
+  let mighty: ApplicationWithSecret
+
+  beforeEach(async () => {
+    mighty = await newApplication({ scopes: 'api sudo admin_mode' })
+    const hash = await hashPassword(world.core, 'correct horse')
+    await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
+  })
+
+  test.each(['sudo', 'api admin_mode', 'read_service_ping'])('%s: for nobody else, by no grant', async (scope) => {
+    const password = { grantType: 'password', username: 'mira', password: 'correct horse', scope }
+    expect(await grant(password).catch(code)).toBe('invalid_scope')
+    expect(await grant({ ...password, ...credentials(mighty) }).catch(code)).toBe('invalid_scope')
+    const itself = { grantType: 'client_credentials', ...credentials(mighty), scope }
+    expect(await grant(itself).catch(code)).toBe('invalid_scope')
+    const request = { clientId: mighty.uid, redirectUri: CALLBACK, responseType: 'code', scope }
+    expect(await checkAuthorization(world.core, request, mira)).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'invalid_scope' },
+    })
+  })
+
+  test('whoever is no administrator any more does not get them for a code, nor by a refresh', async () => {
+    await setAdministrator(1)
+    const [early, late] = [await newCode(mighty, { scope: 'api sudo' }), await newCode(mighty, { scope: 'api sudo' })]
+    const bare = await newCode(mighty, { scope: 'sudo' })
+    const issued = await forCode(mighty, early)
+    expect(issued.scopes).toEqual(['api', 'sudo'])
+    await setAdministrator(0)
+    expect((await forCode(mighty, late)).scopes).toEqual(['api'])
+    expect(await forCode(mighty, bare).catch(code)).toBe('invalid_grant')
+    const refreshed = await refresh(issued.refreshToken, credentials(mighty))
+    expect(refreshed.scopes).toEqual(['api'])
+    await setAdministrator(1)
+    const widened = refresh(refreshed.refreshToken, { ...credentials(mighty), scope: 'sudo' })
+    expect(await widened.catch(code)).toBe('invalid_scope')
+  })
+})
+
+describe('as many tokens as one user may have of one application', () => {
+  /** 9,999 rows beside the one that is there already. */
+  async function fill(changes: object): Promise<void> {
+    const { id: _, ...row } = await world.core.db.read.selectFrom('oauth_tokens').selectAll().executeTakeFirstOrThrow()
+    const rows = Array.from({ length: 9_999 }, (__, index) => ({
+      ...row,
+      ...{ access_digest: `a${index}`, refresh_digest: `r${index}`, family: `f${index}`, ...changes },
+    }))
+    await world.core.db.write(async (db) => {
+      while (rows.length > 0) await db.insertInto('oauth_tokens').values(rows.splice(0, 1_000)).execute()
+    })
+  }
+  const count = async () => (await world.core.db.read.selectFrom('oauth_tokens').select('id').execute()).length
+
+  test('those that are alive stay, and a further one is refused, whose code stays good', async () => {
+    const [first, text] = [await forCode(board, await newCode(board)), await newCode(board)]
+    await fill({})
+    expect(await forCode(board, text).catch(code)).toBe('too_many_tokens')
+    expect(await stateOf(first.accessToken)).toBe('valid')
+    const other = await newApplication()
+    await forCode(other, await newCode(other))
+    await revokeOAuthToken(world.core, credentials(board), first.accessToken)
+    await forCode(board, text)
+  })
+
+  test.each([
+    ['revoked', { revoked_at_ms: 1_770_000_000_000 }],
+    ['expired, with nothing to refresh', { refresh_digest: null, expires_at_ms: 1_770_000_000_000 }],
+  ])('those that are %s make room', async (_, ended) => {
+    const first = await forCode(board, await newCode(board))
+    await fill(ended)
+    await forCode(board, await newCode(board))
+    expect([await count(), await stateOf(first.accessToken)]).toEqual([2, 'valid'])
+  })
+
+  test('a refresh is not refused, and takes the place of its other answers', async () => {
+    const first = await forCode(board, await newCode(board))
+    await fill({})
+    const answers = [await refresh(first.refreshToken), await refresh(first.refreshToken)]
+    expect(await Promise.all(answers.map(({ accessToken }) => stateOf(accessToken)))).toEqual([undefined, 'valid'])
+    expect(await count()).toBe(10_001)
   })
 })
 

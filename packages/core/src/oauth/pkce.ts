@@ -21,6 +21,12 @@ export function challengeOf(text: string, method = 'plain'): Challenge | undefin
   return undefined
 }
 
+export const challengeOfColumns = (row: {
+  readonly challenge: string | null
+  readonly challenge_method: ChallengeMethod | null
+}): Challenge | undefined =>
+  row.challenge === null ? undefined : { text: row.challenge, method: row.challenge_method ?? 'plain' }
+
 /**
  * Whether the one who comes with a code is the one who asked for it. A verifier where nothing was challenged answers
  * nothing: the challenge has been taken out on the way.

@@ -3,7 +3,7 @@ import { visibilities } from '../access/access-level.ts'
 import { accessLevelInput } from '../access/access-level-input.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { projectOrders } from './project-list-store.ts'
 
 const text = z.string().min(1).max(255)
@@ -38,10 +38,12 @@ export const projectDraftInput = z
     visibility: z.enum(visibilities).default('private'),
     defaultBranch: text.nullish(),
     requestAccessEnabled: z.boolean().default(true),
+    /** With a first commit. */
+    initializeWithReadme: z.boolean().default(false),
   })
   .superRefine(({ name, path }, context) => {
     if (name === undefined && path === undefined) context.addIssue(problem('at_least_one', { names: ['name', 'path'] }))
-  })
+  }, acrossParameters)
 
 export const projectChangesInput = z.object({
   project: namespaceRef,

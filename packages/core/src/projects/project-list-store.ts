@@ -52,7 +52,7 @@ export interface ProjectOrder {
   readonly direction: 'asc' | 'desc'
 }
 
-/** @throws DomainError `not_pageable`: by key in another order than that of the ids, or by number too far from the first */
+/** @throws DomainError `no_keyset_in_order`, but for that of the ids; `page_too_far` */
 export async function listProjectRows(
   reading: Reading,
   filter: ProjectFilter,
@@ -66,9 +66,7 @@ export async function listProjectRows(
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}%`)
   if (filter.ownerId !== undefined) query = query.where('owner_id', '=', filter.ownerId)
   if (search !== undefined)
-    query = query.where((eb) =>
-      eb.or(['projects.name', 'projects.path', 'projects.description'].map((column) => containsText(column, search))),
-    )
+    query = query.where(containsText(['projects.name', 'projects.path', 'projects.description'], search))
   if (filter.visibility !== undefined) query = query.where('visibility', '=', filter.visibility)
   if (filter.isArchived !== undefined) query = query.where('is_archived', '=', filter.isArchived ? 1 : 0)
   if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)

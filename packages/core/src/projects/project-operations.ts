@@ -1,7 +1,8 @@
 import type { Expression, SqlBool } from 'kysely'
 import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
-import { requirePermission } from '../access/subject.ts'
+import { canSee } from '../access/can.ts'
+import { requirePermission, standingOf } from '../access/subject.ts'
 import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import { pathProblem } from '../groups/free-path.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
@@ -9,10 +10,12 @@ import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
-import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
+import { command, freeQuery, freeSteps, query } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { setMember } from '../members/member-store.ts'
+import { requireCommitter } from '../repositories/commit-operations.ts'
+import { initializeRepository } from '../repositories/commit-to-branch.ts'
 import { type ActingUser, userNamespaceId, userOfNamespace } from '../users/user.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import type { Project } from './project.ts'
@@ -60,31 +63,23 @@ export const showProject = query(
   (context) => viewOf(context, context.actor, context.subject),
 )
 
-/** Records `project.created`; its repository is made by whoever hears of that. */
-export const createProject = freeCommand(
+/**
+ * With `initializeWithReadme` it is answered when the first commit is there; where that fails there is no project either. When
+ * the process ends in between, there is one without a commit.
+ */
+export const createProject = freeSteps(
   { name: 'createProject', input: projectDraftInput },
-  async (tx, { namespaceId, visibility, description, defaultBranch, requestAccessEnabled, ...names }) => {
-    const actor = tx.actor!
-    const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
-    const name = names.name ?? names.path!
-    const path = names.path ?? pathOf(name)
-    const wrong = await pathProblem(tx, { path, within: fullPathOf(parent) })
-    if (wrong !== undefined) throw invalid({ path: [wrong] })
-    requireNotMoreOpen(visibility, parent)
-    const created = await insertProject(tx, {
-      parent,
-      path,
-      name,
-      visibility,
-      creatorId: actor.id,
-      ...(description != null && { description }),
-    })
-    const project = await updateProjectRow(tx, created.id, {
-      requestAccessEnabled,
-      ...(defaultBranch != null && { defaultBranch }),
-    })
-    await tx.recordEvent({ type: 'project.created', objectId: project.id, projectId: project.id })
-    return viewOf(tx, actor, project)
+  async (context, { initializeWithReadme, ...draft }) => {
+    const project = await context.write((tx) => insertAsked(tx, draft))
+    if (initializeWithReadme) {
+      try {
+        await initializeRepository(context.core, project, await requireCommitter(context))
+      } catch (error) {
+        await context.write((tx) => remove(tx, project))
+        throw error
+      }
+    }
+    return viewOf(context, context.actor, await getProject(context, project.id))
   },
 )
 
@@ -94,6 +89,8 @@ export const updateProject = command(
   async (tx, { path, project: _, ...changes }) => {
     const { subject: project } = tx
     const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
+    if (visibility !== undefined && visibility !== project.visibility)
+      await requirePermission(tx, project, 'change_project_visibility')
     if (visibility !== undefined && project.groupId !== undefined)
       requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
     const moved = path === undefined ? {} : await move(tx, project, { path })
@@ -113,9 +110,7 @@ export const updateProject = command(
 export const removeProject = command(
   { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
   async (tx): Promise<Project> => {
-    const { id, fullPath } = tx.subject
-    await deleteProjectsOf(tx, { id })
-    await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
+    await remove(tx, tx.subject)
     return tx.subject
   },
 )
@@ -135,8 +130,12 @@ export const transferProject = command(
     const { subject: project } = tx
     const parent = await namespaceOf(tx, namespace)
     if (parent === undefined) throw notFound('Namespace')
-    if ('kind' in parent) await requirePermission(tx, parent, 'create_project')
-    else if (parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notFound('Namespace')
+    if ('kind' in parent) {
+      // As if it were not there, in the same words.
+      if (!canSee(await standingOf(tx, tx.actor, parent))) throw notFound('Namespace')
+      await requirePermission(tx, parent, 'create_project')
+    }
+    if (!('kind' in parent) && parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notFound('Namespace')
     if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
       throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
     const moved = await move(tx, project, { parent })
@@ -158,6 +157,45 @@ function archiving(name: string, isArchived: boolean) {
     await tx.recordEvent({ type, objectId: id, projectId: id })
     return viewOf(tx, tx.actor, project)
   })
+}
+
+async function insertAsked(
+  tx: OperationContext & Tx,
+  {
+    namespaceId,
+    visibility,
+    description,
+    defaultBranch,
+    requestAccessEnabled,
+    ...names
+  }: Omit<z.output<typeof projectDraftInput>, 'initializeWithReadme'>,
+): Promise<Project> {
+  const actor = tx.actor!
+  const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
+  const name = names.name ?? names.path!
+  const path = names.path ?? pathOf(name)
+  const wrong = await pathProblem(tx, { path, within: fullPathOf(parent) })
+  if (wrong !== undefined) throw invalid({ path: [wrong] })
+  requireNotMoreOpen(visibility, parent)
+  const created = await insertProject(tx, {
+    parent,
+    path,
+    name,
+    visibility,
+    creatorId: actor.id,
+    ...(description != null && { description }),
+  })
+  const project = await updateProjectRow(tx, created.id, {
+    requestAccessEnabled,
+    ...(defaultBranch != null && { defaultBranch }),
+  })
+  await tx.recordEvent({ type: 'project.created', objectId: project.id, projectId: project.id })
+  return project
+}
+
+async function remove(tx: Tx, { id, fullPath }: Project): Promise<void> {
+  await deleteProjectsOf(tx, { id })
+  await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
 }
 
 async function pageOfProjects(
@@ -228,7 +266,7 @@ const pathOf = (name: string): string =>
 
 function requireNotMoreOpen(visibility: Project['visibility'], parent: Group | ActingUser): void {
   if (!('kind' in parent) || !isMoreOpen(visibility, parent.visibility)) return
-  throw invalid({ visibility_level: [`${visibility} is not allowed in a ${parent.visibility} group.`] })
+  throw invalid({ visibilityLevel: [`${visibility} is not allowed in a ${parent.visibility} group.`] })
 }
 
 /** The routes; what is to be changed of the row is the result. */

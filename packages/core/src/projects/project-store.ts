@@ -6,6 +6,8 @@ import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { repositoryNameOf } from '../repositories/project-repository.ts'
+import { removeRepositories } from '../repositories/sweep-repositories.ts'
 import type { ActingUser } from '../users/user.ts'
 import type { Project, ProjectRef } from './project.ts'
 
@@ -29,6 +31,8 @@ export interface ProjectsTable {
   creator_id: number | null
   default_branch: string | null
   is_archived: number
+  /** Nothing has been committed. */
+  is_empty: Generated<number>
   request_access_enabled: Generated<number>
   created_at_ms: number
   last_activity_at_ms: number
@@ -70,6 +74,7 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
     creatorId: row.creator_id ?? undefined,
     defaultBranch: row.default_branch ?? undefined,
     isArchived: row.is_archived === 1,
+    isEmpty: row.is_empty === 1,
     requestAccessEnabled: row.request_access_enabled === 1,
     createdAtMs: row.created_at_ms,
     lastActivityAtMs: row.last_activity_at_ms,
@@ -178,18 +183,19 @@ export async function renameProjectsBelow({ db }: Pick<Tx, 'db'>, from: string, 
     .execute()
 }
 
-/** With their routes and members. Other areas' rows about them go by their foreign keys. */
+/** With their routes, members and repositories. Other areas' rows about them go by their foreign keys. */
 export async function deleteProjectsOf(
-  { db }: Pick<Tx, 'db'>,
+  tx: Pick<Tx, 'db' | 'nowMs' | 'afterCommit'>,
   which: { readonly ownerId: number } | { readonly within: Group } | { readonly id: number },
 ): Promise<Project[]> {
-  const query = db.deleteFrom('projects').returningAll()
+  const query = tx.db.deleteFrom('projects').returningAll()
   const rows = await ('ownerId' in which
     ? query.where('owner_id', '=', which.ownerId)
     : 'within' in which
       ? query.where('lineage', 'like', `${lineageOf(which.within.groupIds)}%`)
       : query.where('id', '=', which.id)
   ).execute()
+  await removeRepositories(tx, rows.map(repositoryNameOf))
   return rows.map(projectOf)
 }
 

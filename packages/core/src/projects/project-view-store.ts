@@ -1,5 +1,5 @@
 import { type AccessLevel, accessLevels } from '../access/access-level.ts'
-import { isInForce } from '../access/visible-store.ts'
+import { isInForce } from '../access/membership.ts'
 import type { Group } from '../groups/group.ts'
 import { groupOf } from '../groups/group-store.ts'
 import type { Actor, Reading } from '../kit/context.ts'

@@ -17,6 +17,8 @@ export interface Project {
   readonly defaultBranch: string | undefined
   /** Nothing in it may be changed. */
   readonly isArchived: boolean
+  /** Nothing has been committed to its repository. */
+  readonly isEmpty: boolean
   /** Whoever may see it may ask to become a member. */
   readonly requestAccessEnabled: boolean
   readonly createdAtMs: number

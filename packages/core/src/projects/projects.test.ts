@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { getFile } from '../repositories/file-operations.ts'
 import { type User, userNamespaceId } from '../users/user.ts'
 import {
   archiveProject,
@@ -49,6 +50,27 @@ describe('creating', () => {
     expect(events).toEqual([{ type: 'project.created', project_id: view.project.id }])
   })
 
+  test('with a README: the first commit is there when it is answered', async () => {
+    const draft = { name: 'Tool', namespaceId: ops.id, description: 'It turns.', initializeWithReadme: true }
+    const { project } = await world.perform(mira, createProject, draft)
+    expect(project).toMatchObject({ defaultBranch: 'main', isEmpty: false })
+    const { bytes } = await world.perform(mira, getFile, { project: project.id, filePath: 'README.md' })
+    expect(Buffer.from(bytes).toString()).toBe('# Tool\n\nIt turns.\n')
+    const named = { path: 'named', defaultBranch: 'trunk', initializeWithReadme: true }
+    expect(await world.perform(ivo, createProject, named)).toMatchObject({
+      project: { defaultBranch: 'trunk', isEmpty: false },
+    })
+    const bare = await world.perform(ivo, createProject, { path: 'bare', defaultBranch: 'trunk' })
+    expect(bare).toMatchObject({ project: { defaultBranch: 'trunk', isEmpty: true } })
+  })
+
+  test('where the README cannot be committed there is no project either', async () => {
+    const draft = { path: 'tool', defaultBranch: 'a..b', initializeWithReadme: true }
+    expect(await world.perform(mira, createProject, draft).catch(failure)).toMatchObject({ code: 'refused' })
+    expect(await findProject(reading(), 'mira/tool')).toBeUndefined()
+    expect(await world.perform(mira, createProject, { path: 'tool' })).toMatchObject({ project: { isEmpty: true } })
+  })
+
   test("in one's own namespace", async () => {
     const view = await world.perform(ivo, createProject, { path: 'notes' })
     expect(view).toMatchObject({
@@ -63,7 +85,7 @@ describe('creating', () => {
     [{}, { path: ['has already been taken'] }],
     [{ path: 'a/b' }, { path: [expect.stringContaining('may hold letters')] }],
     [{ path: undefined, name: '!!!' }, { path: ["can't be blank"] }],
-    [{ path: 'new', visibility: 'public' }, { visibility_level: ['public is not allowed in a internal group.'] }],
+    [{ path: 'new', visibility: 'public' }, { visibilityLevel: ['public is not allowed in a internal group.'] }],
     [{ path: 'new', namespaceId: 99 }, { namespace: ['is not valid'] }],
   ])('refused: %j', async (change, fields) => {
     await world.project('tool', ops)
@@ -119,7 +141,7 @@ describe('changing', () => {
     const { id } = await world.project('tool', ops, 'internal')
     const web = await world.group('web')
     const refused = world.perform(mira, transferProject, { project: id, namespace: 'web' }).catch(failure)
-    expect(await refused).toEqual({ code: 'not_found', what: 'Group' })
+    expect(await refused).toEqual({ code: 'not_found', what: 'Namespace' })
     await world.member(web, mira, accessLevels.developer)
     const { project } = await world.perform(mira, transferProject, { project: id, namespace: web.id })
     expect(project).toMatchObject({ fullPath: 'web/tool', groupIds: [web.id], visibility: 'private' })
@@ -188,8 +210,8 @@ describe('lists', () => {
     } while (cursor !== undefined)
     expect(found).toEqual(['ivo/open', 'ops/inner/deep', 'ops/house', 'ops/secret'])
     const unordered = await world.perform(mira, listProjects, { pagination: 'keyset' }).catch(failure)
-    expect(unordered).toMatchObject({ code: 'not_pageable' })
+    expect(unordered).toEqual({ code: 'no_keyset_in_order' })
     const far = await world.perform(mira, listProjects, { page: 501, perPage: 100 }).catch(failure)
-    expect(far).toMatchObject({ code: 'not_pageable', message: expect.stringContaining('type Project') })
+    expect(far).toEqual({ code: 'page_too_far', what: 'Project', mostItems: 50_000 })
   })
 })

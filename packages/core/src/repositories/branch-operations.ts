@@ -23,14 +23,14 @@ export interface Branch {
   readonly name: string
   readonly commit: Commit
   readonly isDefault: boolean
-  /** Everything it has is in the default branch; never of that itself. */
+  /** Everything it has is in the default branch, which has gone on since; never of that itself. */
   readonly isMerged: boolean
   readonly canPush: boolean
 }
 
 export const listBranches = query(
   {
-    name: 'list_branches',
+    name: 'listBranches',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, search: z.string().max(255).nullish(), ...pageInput }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -50,7 +50,7 @@ export const listBranches = query(
 
 export const getBranch = query(
   {
-    name: 'get_branch',
+    name: 'getBranch',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, branch: revision }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -67,7 +67,7 @@ export const getBranch = query(
 
 export const createBranch = steps(
   {
-    name: 'create_branch',
+    name: 'createBranch',
     input: z.object({ project: namespaceRef, branch: z.string().min(1), ref: revision }),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
@@ -93,7 +93,7 @@ export const createBranch = steps(
 
 export const removeBranch = steps(
   {
-    name: 'remove_branch',
+    name: 'removeBranch',
     input: z.object({ project: namespaceRef, branch: revision }),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
@@ -106,7 +106,7 @@ export const removeBranch = steps(
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
       if (name === (subject.defaultBranch ?? (await headBranch(writable)))) {
-        throw new DomainError({ code: 'not_allowed', message: 'The default branch cannot be deleted' })
+        throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })
       }
       await moveReference(writable, 'heads', { name, from: before, to: undefined })
       await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before, after: undefined })
@@ -139,7 +139,7 @@ async function branchesOf(
       name,
       commit: commitOfProject(project, { oid, ...(await git.commit(oid)) }, { withTrailers: false }),
       isDefault: name === defaultBranch,
-      isMerged: name !== defaultBranch && merged.has(oid),
+      isMerged: oid !== defaultTip && merged.has(oid),
       canPush,
     })),
   )

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { countEditedLines, countLines } from './edited-lines.ts'
 import { modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
 import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
@@ -6,6 +8,7 @@ import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
 const MAX_FILES = 1_000
 /** Of either side of a file; larger ones are told of and not shown. */
 const MAX_SHOWN_BYTES = 200 * 1024
+const MAX_SHOWN_LINES = 10_000
 
 export interface FileDiff {
   readonly oldPath: string
@@ -24,41 +27,33 @@ export interface DiffStats {
   readonly deletions: number
 }
 
-interface Change {
+export interface Change {
   readonly oldPath: string
   readonly newPath: string
   readonly before: TreeEntry | undefined
   readonly after: TreeEntry | undefined
 }
 
-/** Against the first parent, by path. */
-export async function diffOfCommit(repository: GitRepository, oid: string): Promise<FileDiff[]> {
+/** What a commit changed against its first parent, by path; the first thousand. */
+export async function changesOfCommit(repository: GitRepository, oid: string): Promise<Change[]> {
+  return changesOf(repository, oid, MAX_FILES)
+}
+
+async function changesOf(repository: GitRepository, oid: string, most: number): Promise<Change[]> {
   const { parents, tree } = await repository.commit(oid)
-  return diffOfTrees(repository, parents[0] && (await repository.commit(parents[0])).tree, tree)
+  const before = parents[0] && (await repository.commit(parents[0])).tree
+  const changes: Change[] = []
+  await collectChanges(repository, '', { before, after: tree }, changes, most)
+  return withRenames(changes)
 }
 
-export async function diffOfTrees(
+export async function diffOf(
   repository: GitRepository,
-  before: string | undefined,
-  after: string | undefined,
-): Promise<FileDiff[]> {
-  const diffs: FileDiff[] = []
-  for (const change of await changesOf(repository, before, after)) diffs.push(await diffOf(repository, change))
-  return diffs
-}
-
-export async function statsOf(repository: GitRepository, oid: string): Promise<DiffStats> {
-  let [additions, deletions] = [0, 0]
-  for (const { diff } of await diffOfCommit(repository, oid)) {
-    additions += diff.match(/^\+/gm)?.length ?? 0
-    deletions += diff.match(/^-/gm)?.length ?? 0
-  }
-  return { additions, deletions }
-}
-
-async function diffOf(repository: GitRepository, { oldPath, newPath, before, after }: Change): Promise<FileDiff> {
+  { oldPath, newPath, before, after }: Change,
+): Promise<FileDiff> {
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
-  const isTooLarge = Math.max(old.length, fresh.length) > MAX_SHOWN_BYTES
+  await nextTurn()
+  const isTooLarge = !isShown(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
   return {
     oldPath,
     newPath,
@@ -70,15 +65,51 @@ async function diffOf(repository: GitRepository, { oldPath, newPath, before, aft
   }
 }
 
+/**
+ * Lines added and removed, of files that would be shown. What it takes is taken from the budget.
+ *
+ * @returns `undefined` when the budget does not suffice
+ */
+export async function countStats(
+  repository: GitRepository,
+  oid: string,
+  budget: DiffBudget,
+): Promise<DiffStats | undefined> {
+  let [additions, deletions] = [0, 0]
+  const changes = await changesOf(repository, oid, budget.files + 1)
+  for (const { before, after } of changes) {
+    budget.files -= 1
+    if (budget.files < 0 || budget.bytes < 0) return undefined
+    if (before?.oid === after?.oid) continue
+    const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
+    budget.bytes -= old.length + fresh.length
+    await nextTurn()
+    if (!isShown(old, fresh) || isBinary(old) || isBinary(fresh)) continue
+    const counted = countEditedLines(old, fresh)
+    additions += counted.additions
+    deletions += counted.deletions
+  }
+  return { additions, deletions }
+}
+
+/** What may be read to count lines. */
+export interface DiffBudget {
+  files: number
+  bytes: number
+}
+
+const isShown = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
+
 function textDiff(
   old: Uint8Array,
   fresh: Uint8Array,
   { oldPath, newPath }: Pick<Change, 'oldPath' | 'newPath'>,
 ): string {
   if (isBinary(old) || isBinary(fresh)) return `Binary files a/${oldPath} and b/${newPath} differ\n`
-  const lines = (bytes: Uint8Array) => linesOf(Buffer.from(bytes).toString('utf8'))
-  return unifiedDiff(diffLines(lines(old), lines(fresh)))
+  return unifiedDiff(diffLines(textLines(old), textLines(fresh)))
 }
+
+const textLines = (bytes: Uint8Array): string[] => linesOf(Buffer.from(bytes).toString('utf8'))
 
 /** As Git decides. */
 const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).includes(0)
@@ -90,13 +121,7 @@ async function bytesOf(repository: GitRepository, entry: TreeEntry | undefined):
 }
 
 /** A file that ended and one that began with the very same content are one that was renamed. */
-async function changesOf(
-  repository: GitRepository,
-  before: string | undefined,
-  after: string | undefined,
-): Promise<Change[]> {
-  const changes: Change[] = []
-  await collectChanges(repository, '', before, after, changes)
+function withRenames(changes: readonly Change[]): Change[] {
   const ended = new Map(
     changes
       .filter(({ after }) => !after)
@@ -116,19 +141,19 @@ async function changesOf(
 async function collectChanges(
   repository: GitRepository,
   prefix: string,
-  before: string | undefined,
-  after: string | undefined,
+  { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
   changes: Change[],
+  most: number,
 ): Promise<void> {
   if (before === after) return
   const [olds, news] = [await entriesOf(repository, before), await entriesOf(repository, after)]
   for (const name of [...new Set([...olds.keys(), ...news.keys()])].sort()) {
-    if (changes.length >= MAX_FILES) return
+    if (changes.length >= most) return
     const [old, fresh] = [olds.get(name), news.get(name)]
     if (old?.oid === fresh?.oid && old?.mode === fresh?.mode) continue
     const path = prefix + name
     const treeOf = (entry: TreeEntry | undefined) => (entry?.mode === modes.tree ? entry.oid : undefined)
-    await collectChanges(repository, `${path}/`, treeOf(old), treeOf(fresh), changes)
+    await collectChanges(repository, `${path}/`, { before: treeOf(old), after: treeOf(fresh) }, changes, most)
     const file = (entry: TreeEntry | undefined) => (entry?.mode === modes.tree ? undefined : entry)
     const change = { oldPath: path, newPath: path, before: file(old), after: file(fresh) }
     if (change.before !== undefined || change.after !== undefined) changes.push(change)

@@ -4,12 +4,13 @@ import { DomainError, notFound } from '../kit/domain-error.ts'
 import { query, steps } from '../kit/operation.ts'
 import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUser } from '../users/user-store.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { commitActions } from './commit-actions.ts'
-import { type DiffStats, diffOfCommit, type FileDiff, statsOf } from './commit-diff.ts'
+import { changesOfCommit, type DiffStats, diffOf, type FileDiff } from './commit-diff.ts'
+import { statsOf } from './commit-stats.ts'
 import { type Committer, commitToBranch } from './commit-to-branch.ts'
 import { listReferences } from './git-reference.ts'
 import type { GitRepository } from './git-repository.ts'
@@ -32,13 +33,13 @@ export const revision = z.string().min(1).max(1_024)
 
 /** A commit alone, with what only that is given. */
 export interface SingleCommit extends Commit {
-  /** `undefined`: nobody asked. */
+  /** `undefined`: nobody asked, or it is too much to count. */
   readonly stats: DiffStats | undefined
 }
 
 export const createCommit = steps(
   {
-    name: 'create_commit',
+    name: 'createCommit',
     input: z
       .object({
         project: namespaceRef,
@@ -51,7 +52,7 @@ export const createCommit = steps(
       .superRefine(({ startBranch, startSha }, context) => {
         const names = ['startBranch', 'startSha']
         if (startBranch && startSha) context.addIssue(problem('mutually_exclusive', { names }))
-      }),
+      }, acrossParameters),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
   },
@@ -68,13 +69,13 @@ export const createCommit = steps(
     })
     if (input.stats === false) return { ...commit, stats: undefined }
     const repository = await findProjectRepository(core, subject)
-    return { ...commit, stats: repository && (await statsOf(repository.git, commit.sha)) }
+    return { ...commit, stats: repository && (await statsOf(core, repository.git, [commit.sha]))[0] }
   },
 )
 
 export const listCommits = query(
   {
-    name: 'list_commits',
+    name: 'listCommits',
     caller: 'anyone',
     input: z.object({
       project: namespaceRef,
@@ -110,17 +111,19 @@ export const listCommits = query(
       },
     )
     const page = await pageOfHistory(found, input)
-    const shown = async (commit: HistoryCommit): Promise<SingleCommit> => ({
+    const oids = input.withStats ? page.items.map(({ oid }) => oid) : []
+    const stats = await statsOf(core, repository.git, oids)
+    const shown = (commit: HistoryCommit, index: number): SingleCommit => ({
       ...commitOfProject(subject, commit, { withTrailers: input.trailers === true }),
-      stats: input.withStats ? await statsOf(repository.git, commit.oid) : undefined,
+      stats: stats[index],
     })
-    return { ...page, items: await Promise.all(page.items.map(shown)) }
+    return { ...page, items: page.items.map(shown) }
   },
 )
 
 export const getCommit = query(
   {
-    name: 'get_commit',
+    name: 'getCommit',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: revision, stats: z.boolean().nullish() }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -132,7 +135,7 @@ export const getCommit = query(
     if (repository === undefined || oid === undefined) throw notFound('Commit')
     return {
       ...commitOfProject(subject, { oid, ...(await repository.git.commit(oid)) }),
-      stats: stats === false ? undefined : await statsOf(repository.git, oid),
+      stats: stats === false ? undefined : (await statsOf(core, repository.git, [oid]))[0],
     }
   },
 )
@@ -140,7 +143,7 @@ export const getCommit = query(
 /** What a commit changed against its first parent, by path. */
 export const listCommitDiffs = query(
   {
-    name: 'list_commit_diffs',
+    name: 'listCommitDiffs',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: revision, ...pageInput }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -150,7 +153,10 @@ export const listCommitDiffs = query(
     const repository = await findProjectRepository(core, subject)
     const oid = await repository?.findCommit(sha)
     if (repository === undefined || oid === undefined) throw notFound('Commit')
-    return pageOfArray(await diffOfCommit(repository.git, oid), { page, perPage })
+    const changes = pageOfArray(await changesOfCommit(repository.git, oid), { page, perPage })
+    const items: FileDiff[] = []
+    for (const change of changes.items) items.push(await diffOf(repository.git, change))
+    return { ...changes, items }
   },
 )
 

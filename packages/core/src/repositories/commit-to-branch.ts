@@ -50,7 +50,7 @@ export function commitToBranch(
     if (base === undefined) await setHeadBranch(repository, branch)
     const outcome = await moveReference(repository, 'heads', { name: branch, from: tip, to: oid })
     if (outcome === 'name_in_use') throw refused(`The branch name ${branch} is in the way of another branch`)
-    if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict', reason: 'Resource lock' })
+    if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict' })
     const push = {
       projectId: project.id,
       actorId: committer.id,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Core } from '../kit/context.ts'
 import type { DomainError } from '../kit/domain-error.ts'
@@ -20,6 +20,7 @@ import { insertUser } from '../users/user-store.ts'
 import { changeRepository } from './change-repository.ts'
 import { createCommit } from './commit-operations.ts'
 import { findReference, moveReference } from './git-reference.ts'
+import { thisProcess } from './process-identity.ts'
 
 let world: World
 let mira: User
@@ -45,11 +46,16 @@ const commit = (core: Core, project: Project, actor: User, filePath: string) =>
     actions: [{ action: 'create', filePath, content: filePath }],
   })
 
+const locks = () => world.core.db.read.selectFrom('repository_locks').selectAll().execute()
+/** Whose users do not queue with those of the world's own. */
+function anotherHandle(): Core['db'] {
+  const { db } = world.core
+  return { read: db.read, write: db.write.bind(db), close: db.close.bind(db) }
+}
+
 test('twenty at once on one branch, in two cores: none is lost, and history is one line', async () => {
   // A core of its own for the same database: what another process has, but for its number.
-  const { db } = world.core
-  const otherDb = { read: db.read, write: db.write.bind(db), close: db.close.bind(db) }
-  const other: Core = { ...world.core, clock: systemClock, db: otherDb }
+  const other: Core = { ...world.core, clock: systemClock, db: anotherHandle() }
   const cores = [{ ...world.core, clock: systemClock }, other]
   const names = Array.from({ length: 20 }, (_, index) => `file-${index}`)
   const made = await Promise.all(names.map((name, index) => commit(cores[index % 2]!, project, mira, name)))
@@ -58,38 +64,99 @@ test('twenty at once on one branch, in two cores: none is lost, and history is o
   expect(git('rev-list', 'main').trim().split('\n').toSorted()).toEqual(made.map(({ sha }) => sha).toSorted())
   expect(git('rev-list', '--first-parent', '--count', 'main')).toBe('20\n')
   expect(git('fsck', '--strict')).toBe('')
-  expect(await world.core.db.read.selectFrom('repository_locks').selectAll().execute()).toEqual([])
+  expect(await locks()).toEqual([])
 })
 
-test('a lock of a process that has ended is taken over; that of a living one is waited for', async () => {
-  const hold = (pid: number, token: string) =>
-    world.core.db.write((tx) =>
-      tx
-        .insertInto('repository_locks')
-        .values({ repository: String(project.id), token, pid, process_started: '', taken_at_ms: 0 })
-        .execute(),
-    )
-  await hold(spawnSync('true').pid, 'of the dead')
-  await commit(world.core, project, mira, 'a')
+/** A lock row as another process would leave it. */
+const hold = (owner: string) =>
+  world.core.db.write((tx) =>
+    tx
+      .insertInto('repository_locks')
+      .values({ repository: String(project.id), token: 'theirs', owner, renewals: 0 })
+      .execute(),
+  )
+/** Of another container: its process number 1 is not ours. */
+const ELSEWHERE = 'boot/pid:[1] 1 1'
 
-  await hold(process.ppid, 'of the living')
-  const waiting = commit(world.core, project, mira, 'b')
-  await world.clock.untilSleeping()
-  await world.core.db.write((tx) => tx.deleteFrom('repository_locks').execute())
-  await world.clock.advance(20)
-  await waiting
-
-  await hold(process.ppid, 'of the living')
-  const inVain = commit(world.core, project, mira, 'c').catch((error: DomainError) => error.failure)
-  let isSettled = false
-  void inVain.then(() => {
-    isSettled = true
-  })
-  while (!isSettled) {
-    await Promise.race([inVain, world.clock.untilSleeping()])
+/** Moves time on, 20 ms at a time, for as long as `isWaiting`; how much that took. `sleepers`: all that sleep meanwhile. */
+async function passing(isWaiting: () => Promise<boolean>, sleepers = 1): Promise<number> {
+  const beganMs = world.clock.nowMs()
+  await world.clock.untilSleeping(sleepers)
+  while (await isWaiting()) {
     await world.clock.advance(20)
+    if (await isWaiting()) await world.clock.untilSleeping(sleepers)
   }
-  expect(await inVain).toEqual({ code: 'conflict', reason: 'Resource lock' })
+  return world.clock.nowMs() - beganMs
+}
+const isTheirs = async () => (await locks())[0]?.token === 'theirs'
+const failureOf = (work: Promise<unknown>) => work.catch((error: DomainError) => error.failure)
+
+test('a lock of a process that has ended here is taken over at once', async () => {
+  const { pid } = spawnSync('true')
+  await hold(thisProcess.replace(/ \d+ \d+$/, ` ${pid} 1`))
+  await commit(world.core, project, mira, 'a')
+  // Its number is used again.
+  await hold(`${thisProcess}1`)
+  await commit(world.core, project, mira, 'b')
+  expect(await locks()).toEqual([])
+})
+
+test('one of another container is taken over after 15 s without a sign of life', async () => {
+  await hold(ELSEWHERE)
+  const made = commit(world.core, project, mira, 'a')
+  expect(await passing(isTheirs)).toBe(15_000)
+  await made
+  expect(await locks()).toEqual([])
+})
+
+test('while it lives it is waited for, 30 s in all', async () => {
+  await hold(ELSEWHERE)
+  const inVain = failureOf(commit(world.core, project, mira, 'a'))
+  const behind = failureOf(commit(world.core, project, mira, 'b'))
+  let isOver = false
+  const over = Promise.all([inVain, behind]).then(() => {
+    isOver = true
+  })
+  const renewed = async () => {
+    const renewals = Math.trunc(world.clock.nowMs() / 1_000)
+    if (renewals !== (await locks())[0]?.renewals)
+      await world.core.db.write((tx) => tx.updateTable('repository_locks').set({ renewals }).execute())
+    if (world.clock.nowMs() >= WORLD_BEGINS_MS + 30_000) await over
+    return !isOver
+  }
+  expect(await passing(renewed, 2)).toBe(30_000)
+  expect(await Promise.all([inVain, behind])).toEqual([{ code: 'conflict' }, { code: 'conflict' }])
+  await world.core.db.write((tx) => tx.deleteFrom('repository_locks').execute())
+  await commit(world.core, project, mira, 'c')
+})
+
+test('who holds it says so every 3 s', async () => {
+  await changeRepository(world.core, String(project.id), async () => {
+    await world.clock.untilSleeping()
+    await world.clock.advance(3_000)
+    await world.clock.untilSleeping()
+    expect(await locks()).toMatchObject([{ repository: String(project.id), renewals: 1 }])
+  })
+})
+
+test('who has lost it without knowing changes nothing any more', async () => {
+  const { sha: first } = await commit(world.core, project, mira, 'a')
+  const late = changeRepository(world.core, String(project.id), async (repository) => {
+    const oid = await repository.writeCommit({ ...(await repository.commit(first)), parents: [first], message: 'late' })
+    await world.core.db.write((tx) =>
+      tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
+    )
+    const other: Core = { ...world.core, db: anotherHandle() }
+    const made = commit(other, project, mira, 'b')
+    await passing(isTheirs, 2)
+    await made
+    const tip = await findReference(repository, 'heads', 'main')
+    for (const to of [oid, undefined])
+      await expect(moveReference(repository, 'heads', { name: 'main', from: tip, to })).rejects.toThrow('ENOENT')
+  })
+  await late
+  const git = gitIn(world.core.settings.repositoriesDir, project.id)
+  expect(git('log', '--format=%s', 'main')).toBe('b\na\n')
 })
 
 test('a reference moves only from where it is expected', async () => {

@@ -54,7 +54,7 @@ const fileInput = { project: namespaceRef, filePath: z.string().min(1).max(MAX_P
 
 export const getFile = query(
   {
-    name: 'get_file',
+    name: 'getFile',
     caller: 'anyone',
     input: z.object({ ...fileInput, ref: revision.nullish() }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -94,7 +94,7 @@ const writeInput = {
 
 export const createFile = steps(
   {
-    name: 'create_file',
+    name: 'createFile',
     input: z.object(writeInput),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
@@ -104,7 +104,7 @@ export const createFile = steps(
 
 export const updateFile = steps(
   {
-    name: 'update_file',
+    name: 'updateFile',
     input: z.object({ ...writeInput, lastCommitId: revision.nullish() }),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
@@ -114,7 +114,7 @@ export const updateFile = steps(
 
 export const removeFile = steps(
   {
-    name: 'remove_file',
+    name: 'removeFile',
     input: z.object({ ...fileInput, ...commitInput, lastCommitId: revision.nullish() }),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',
@@ -127,7 +127,7 @@ export const removeFile = steps(
 /** Directories first, then files, each by name; recursively, each by path. */
 export const listTree = query(
   {
-    name: 'list_tree',
+    name: 'listTree',
     caller: 'anyone',
     input: z.object({
       project: namespaceRef,
@@ -159,7 +159,7 @@ export const listTree = query(
 
 export const getBlob = query(
   {
-    name: 'get_blob',
+    name: 'getBlob',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: z.string().regex(/^[0-9a-f]{40}$/i) }),
     subject: (reading, { project }) => getProject(reading, project),

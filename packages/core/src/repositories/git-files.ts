@@ -15,21 +15,24 @@ export const readOnlyFiles = {
  * The file system for a change to a repository: a file is there wholly or not at all, whenever the process ends, and after
  * `flush` also when the power fails.
  *
- * New files are written in `<gitdir>/tmp`, where neither Git nor we look for anything, and renamed to their place.
+ * New files are written in `<gitdir>/tmp/<token>`, where neither Git nor we look for anything, and renamed to their place;
+ * what is removed is moved there. Who held the lock before, and does not know yet that it is gone, finds that directory
+ * removed, and so changes nothing any more.
  */
 export class DurableFiles {
   readonly #temporary: string
   readonly #changedDirectories = new Set<string>()
   #count = 0
 
-  private constructor(gitdir: string) {
-    this.#temporary = join(gitdir, 'tmp')
+  private constructor(temporary: string) {
+    this.#temporary = temporary
   }
 
-  /** Only for the one writer of the repository: what an earlier one left half-written is removed. */
-  static async open(gitdir: string): Promise<DurableFiles> {
-    const files = new DurableFiles(gitdir)
-    await rm(files.#temporary, { recursive: true, force: true })
+  /** Only for the holder of the repository's lock: what earlier ones left half-written is removed. */
+  static async open(gitdir: string, token: string): Promise<DurableFiles> {
+    const all = join(gitdir, 'tmp')
+    await rm(all, { recursive: true, force: true, maxRetries: 3 })
+    const files = new DurableFiles(join(all, token))
     await mkdir(files.#temporary, { recursive: true })
     return files
   }
@@ -64,7 +67,13 @@ export class DurableFiles {
   }
 
   async remove(file: string): Promise<void> {
-    await rm(file, { force: true })
+    try {
+      await rename(file, join(this.#temporary, String(this.#count++)))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      // There was no such file; or else this says that the lock is gone.
+      await stat(this.#temporary)
+    }
     this.#changedDirectories.add(dirname(file))
   }
 

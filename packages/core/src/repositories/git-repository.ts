@@ -117,15 +117,20 @@ export async function repositoryExists(gitdir: string): Promise<boolean> {
   )
 }
 
-/** Makes an empty bare repository, wholly or not at all. Only for whoever holds its lock. */
-export async function createRepository(gitdir: string, defaultBranch: string): Promise<void> {
-  const unfinished = `${gitdir}.new`
-  await rm(unfinished, { recursive: true, force: true })
+/** What is being made into the repository. */
+export const unfinishedOf = (gitdir: string): string => `${gitdir}.new`
+
+/** Makes an empty bare repository, wholly or not at all. @param token of the lock, which its caller holds */
+export async function createRepository(gitdir: string, defaultBranch: string, token: string): Promise<void> {
+  // In a directory of its own: who held the lock before, and does not know yet that it is gone, finds theirs removed.
+  const unfinished = join(unfinishedOf(gitdir), token)
+  await rm(unfinishedOf(gitdir), { recursive: true, force: true, maxRetries: 3 })
   await mkdir(unfinished, { recursive: true })
   await git.init({ fs, gitdir: unfinished, bare: true, defaultBranch })
   for (const directory of ['', 'objects', 'refs', 'refs/heads', 'refs/tags'])
     await syncDirectory(join(unfinished, directory))
   await rename(unfinished, gitdir)
+  await rm(unfinishedOf(gitdir), { recursive: true })
   await syncDirectory(dirname(gitdir))
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { countEditedLines } from './edited-lines.ts'
 import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
 
 const texts = fc
@@ -20,10 +21,32 @@ test('without its additions it is the old text, without its removals the new one
   )
 })
 
+test('counted, additions and removals are those that are shown', () => {
+  fc.assert(
+    fc.property(texts, texts, (before, after) => {
+      const shown = diffLines(linesOf(before), linesOf(after))
+      const count = (kind: string) => shown.filter((line) => line.kind === kind).length
+      expect(countEditedLines(Buffer.from(before), Buffer.from(after))).toEqual({
+        additions: count('+'),
+        deletions: count('-'),
+      })
+    }),
+  )
+})
+
 test('too different to search: everything between is removed and added', () => {
   const many = (prefix: string) => Array.from({ length: 2_000 }, (_, line) => `${prefix}${line}\n`)
   const lines = diffLines(['same\n', ...many('a')], ['same\n', ...many('b')])
   expect(lines.map(({ kind }) => kind).join('')).toBe(` ${'-'.repeat(2_000)}${'+'.repeat(2_000)}`)
+  const bytes = (prefix: string) => Buffer.from(['same\n', ...many(prefix)].join(''))
+  expect(countEditedLines(bytes('a'), bytes('b'))).toEqual({ additions: 2_000, deletions: 2_000 })
+})
+
+test('of a long file, what was changed is counted and not all of it', () => {
+  const long = (changed: string) =>
+    Buffer.from(Array.from({ length: 90_000 }, (_, line) => (line === 50_000 ? changed : '-\n')).join(''))
+  expect(countEditedLines(long('a\n'), long('b\nc\n'))).toEqual({ additions: 2, deletions: 1 })
+  expect(countEditedLines(long('-\n'), Buffer.from('-'))).toEqual({ additions: 1, deletions: 90_000 })
 })
 
 test.each([

@@ -1,5 +1,9 @@
 /** Beyond, a search for the shortest script would take too long: then everything between is removed and added. */
 const MAX_EDITS = 1_000
+/** Of either side, without what both begin and end with. */
+export const MAX_SEARCHED_LINES = 10_000
+/** Lines compared in one search: some 10 ms. */
+const MAX_STEPS = 2_000_000
 const CONTEXT_LINES = 3
 
 export type LineKind = ' ' | '-' | '+'
@@ -14,18 +18,35 @@ export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/
 
 /** A shortest way from `before` to `after`, removals before additions. @see Myers, An O(ND) Difference Algorithm (1986) */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
-  let start = 0
-  while (start < before.length && start < after.length && before[start] === after[start]) start += 1
-  let same = 0
-  const most = Math.min(before.length, after.length) - start
-  while (same < most && before[before.length - 1 - same] === after[after.length - 1 - same]) same += 1
-  const [old, fresh] = [before.slice(start, before.length - same), after.slice(start, after.length - same)]
+  const { start, end, old, fresh } = middleOf(before, after)
   const kept = (text: string): DiffLine => ({ kind: ' ', text })
+  const furthest = search(old, fresh)
   return [
     ...before.slice(0, start).map(kept),
-    ...(shortestScript(old, fresh) ?? [...old.map(removed), ...fresh.map(added)]),
-    ...before.slice(before.length - same).map(kept),
+    ...(furthest === undefined ? [...old.map(removed), ...fresh.map(added)] : scriptOf(furthest, old, fresh)),
+    ...before.slice(before.length - end).map(kept),
   ]
+}
+
+/** How many lines a shortest way removes and adds; `undefined` where the search would take too long. */
+export function leastEdits(before: readonly string[], after: readonly string[]): number | undefined {
+  const furthest = search(before, after)
+  return furthest && furthest.length - 1
+}
+
+/** What is left without the `start` and `end` lines that both have. */
+function middleOf(before: readonly string[], after: readonly string[]) {
+  const most = Math.min(before.length, after.length)
+  let start = 0
+  while (start < most && before[start] === after[start]) start += 1
+  let end = 0
+  while (end < most - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1
+  return {
+    start,
+    end,
+    old: before.slice(start, before.length - end),
+    fresh: after.slice(start, after.length - end),
+  }
 }
 
 /** `@@ -1,3 +1,4 @@` and what follows, with three lines around each change. */
@@ -62,47 +83,63 @@ const range = (first: number, count: number): string =>
 const printed = ({ kind, text }: DiffLine): string =>
   text.endsWith('\n') ? `${kind}${text}` : `${kind}${text}\n\\ No newline at end of file\n`
 
-/** `furthest[d][k]`: how far into `before` d edits reach on the diagonal k (k = place before - place after). */
-function shortestScript(before: readonly string[], after: readonly string[]): DiffLine[] | undefined {
-  const furthest: Map<number, number>[] = []
+/** Of `d` edits, how far into the old lines they reach: on the diagonal k (old place - new place) at `(k + d) / 2`. */
+type Reached = Int32Array
+
+/** One for each number of edits up to the least that suffices; `undefined` where that would take too long to find. */
+function search(before: readonly string[], after: readonly string[]): Reached[] | undefined {
+  if (Math.max(before.length, after.length) > MAX_SEARCHED_LINES) return undefined
+  const numbers = new Map<string, number>()
+  const numberOf = (line: string) => {
+    const number = numbers.get(line) ?? numbers.size
+    numbers.set(line, number)
+    return number
+  }
+  const numbered = (lines: readonly string[]) => Int32Array.from(lines, numberOf)
+  return searchNumbered(numbered(before), numbered(after))
+}
+
+function searchNumbered(before: Int32Array, after: Int32Array): Reached[] | undefined {
+  const furthest: Reached[] = []
+  let steps = 0
   for (let edits = 0; edits <= Math.min(MAX_EDITS, before.length + after.length); edits += 1) {
     const last = furthest[edits - 1]
-    const reached = new Map<number, number>()
+    const reached = new Int32Array(edits + 1)
     furthest.push(reached)
-    for (let k = -edits; k <= edits; k += 2) {
-      let x = last === undefined ? 0 : stepTo(last, k, edits)
+    for (let index = 0; index <= edits; index += 1) {
+      const k = 2 * index - edits
+      let x = last === undefined ? 0 : stepTo(last, index)
+      const from = x
       while (x < before.length && x - k < after.length && before[x] === after[x - k]) x += 1
-      reached.set(k, x)
-      if (x >= before.length && x - k >= after.length) return scriptOf(furthest, before, after)
+      reached[index] = x
+      steps += 1 + x - from
+      if (x >= before.length && x - k >= after.length) return furthest
     }
+    if (steps > MAX_STEPS) return undefined
   }
   return undefined
 }
 
-const isAddition = (last: ReadonlyMap<number, number>, k: number, edits: number): boolean =>
-  k === -edits || (k !== edits && last.get(k - 1)! < last.get(k + 1)!)
+/** `index` among those reached with one edit more than `last`. */
+const isAddition = (last: Reached, index: number): boolean =>
+  index === 0 || (index !== last.length && last[index - 1]! < last[index]!)
 
-const stepTo = (last: ReadonlyMap<number, number>, k: number, edits: number): number =>
-  isAddition(last, k, edits) ? last.get(k + 1)! : last.get(k - 1)! + 1
+const stepTo = (last: Reached, index: number): number => (isAddition(last, index) ? last[index]! : last[index - 1]! + 1)
 
-function scriptOf(
-  furthest: readonly ReadonlyMap<number, number>[],
-  before: readonly string[],
-  after: readonly string[],
-): DiffLine[] {
+function scriptOf(furthest: readonly Reached[], before: readonly string[], after: readonly string[]): DiffLine[] {
   const backwards: DiffLine[] = []
   let [x, y] = [before.length, after.length]
   for (let edits = furthest.length - 1; edits >= 0; edits -= 1) {
     const last = furthest[edits - 1]
-    const k = x - y
-    const from = last === undefined ? 0 : stepTo(last, k, edits)
+    const index = (x - y + edits) / 2
+    const from = last === undefined ? 0 : stepTo(last, index)
     while (x > from) {
       x -= 1
       y -= 1
       backwards.push({ kind: ' ', text: before[x]! })
     }
     if (last === undefined) break
-    if (isAddition(last, k, edits)) backwards.push(added(after[--y]!))
+    if (isAddition(last, index)) backwards.push(added(after[--y]!))
     else backwards.push(removed(before[--x]!))
   }
   return backwards.reverse()

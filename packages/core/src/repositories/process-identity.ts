@@ -1,32 +1,36 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 
-/** A process of this machine, told apart from a later one with the same number where the system lets us (Linux). */
-export interface ProcessIdentity {
-  readonly pid: number
-  /** Boot and clock ticks from it to the start of the process; '' where the system does not say. */
-  readonly started: string
+/**
+ * This process, told apart from every other of this and other machines and containers, later ones of the same number
+ * included. '' where the system does not say (it does on Linux).
+ */
+export const thisProcess: string = identityOf('self') ?? ''
+
+/**
+ * Whether the process that called itself so is known to have ended. Only of one that had its number from where we have
+ * ours: numbers of other machines and containers mean other processes here.
+ */
+export function hasEnded(identity: string): boolean {
+  const [space, pid] = partsOf(identity)
+  if (pid === undefined || space !== partsOf(thisProcess)[0]) return false
+  return identityOf(pid) !== identity
 }
 
-export const thisProcess: ProcessIdentity = { pid: process.pid, started: startOf(process.pid) }
+/** `boot/namespace`, `pid` */
+const partsOf = (identity: string) => identity.split(' ')
 
-export function isAlive({ pid, started }: ProcessIdentity): boolean {
+/** `<boot id>/<namespace of process numbers> <pid> <clock ticks from boot to its start>`. @see proc(5) */
+function identityOf(process: string): string | undefined {
   try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: there is one, of another user.
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-  }
-  const now = startOf(pid)
-  return started === '' || now === '' || started === now
-}
-
-/** @see proc(5): field 22 of /proc/pid/stat; the second one is in parentheses and may hold anything */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const stat = readFileSync(`/proc/${process}/stat`, 'utf8')
+    const pid = stat.slice(0, stat.indexOf(' '))
+    // The second field is in parentheses and may hold anything; the start is the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${fields[19]}`
+    if (fields[0] === 'Z') return undefined
+    const started = fields[19]
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${boot}/${readlinkSync('/proc/self/ns/pid')} ${pid} ${started}`
   } catch {
-    return ''
+    return undefined
   }
 }

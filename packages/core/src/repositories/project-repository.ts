@@ -1,6 +1,6 @@
 import type { Core } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
-import { findRepository, removeRepository } from './change-repository.ts'
+import { findRepository } from './change-repository.ts'
 import { headBranch } from './git-reference.ts'
 import type { GitRepository } from './git-repository.ts'
 import { findRevision } from './revision.ts'
@@ -22,7 +22,3 @@ export async function findProjectRepository(core: Core, project: Project): Promi
   const defaultBranch = project.defaultBranch ?? (await headBranch(git))
   return { git, defaultBranch, findCommit: (revision) => findRevision(git, revision, defaultBranch) }
 }
-
-/** When the project ends. */
-export const removeProjectRepository = (core: Core, project: Pick<Project, 'id'>): Promise<void> =>
-  removeRepository(core, repositoryNameOf(project))

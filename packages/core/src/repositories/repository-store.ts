@@ -1,7 +1,15 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Core } from '../kit/context.ts'
 import { insertEvent } from '../kit/event.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { RefKind } from './git-reference.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    /** As of the last push that was recorded. */
+    branch_tips: { project_id: number; name: string; sha: string }
+  }
+}
 
 export interface Push {
   readonly projectId: number
@@ -24,12 +32,13 @@ export async function recordPush({ db, clock }: Core, push: Push, defaultBranch?
     const nowMs = clock.nowMs()
     await tx
       .updateTable('projects')
-      .set({ last_activity_at_ms: nowMs })
+      .set({ last_activity_at_ms: nowMs, is_empty: 0 })
       .$if(defaultBranch !== undefined, (query) =>
         query.set({ default_branch: sql<string>`coalesce(default_branch, ${defaultBranch})` }),
       )
       .where('id', '=', push.projectId)
       .execute()
+    if (push.kind === 'heads') await setBranchTip(tx, push)
     await insertEvent(
       { db: tx, nowMs },
       {
@@ -41,4 +50,19 @@ export async function recordPush({ db, clock }: Core, push: Push, defaultBranch?
       },
     )
   })
+}
+
+async function setBranchTip(
+  db: Transaction<CoreTables>,
+  { projectId, name, after }: Pick<Push, 'projectId' | 'name' | 'after'>,
+): Promise<void> {
+  if (after === undefined) {
+    await db.deleteFrom('branch_tips').where('project_id', '=', projectId).where('name', '=', name).execute()
+    return
+  }
+  await db
+    .insertInto('branch_tips')
+    .values({ project_id: projectId, name, sha: after })
+    .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet({ sha: after }))
+    .execute()
 }

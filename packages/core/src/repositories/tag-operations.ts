@@ -34,7 +34,7 @@ export const tagOrders = ['name', 'updated', 'version'] as const
 
 export const listTags = query(
   {
-    name: 'list_tags',
+    name: 'listTags',
     caller: 'anyone',
     input: z.object({
       project: namespaceRef,
@@ -61,7 +61,7 @@ export const listTags = query(
 
 export const getTag = query(
   {
-    name: 'get_tag',
+    name: 'getTag',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, tagName: revision }),
     subject: (reading, { project }) => getProject(reading, project),
@@ -78,7 +78,7 @@ export const getTag = query(
 
 export const createTag = steps(
   {
-    name: 'create_tag',
+    name: 'createTag',
     input: z.object({
       project: namespaceRef,
       tagName: z.string().min(1),
@@ -118,7 +118,7 @@ export const createTag = steps(
 
 export const removeTag = steps(
   {
-    name: 'remove_tag',
+    name: 'removeTag',
     input: z.object({ project: namespaceRef, tagName: revision }),
     subject: (reading, { project }) => getProject(reading, project),
     permission: 'push_code',

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { subscriberOf } from '@penstock/runtime'
 import type { Generated } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
 import { digestOf } from '../tokens/token-text.ts'
@@ -64,24 +64,19 @@ export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, att
   return id
 }
 
+/** Those that count no longer. */
+export async function forgetOldAttempts({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+  await db
+    .deleteFrom('password_attempts')
+    .where('at_ms', '<=', nowMs - WINDOW_MS)
+    .execute()
+}
+
 export async function deleteAttempt({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
   await db.deleteFrom('password_attempts').where('id', '=', id).execute()
 }
 
 const digestsOf = ({ login, address }: SignInAttempt) => ({
   login_digest: digestOf(login.trim().toLowerCase()),
-  address_digest: digestOf(networkOf(address)),
+  address_digest: digestOf(subscriberOf(address)),
 })
-
-/** Whoever has one IPv6 address has 2^64 of them. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::')
-  const before = head.split(':').filter(Boolean)
-  const after = (tail ?? '').split(':').filter(Boolean)
-  const zeros = tail === undefined ? [] : Array(Math.max(0, 8 - before.length - after.length)).fill('0')
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((part) => part.replace(/^0+(?=.)/, ''))
-    .join(':')
-}

@@ -33,7 +33,7 @@ const MAX_SESSIONS_EACH = 100
 
 /** Returns the secret that the browser keeps; here only its digest is. */
 export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
-  await db.deleteFrom('sessions').where('expires_at_ms', '<=', nowMs).execute()
+  await deleteEndedSessions({ db, nowMs })
   const secret = newOpaqueSecret(core)
   await db
     .insertInto('sessions')
@@ -54,6 +54,10 @@ export async function insertSession({ db, nowMs }: Writing, core: Core, userId: 
     .executeTakeFirst()
   if (surplus !== undefined) await db.deleteFrom('sessions').where('id', '=', surplus.id).execute()
   return secret
+}
+
+export async function deleteEndedSessions({ db, nowMs }: Writing): Promise<void> {
+  await db.deleteFrom('sessions').where('expires_at_ms', '<=', nowMs).execute()
 }
 
 /** One that has not ended. */
@@ -82,7 +86,7 @@ export async function deleteSession({ db }: Pick<Tx, 'db'>, secret: string): Pro
   if (digest !== undefined) await db.deleteFrom('sessions').where('session_digest', '=', digest).execute()
 }
 
-/** Wherever the user is signed in: after a change of the password, or a block. */
+/** Wherever the user is signed in. */
 export async function deleteSessionsOf({ db }: Pick<Tx, 'db'>, userId: number): Promise<void> {
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }

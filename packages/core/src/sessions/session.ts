@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Core } from '../kit/context.ts'
 import { isSameText, newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import type { Authenticated } from '../tokens/authenticated.ts'
+import { isStillGood } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
@@ -27,14 +28,17 @@ export async function signIn(
   attempt: SignInAttempt,
   formerSecret: string | undefined,
 ): Promise<SignInOutcome> {
-  const user = await verifySignIn(core, attempt)
-  if (user === undefined) return { kind: 'wrong_login_or_password' }
+  const verified = await verifySignIn(core, attempt)
+  if (verified === undefined) return { kind: 'wrong_login_or_password' }
+  const { user } = verified
   if (user.state !== 'active') return { kind: 'not_active' }
   const sessionSecret = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
+    if (!(await isStillGood(tx, verified))) return undefined
     if (formerSecret !== undefined) await deleteSession(tx, formerSecret)
     return insertSession(tx, core, user.id)
   })
+  if (sessionSecret === undefined) return { kind: 'wrong_login_or_password' }
   return { kind: 'signed_in', user, sessionSecret }
 }
 
@@ -62,5 +66,18 @@ export const newVisitorSecret = (core: Core): string => newOpaqueSecret(core)
 export const csrfTokenOf = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('csrf').digest('hex')
 
-export const isCsrfToken = (sessionSecret: string, token: string): boolean =>
-  isSameText(csrfTokenOf(sessionSecret), token)
+/** What a request shows of the page that has sent it. */
+export interface PageProof {
+  readonly csrfToken: string | undefined
+  /** `same-origin`, `cross-site` and so on, as browsers tell of themselves. @see W3C Fetch Metadata, Sec-Fetch-Site */
+  readonly fetchSite: string | undefined
+}
+
+/**
+ * Whether a request comes from a page of ours: it carries the token of its own session, and the browser does not say that
+ * another site has sent it. The latter stops who can plant cookies from a neighbouring host name.
+ */
+export function isFromOurPage(sessionSecret: string, { csrfToken, fetchSite }: PageProof): boolean {
+  if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none') return false
+  return csrfToken !== undefined && isSameText(csrfTokenOf(sessionSecret), csrfToken)
+}

@@ -1,12 +1,18 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Core } from '../kit/context.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { createApplication } from '../oauth/application-operations.ts'
+import { allowAuthorization, checkAuthorization } from '../oauth/authorization.ts'
 import { grantToken } from '../oauth/grant-token.ts'
+import { findOAuthToken } from '../oauth/oauth-token.ts'
+import { insertAccessToken } from '../tokens/access-token-store.ts'
+import { getPersonalToken } from '../tokens/personal-token-operations.ts'
 import { hashPassword, savePasswordHash, verifyPassword } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
-import { blockUser, updateUser } from '../users/user-operations.ts'
+import { activateUser, blockUser, deactivateUser, unblockUser, updateUser } from '../users/user-operations.ts'
 import type { SignInAttempt } from './attempt-store.ts'
-import { csrfTokenOf, findSession, isCsrfToken, newVisitorSecret, signIn, signOut } from './session.ts'
+import { csrfTokenOf, findSession, isFromOurPage, newVisitorSecret, signIn, signOut } from './session.ts'
 import { deleteSessionsOf, insertSession } from './session-store.ts'
 
 const PASSWORD = 'correct horse'
@@ -108,21 +114,81 @@ describe('sessions', () => {
   })
 })
 
-test.each([
+describe.each([
   ['a new password', updateUser, { password: 'another correct horse' }],
   ['a block', blockUser, {}],
-] as const)('%s ends the sessions of a user', async (_name, operation, input) => {
-  const secret = await signedIn()
-  const root = await world.user('root', { isAdministrator: true })
-  await world.perform(root, operation as typeof updateUser, { user: mira.id, ...input })
-  expect(await findSession(world.core, secret)).toBeUndefined()
+  ['a deactivation', deactivateUser, {}],
+] as const)('%s', (_name, operation, input) => {
+  async function happens(): Promise<User> {
+    const root = await world.user('root', { isAdministrator: true })
+    await world.perform(root, operation as typeof updateUser, { user: mira.id, ...input })
+    return root
+  }
+
+  test('ends the sessions of a user', async () => {
+    const secret = await signedIn()
+    await happens()
+    expect(await findSession(world.core, secret)).toBeUndefined()
+  })
+
+  test('ends what applications have got of a user, and leaves tokens they made themselves', async () => {
+    const [of, others] = [await grant('mira'), await grant((await withPassword('noor')).username)]
+    const personal = await world.core.db.write((db) =>
+      insertAccessToken({ db, nowMs: world.clock.nowMs() }, { ...ofMira(), value: 'svcpat-of-mira' }),
+    )
+    const root = await happens()
+    expect((await findOAuthToken(world.core, of.accessToken))?.state).toBe('revoked')
+    expect((await findOAuthToken(world.core, others.accessToken))?.state).toBe('valid')
+    await world.perform(root, unblockUser, { user: mira.id }).catch(() => {})
+    await world.perform(root, activateUser, { user: mira.id }).catch(() => {})
+    const again = grantToken(world.core, { grantType: 'refresh_token', refreshToken: of.refreshToken, address: '::1' })
+    await expect(again).rejects.toThrow('invalid_grant')
+    expect(await world.perform(root, getPersonalToken, { id: personal.id })).toMatchObject({ state: 'valid' })
+  })
+
+  test('comes before what begins at the same time for the former password', async () => {
+    const { db } = world.core
+    const begins = async (work: (core: Core) => Promise<unknown>) => {
+      let writes = 0
+      // The first begins an attempt, the second takes it back, the third would begin what was asked for.
+      const write: typeof db.write = async (inside, options) => {
+        writes += 1
+        if (writes === 3) await happens()
+        return db.write(inside, options)
+      }
+      return work({ ...world.core, db: { read: db.read, write, close: () => db.close() } })
+    }
+    const login = { login: 'mira', password: PASSWORD, address: '::1' }
+    expect(await begins((core) => signIn(core, login, undefined))).toEqual({ kind: 'wrong_login_or_password' })
+    expect(await db.read.selectFrom('sessions').select('id').execute()).toEqual([])
+  })
+
+  test('ends a code that nobody has come for', async () => {
+    const root = await world.user('admin', { isAdministrator: true })
+    const draft = { name: 'Board', redirectUri: 'https://board.example.test/cb', scopes: 'api' }
+    const { uid, secret } = await world.perform(root, createApplication, draft)
+    const asked = { clientId: uid, redirectUri: draft.redirectUri }
+    const checked = await checkAuthorization(world.core, { ...asked, responseType: 'code' })
+    if (checked.kind === 'refused') throw checked.refusal
+    const code = await allowAuthorization(world.core, mira.id, checked.authorization)
+    const doer = await happens()
+    await world.perform(doer, unblockUser, { user: mira.id }).catch(() => {})
+    await world.perform(doer, activateUser, { user: mira.id }).catch(() => {})
+    const request = { grantType: 'authorization_code', ...asked, clientSecret: secret, code, address: '::1' }
+    await expect(grantToken(world.core, request)).rejects.toThrow('invalid_grant')
+  })
 })
+
+const grant = (username: string) =>
+  grantToken(world.core, { grantType: 'password', username, password: PASSWORD, address: '::1' })
+const ofMira = () =>
+  ({ kind: 'personal', userId: mira.id, name: 'ci', scopes: ['api'], expiresAt: '2026-03-01' }) as const
 
 test('the token of a form is bound to its session, and tells nothing of the secret', async () => {
   const [mine, others] = [await signedIn(), await signedIn()]
-  expect(isCsrfToken(mine, csrfTokenOf(mine))).toBe(true)
-  expect(isCsrfToken(mine, csrfTokenOf(others))).toBe(false)
-  expect(isCsrfToken(mine, '')).toBe(false)
+  const isOurs = (csrfToken?: string) => isFromOurPage(mine, { csrfToken, fetchSite: undefined })
+  expect(isOurs(csrfTokenOf(mine))).toBe(true)
+  expect([isOurs(csrfTokenOf(others)), isOurs(''), isOurs()]).toEqual([false, false, false])
   expect(csrfTokenOf(mine)).not.toContain(mine)
   expect(await findSession(world.core, csrfTokenOf(mine))).toBeUndefined()
 })

@@ -1,7 +1,6 @@
 import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { verifyPassword } from '../users/password-store.ts'
-import type { User } from '../users/user.ts'
+import { type VerifiedPassword, verifyPassword } from '../users/password-store.ts'
 import {
   deleteAttempt,
   insertAttempt,
@@ -20,13 +19,13 @@ import {
  *
  * @throws DomainError `too_often`
  */
-export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<User | undefined> {
+export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<VerifiedPassword | undefined> {
   const attemptId = await beginAttempt(core, attempt)
   const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const user = await verifyPassword(reading, attempt.login, attempt.password)
+  const verified = await verifyPassword(reading, attempt.login, attempt.password)
   // Only its own: what others have tried stays counted, or one's own account would wash away guesses at others'.
-  if (user !== undefined) await core.db.write((db) => deleteAttempt({ db }, attemptId))
-  return user
+  if (verified !== undefined) await core.db.write((db) => deleteAttempt({ db }, attemptId))
+  return verified
 }
 
 async function beginAttempt(core: Core, attempt: SignInAttempt): Promise<number> {

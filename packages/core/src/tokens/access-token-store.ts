@@ -4,7 +4,7 @@ import { containsText } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { findUser } from '../users/user-store.ts'
+import { userColumns, userOf } from '../users/user-store.ts'
 import {
   type AccessToken,
   type AccessTokenKind,
@@ -91,10 +91,29 @@ export async function findAccessToken(reading: Reading, id: number): Promise<Acc
 export async function findByAccessTokenText(reading: Reading, text: string): Promise<Authenticated | undefined> {
   const digest = digestOfPresented(text)
   if (digest === undefined) return undefined
-  const row = await selectTokens(reading).where('access_tokens.digest', '=', digest).executeTakeFirst()
+  const row = await reading.db
+    .selectFrom('access_tokens')
+    .innerJoin('users', 'users.id', 'access_tokens.user_id')
+    .select(userColumns)
+    .select([
+      'access_tokens.id as token_id',
+      'access_tokens.kind',
+      'access_tokens.scopes',
+      'access_tokens.expires_at',
+      'access_tokens.revoked_at_ms',
+      'access_tokens.last_used_at_ms',
+    ])
+    .where('access_tokens.digest', '=', digest)
+    .executeTakeFirst()
   if (row === undefined) return undefined
-  const { kind, id, scopes, state, lastUsedAtMs, userId } = tokenOf(row, reading.nowMs)
-  return { kind, id, scopes, state, lastUsedAtMs, user: await findUser(reading, userId) }
+  return {
+    kind: row.kind,
+    id: row.token_id,
+    scopes: scopesOf(row.scopes),
+    state: stateOf(row, reading.nowMs),
+    lastUsedAtMs: row.last_used_at_ms ?? undefined,
+    user: userOf(row),
+  }
 }
 
 /** Which tokens a list is about. */
@@ -134,7 +153,7 @@ function conditions(
     ...(groupId === undefined ? [] : [eb('access_tokens.group_id', '=', groupId)]),
     ...(state === 'active' ? [active] : state === 'inactive' ? [eb.not(active)] : []),
     ...(typeof revoked === 'boolean' ? [revoked ? eb.not(unrevoked) : unrevoked] : []),
-    ...(search ? [containsText('access_tokens.name', search)] : []),
+    ...(search ? [containsText(['access_tokens.name'], search)] : []),
     ...(typeof createdBefore === 'number' ? [eb('access_tokens.created_at_ms', '<', createdBefore)] : []),
     ...(typeof createdAfter === 'number' ? [eb('access_tokens.created_at_ms', '>=', createdAfter)] : []),
     ...(typeof lastUsedBefore === 'number' ? [eb('access_tokens.last_used_at_ms', '<', lastUsedBefore)] : []),
@@ -216,16 +235,23 @@ export async function updateAsRevoked({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, i
     .execute()
 }
 
-/** The bot of a project or group token is a member for the token's sake only. */
-export async function deleteBotMembership({ db }: Pick<Tx, 'db'>, token: AccessToken): Promise<void> {
+/** The bot of project or group tokens is a member for their sake only: when the last of them is revoked, it leaves. */
+export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: AccessToken): Promise<void> {
   await db
     .deleteFrom('members')
     .where('user_id', '=', token.userId)
+    .where('user_id', 'not in', (eb) =>
+      eb
+        .selectFrom('access_tokens')
+        .select('user_id')
+        .where('user_id', '=', token.userId)
+        .where('revoked_at_ms', 'is', null),
+    )
     .where((eb) => eb.or([eb('project_id', '=', token.projectId ?? 0), eb('group_id', '=', token.groupId ?? 0)]))
     .execute()
 }
 
-/** Ids of those that came after a token by rotation and are not revoked. */
+/** Of a token that is revoked: ids of those that came after it by rotation and are not. */
 export async function liveSuccessorIds({ db }: Pick<Reading, 'db'>, id: number): Promise<number[]> {
   const rows = await db
     .selectFrom('access_tokens as shown')
@@ -234,6 +260,7 @@ export async function liveSuccessorIds({ db }: Pick<Reading, 'db'>, id: number):
     )
     .select('later.id')
     .where('shown.id', '=', id)
+    .where('shown.revoked_at_ms', 'is not', null)
     .whereRef('later.id', '>', 'shown.id')
     .where('later.revoked_at_ms', 'is', null)
     .orderBy('later.id')
@@ -246,8 +273,6 @@ export async function updateLastUse({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, id:
 }
 
 function tokenOf(row: Row, nowMs: number): AccessToken {
-  const isExpired = row.expires_at !== null && row.expires_at <= dayIn(nowMs, 0)
-  const isRevoked = row.revoked_at_ms !== null
   return {
     id: row.id,
     kind: row.kind,
@@ -260,9 +285,14 @@ function tokenOf(row: Row, nowMs: number): AccessToken {
     scopes: scopesOf(row.scopes),
     familyId: row.family_id ?? row.id,
     expiresAt: row.expires_at ?? undefined,
-    state: isExpired ? 'expired' : isRevoked ? 'revoked' : 'valid',
-    isRevoked,
+    state: stateOf(row, nowMs),
+    isRevoked: row.revoked_at_ms !== null,
     lastUsedAtMs: row.last_used_at_ms ?? undefined,
     createdAtMs: row.created_at_ms,
   }
+}
+
+function stateOf({ expires_at, revoked_at_ms }: Pick<Row, 'expires_at' | 'revoked_at_ms'>, nowMs: number) {
+  if (expires_at !== null && expires_at <= dayIn(nowMs, 0)) return 'expired'
+  return revoked_at_ms === null ? 'valid' : 'revoked'
 }

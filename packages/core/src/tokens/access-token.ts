@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AccessLevel } from '../access/access-level.ts'
+import { dayAt } from '../kit/day.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { clearable, day, instant } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
@@ -100,7 +101,7 @@ export function expiryOf(wanted: string | null | undefined, nowMs: number): stri
 export const expiryOfRotated = (wanted: string | null | undefined, nowMs: number): string =>
   expiryOf(wanted ?? dayIn(nowMs, ROTATED_DAYS), nowMs)
 
-export const dayIn = (nowMs: number, days: number): string => new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10)
+export const dayIn = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
 
 /** @throws DomainError `invalid` */
 export function requireScopesFor(user: Pick<User, 'isAdministrator'>, scopes: readonly string[]): void {

@@ -23,7 +23,7 @@ import {
   tokenFilters,
   tokenName,
 } from './access-token.ts'
-import { deleteBotMembership, findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { deleteUnneededMembership, findAccessToken, listAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
 import { shown } from './personal-token-operations.ts'
 import { botScopes } from './scope.ts'
@@ -170,7 +170,7 @@ async function requireLevel(context: About<Reading>, level: AccessLevel): Promis
 async function remove(tx: About<Tx>, tokenId: number): Promise<void> {
   const token = await getToken(tx, tokenId)
   await revoke(tx, token)
-  await deleteBotMembership(tx, token)
+  await deleteUnneededMembership(tx, token)
 }
 
 async function rotateOther(

@@ -1,7 +1,7 @@
 import type { Core } from '../kit/context.ts'
 import { insertEvent } from '../kit/event.ts'
 import { findOAuthToken } from '../oauth/oauth-token.ts'
-import { findSession, isCsrfToken } from '../sessions/session.ts'
+import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
 import type { UserState } from '../users/user.ts'
 import { findByAccessTokenText, liveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
 import type { Authenticated } from './authenticated.ts'
@@ -17,7 +17,7 @@ export interface Presented {
   readonly takesJobTokens: boolean
   /** The secret in the cookie. A request that may change something must prove that it comes from a page of ours. */
   readonly sessionSecret?: string | undefined
-  readonly csrfToken?: string | undefined
+  readonly proof: PageProof
   readonly changesNothing: boolean
 }
 
@@ -28,6 +28,18 @@ export interface Presented {
  * @see spec/rest-part2-details.md 2.1
  */
 export async function identify(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
+  const found = await find(core, presented)
+  return found === undefined || found === 'unknown' ? found : withoutIdleRights(core, found)
+}
+
+/** While admin mode is on, an administrator is one only by what says so itself. @see spec/rest-part2-details.md 2.3 */
+function withoutIdleRights({ settings }: Core, found: Authenticated): Authenticated {
+  const { user, scopes } = found
+  if (!settings.adminMode || user?.isAdministrator !== true || scopes.includes('admin_mode')) return found
+  return { ...found, user: { ...user, isAdministrator: false } }
+}
+
+async function find(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
   const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
   const { bearer, privateToken, jobToken, takesJobTokens } = presented
   const bearersJob = bearer === undefined ? undefined : await findByJobTokenText(reading, bearer)
@@ -40,9 +52,9 @@ export async function identify(core: Core, presented: Presented): Promise<Authen
     return (await findByAccessTokenText(reading, text)) ?? 'unknown'
   }
   if (jobToken !== undefined && takesJobTokens) return running(await findByJobTokenText(reading, jobToken))
-  const { sessionSecret, csrfToken, changesNothing } = presented
+  const { sessionSecret, proof, changesNothing } = presented
   if (sessionSecret === undefined) return undefined
-  if (!changesNothing && (csrfToken === undefined || !isCsrfToken(sessionSecret, csrfToken))) return undefined
+  if (!changesNothing && !isFromOurPage(sessionSecret, proof)) return undefined
   return findSession(core, sessionSecret)
 }
 
@@ -57,8 +69,8 @@ export type Refusal =
   | Exclude<UserState, 'active'>
 
 /**
- * Whether a credential that is known may be used, and if so marks its use; a revoked one that comes again ends what has
- * come after it, as one of the two who have it should not.
+ * Whether a credential that is known may be used, and if so marks its use; a revoked one that comes again, even after its
+ * last day, ends what has come after it, as one of the two who have it should not.
  *
  * @param accepted any of these scopes suffices; `undefined`: whatever its scopes
  * @see spec/rest-part2-details.md 2.2
@@ -69,7 +81,7 @@ export async function admit(
   accepted: readonly string[] | undefined,
 ): Promise<Refusal | undefined> {
   const refusal = refusalOf(core, authenticated, accepted)
-  if (refusal === 'revoked') await revokeSuccessors(core, authenticated)
+  if (authenticated.state !== 'valid') await revokeSuccessors(core, authenticated)
   if (refusal === undefined) markUse(core, authenticated)
   return refusal
 }

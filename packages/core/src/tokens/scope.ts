@@ -45,5 +45,11 @@ export const oauthScopes: readonly string[] = [...tokenScopes, ...identityScopes
 export const isAdministratorScope = (scope: string): boolean =>
   (administratorScopes as readonly string[]).includes(scope)
 
+/** Those of some scopes that a user may be given; without one, an application acts for itself. */
+export const scopesWithin = (
+  scopes: readonly string[],
+  user: { readonly isAdministrator: boolean } | undefined,
+): readonly string[] => (user?.isAdministrator ? scopes : scopes.filter((scope) => !isAdministratorScope(scope)))
+
 /** As a column holds them: separated by spaces, as OAuth writes them. */
 export const scopesOf = (text: string): string[] => text.split(' ').filter(Boolean)

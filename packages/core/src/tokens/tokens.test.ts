@@ -146,6 +146,25 @@ describe('rotation', () => {
     expect(await present(bystander.value)).toMatchObject({ state: 'valid' })
   })
 
+  test('an old one that comes again ends them even after its own last day', async () => {
+    const first = await personalFor(mira, { expiresAt: '2026-02-05' })
+    const second = await world.perform(mira, rotatePersonalToken, { id: first.id, expiresAt: '2026-03-01' })
+    world.clock.advance(3 * DAY_MS)
+    expect(await admit(world.core, (await present(first.value))!, ['api'])).toBe('expired')
+    expect(await present(second.value)).toMatchObject({ state: 'revoked' })
+  })
+
+  test('one that has merely ended, with no successor of its own, ends nothing', async () => {
+    const first = await personalFor(mira)
+    const second = await world.perform(mira, rotatePersonalToken, { id: first.id, expiresAt: '2026-02-05' })
+    world.clock.advance(3 * DAY_MS)
+    const third = await world.perform(mira, rotatePersonalToken, { id: second.id })
+    const ended = await personalFor(mira, { expiresAt: '2026-02-07' })
+    world.clock.advance(2 * DAY_MS)
+    expect(await admit(world.core, (await present(ended.value))!, ['api'])).toBe('expired')
+    expect(await present(third.value)).toMatchObject({ state: 'valid' })
+  })
+
   test('one that was revoked without a successor ends nothing', async () => {
     const [first, second] = [await personalFor(mira), await personalFor(mira)]
     await world.perform(mira, revokePersonalToken, { id: first.id })
@@ -194,6 +213,20 @@ describe('a project token', () => {
       { id: token.id, state: 'revoked', level: 30 },
       { id: next.id, state: 'revoked', level: 30 },
     ])
+  })
+
+  test('revoked again after its rotation, it leaves the bot the role that its successor has', async () => {
+    const project = await world.project('tools', await world.group('ops'))
+    const place = { project: project.id }
+    const first = await world.perform(admin, createProjectToken, { ...place, name: 'ci', scopes: ['api'] })
+    const second = await world.perform(admin, rotateProjectToken, { ...place, tokenId: first.id })
+    await world.perform(admin, revokeProjectToken, { ...place, tokenId: first.id })
+    const bot = (await present(second.value))!.user!
+    const { items } = await world.perform(acting(bot, second.id), listProjectTokens, place)
+    expect(items.map(({ state }) => state)).toEqual(['revoked', 'valid'])
+    await world.perform(admin, revokeProjectToken, { ...place, tokenId: second.id })
+    const gone = await world.perform(acting(bot, second.id), listProjectTokens, place).catch(failure)
+    expect(gone).toEqual({ code: 'not_found', what: 'Project' })
   })
 
   test('nobody gets a higher role than their own by it, and no bot gets another', async () => {

@@ -17,15 +17,42 @@ export async function savePasswordHash({ db }: Pick<Tx, 'db'>, userId: number, p
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute()
 }
 
+/** Whose password it was when it was compared, and with what. */
+export interface VerifiedPassword {
+  readonly user: User
+  readonly passwordHash: string
+}
+
 /**
  * The user of that username or e-mail, in any letter case, whose password it is. Whether they may sign in is not its
  * business: look at `state`. That nobody has that name, that they have no password and that it is wrong cannot be told
  * apart, not even by the time it takes.
  */
-export async function verifyPassword(reading: Reading, login: string, password: string): Promise<User | undefined> {
+export async function verifyPassword(
+  reading: Reading,
+  login: string,
+  password: string,
+): Promise<VerifiedPassword | undefined> {
   const user = await findUserByLogin(reading, login)
-  const row =
-    user && (await reading.db.selectFrom('users').select('password_hash').where('id', '=', user.id).executeTakeFirst())
-  const isRight = await verify(row?.password_hash ?? nobodysHash, password)
-  return isRight && row?.password_hash ? user : undefined
+  const row = await reading.db
+    .selectFrom('users')
+    .select('password_hash')
+    .where('id', '=', user?.id ?? 0)
+    .executeTakeFirst()
+  const passwordHash = row?.password_hash ?? undefined
+  const isRight = await verify(passwordHash ?? nobodysHash, password)
+  return isRight && user !== undefined && passwordHash !== undefined ? { user, passwordHash } : undefined
+}
+
+/**
+ * Asked in the transaction in which something begins for a password: it may have been replaced, or its user blocked, while
+ * it was compared, which has ended all that had begun by then.
+ */
+export async function isStillGood({ db }: Pick<Tx, 'db'>, { user, passwordHash }: VerifiedPassword): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select(['password_hash', 'state'])
+    .where('id', '=', user.id)
+    .executeTakeFirst()
+  return row?.password_hash === passwordHash && row.state === 'active'
 }

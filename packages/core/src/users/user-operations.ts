@@ -6,10 +6,10 @@ import { DomainError, forbidden, invalid } from '../kit/domain-error.ts'
 import { freeCommand, freeQuery, freeSteps } from '../kit/operation.ts'
 import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
 import { clearable, instant } from '../kit/parameter-schemas.ts'
-import { problem } from '../kit/parse-input.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { isLastOwnerSomewhere } from '../members/member-store.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
-import { deleteSessionsOf } from '../sessions/session-store.ts'
+import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
 import {
@@ -27,6 +27,12 @@ const text = z.string().min(1).max(255)
 export const getCurrentUser = freeQuery(
   { name: 'getCurrentUser', input: z.object({}) },
   async (reading): Promise<UserProfile> => ({ user: await getUser(reading, reading.actor!.id), isWhole: true }),
+)
+
+/** Everyone has one. */
+export const listOwnEmails = freeQuery(
+  { name: 'listOwnEmails', input: z.object({}) },
+  async (reading): Promise<User[]> => [await getUser(reading, reading.actor!.id)],
 )
 
 export const getUserProfile = freeQuery(
@@ -102,7 +108,7 @@ export const createUser = freeSteps(
       .superRefine(({ password, resetPassword, forceRandomPassword }, context) => {
         if (password === undefined && !resetPassword && !forceRandomPassword)
           context.addIssue(problem('at_least_one', { names: ['password', 'resetPassword', 'forceRandomPassword'] }))
-      }),
+      }, acrossParameters),
   },
   async ({ core, write }, { email, username, name, password, admin, publicEmail }): Promise<UserProfile> => {
     requireGood({ email, publicEmail, password })
@@ -150,7 +156,7 @@ export const updateUser = freeSteps(
       if (passwordHash !== undefined) {
         await savePasswordHash(tx, id, passwordHash)
         // Whoever knew the former password may be signed in with it.
-        await deleteSessionsOf(tx, id)
+        await signOutEverywhere(tx, id)
       }
       await tx.recordEvent({ type: 'user.updated', objectId: id })
       return { user, isWhole: true }
@@ -193,7 +199,7 @@ function stateChange(name: string, { to, from }: { to: UserState; from: readonly
     if (!from.includes(user.state)) throw forbidden(`The user is ${user.state}`)
     if (user.id === tx.actor?.id) throw forbidden()
     await updateUserRow(tx, user.id, { state: to })
-    if (to !== 'active') await deleteSessionsOf(tx, user.id)
+    if (to !== 'active') await signOutEverywhere(tx, user.id)
     await tx.recordEvent({ type: 'user.state_changed', objectId: user.id, details: { from: user.state, to } })
     return true as const
   })

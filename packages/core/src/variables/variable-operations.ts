@@ -39,65 +39,40 @@ const named = { key: z.string().min(1).max(255), filter: variableFilter }
 const created = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
 const changed = { value: z.string().nullish(), ...variableInput }
 
-const ofProject = {
-  permission: 'admin_variables',
-  subject: (reading: Reading, { project }: { project: number | string }) => getProject(reading, project),
-} as const
+/** Variables of groups and of projects differ in who may administer them. */
+export const groupVariables = variablesOf('Group', 'admin_group_variables', getGroup)
+export const projectVariables = variablesOf('Project', 'admin_variables', getProject)
 
-export const listProjectVariables = query(
-  { name: 'list_project_variables', input: z.object({ project: namespaceRef, ...pageInput }), ...ofProject },
-  list,
-)
+function variablesOf(
+  owner: 'Group' | 'Project',
+  permission: 'admin_group_variables' | 'admin_variables',
+  find: (reading: Reading, ref: number | string) => Promise<Subject>,
+) {
+  const about = {
+    permission,
+    subject: (reading: Reading, { parent }: { readonly parent: number | string }) => find(reading, parent),
+  } as const
 
-export const getProjectVariable = query(
-  { name: 'get_project_variable', input: z.object({ project: namespaceRef, ...named }), ...ofProject },
-  get,
-)
-
-export const createProjectVariable = command(
-  { name: 'create_project_variable', input: z.object({ project: namespaceRef, ...created }), ...ofProject },
-  create,
-)
-
-export const updateProjectVariable = command(
-  { name: 'update_project_variable', input: z.object({ project: namespaceRef, ...named, ...changed }), ...ofProject },
-  update,
-)
-
-export const removeProjectVariable = command(
-  { name: 'remove_project_variable', input: z.object({ project: namespaceRef, ...named }), ...ofProject },
-  remove,
-)
-
-const ofGroup = {
-  permission: 'admin_group_variables',
-  subject: (reading: Reading, { group }: { group: number | string }) => getGroup(reading, group),
-} as const
-
-export const listGroupVariables = query(
-  { name: 'list_group_variables', input: z.object({ group: namespaceRef, ...pageInput }), ...ofGroup },
-  list,
-)
-
-export const getGroupVariable = query(
-  { name: 'get_group_variable', input: z.object({ group: namespaceRef, ...named }), ...ofGroup },
-  get,
-)
-
-export const createGroupVariable = command(
-  { name: 'create_group_variable', input: z.object({ group: namespaceRef, ...created }), ...ofGroup },
-  create,
-)
-
-export const updateGroupVariable = command(
-  { name: 'update_group_variable', input: z.object({ group: namespaceRef, ...named, ...changed }), ...ofGroup },
-  update,
-)
-
-export const removeGroupVariable = command(
-  { name: 'remove_group_variable', input: z.object({ group: namespaceRef, ...named }), ...ofGroup },
-  remove,
-)
+  return {
+    list: query(
+      { name: `list${owner}Variables`, input: z.object({ parent: namespaceRef, ...pageInput }), ...about },
+      list,
+    ),
+    get: query({ name: `get${owner}Variable`, input: z.object({ parent: namespaceRef, ...named }), ...about }, get),
+    create: command(
+      { name: `create${owner}Variable`, input: z.object({ parent: namespaceRef, ...created }), ...about },
+      create,
+    ),
+    update: command(
+      { name: `update${owner}Variable`, input: z.object({ parent: namespaceRef, ...named, ...changed }), ...about },
+      update,
+    ),
+    remove: command(
+      { name: `remove${owner}Variable`, input: z.object({ parent: namespaceRef, ...named }), ...about },
+      remove,
+    ),
+  }
+}
 
 /**
  * The variables that count for a pipeline of a project, values included: for the service itself, not for showing.
@@ -179,14 +154,13 @@ async function remove(context: About<Tx>, input: Named): Promise<void> {
   await record(context, 'removed', variable)
 }
 
-/** @throws DomainError `not_found`; `conflict` when the filter leaves several */
+/** @throws DomainError `not_found`; `ambiguous` when the filter leaves several */
 async function getOne(context: About<Reading>, { key, filter }: Named): Promise<Variable> {
   const environmentScope = filter?.environmentScope ?? undefined
   const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')
   if (another === undefined) return variable
-  const reason = "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'"
-  throw new DomainError({ code: 'conflict', reason })
+  throw new DomainError({ code: 'ambiguous', what: 'variables', tellBy: ['filter', 'environmentScope'] })
 }
 
 /** @throws DomainError `invalid` */

@@ -5,16 +5,7 @@ import type { Group } from '../groups/group.ts'
 import type { DomainError, Failure } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
-import {
-  createGroupVariable,
-  createProjectVariable,
-  getProjectVariable,
-  listGroupVariables,
-  listProjectVariables,
-  removeProjectVariable,
-  updateProjectVariable,
-  variablesFor,
-} from './variable-operations.ts'
+import { groupVariables, projectVariables, variablesFor } from './variable-operations.ts'
 
 let world: World
 let mira: User
@@ -34,11 +25,11 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const create = (more: Record<string, unknown> = {}) =>
-  world.perform(mira, createProjectVariable, { project: project.id, key: 'TOKEN', value: 'hunter2-hunter2', ...more })
+  world.perform(mira, projectVariables.create, { parent: project.id, key: 'TOKEN', value: 'hunter2-hunter2', ...more })
 const update = (more: Record<string, unknown>) =>
-  world.perform(mira, updateProjectVariable, { project: project.id, key: 'TOKEN', ...more })
+  world.perform(mira, projectVariables.update, { parent: project.id, key: 'TOKEN', ...more })
 const get = (more: Record<string, unknown> = {}) =>
-  world.perform(mira, getProjectVariable, { project: project.id, key: 'TOKEN', ...more })
+  world.perform(mira, projectVariables.get, { parent: project.id, key: 'TOKEN', ...more })
 const refusal = (answer: Promise<unknown>): Promise<Failure> =>
   answer.then(
     () => expect.fail('should be refused'),
@@ -73,14 +64,14 @@ describe('a variable', () => {
       description: 'Why',
     }
     expect(await create({ key: 'OTHER', ...all })).toMatchObject(given)
-    const { items, total } = await world.perform(mira, listProjectVariables, { project: project.id })
+    const { items, total } = await world.perform(mira, projectVariables.list, { parent: project.id })
     expect([items.map(({ key }) => key), total]).toEqual([['TOKEN', 'OTHER'], 2])
     expect(await update({ value: 'next', protected: true })).toMatchObject({
       value: 'next',
       isProtected: true,
       isMasked: false,
     })
-    await world.perform(mira, removeProjectVariable, { project: project.id, key: 'TOKEN' })
+    await world.perform(mira, projectVariables.remove, { parent: project.id, key: 'TOKEN' })
     expect(await refusal(get())).toEqual({ code: 'not_found', what: 'Variable' })
   })
 
@@ -89,8 +80,9 @@ describe('a variable', () => {
     expect(await refusal(create())).toEqual({ code: 'invalid', fields: { key: ['(TOKEN) has already been taken'] } })
     await create({ environmentScope: 'production', value: 'p' })
     expect(await refusal(get())).toEqual({
-      code: 'conflict',
-      reason: "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
+      code: 'ambiguous',
+      what: 'variables',
+      tellBy: ['filter', 'environmentScope'],
     })
     expect(await get({ filter: { environmentScope: 'production' } })).toMatchObject({ value: 'p' })
     const taken = update({ filter: { environmentScope: 'production' }, environmentScope: '*' })
@@ -178,25 +170,25 @@ describe('a variable', () => {
 test('Maintainers administer those of a project, Owners those of a group; nobody else sees them', async () => {
   const noor = await world.user('noor')
   await world.member(near, noor, accessLevels.developer)
-  expect(await refusal(world.perform(noor, listProjectVariables, { project: project.id }))).toEqual({
+  expect(await refusal(world.perform(noor, projectVariables.list, { parent: project.id }))).toEqual({
     code: 'forbidden',
   })
   await world.member(project, noor, accessLevels.maintainer)
-  await world.perform(noor, listProjectVariables, { project: project.id })
-  expect(await refusal(world.perform(noor, listGroupVariables, { group: near.id }))).toEqual({ code: 'forbidden' })
+  await world.perform(noor, projectVariables.list, { parent: project.id })
+  expect(await refusal(world.perform(noor, groupVariables.list, { parent: near.id }))).toEqual({ code: 'forbidden' })
   const stranger = await world.user('stranger')
-  expect(await refusal(world.perform(stranger, listProjectVariables, { project: project.id }))).toEqual({
+  expect(await refusal(world.perform(stranger, projectVariables.list, { parent: project.id }))).toEqual({
     code: 'not_found',
     what: 'Project',
   })
-  expect(await refusal(world.perform(undefined, listProjectVariables, { project: project.id }))).toEqual({
+  expect(await refusal(world.perform(undefined, projectVariables.list, { parent: project.id }))).toEqual({
     code: 'unauthenticated',
   })
 })
 
 test('a pipeline has those of its project, then of the nearest group, then of those above', async () => {
   const inGroup = (group: Group, key: string, value: string, more = {}) =>
-    world.perform(mira, createGroupVariable, { group: group.id, key, value, ...more })
+    world.perform(mira, groupVariables.create, { parent: group.id, key, value, ...more })
   const other = await world.group('other')
   await world.member(other, mira, accessLevels.owner)
   await inGroup(root, 'A', 'root')

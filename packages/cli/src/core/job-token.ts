@@ -1,0 +1,46 @@
+import { type Core, createJobToken, findUser, findUserByUsername, perform, revokeJobToken } from '@penstock/core'
+import type { OptionValues } from 'commander'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { write } from '../output.ts'
+import { asCoreOperator, operator } from './core-operator.ts'
+
+/** Of an integer column. */
+const idForm = /^[1-9]\d{0,8}$/
+
+/** `penstock token` with `--kind job`. @throws {UsageError} */
+export async function runJobToken(
+  action: string,
+  id: string | undefined,
+  flags: OptionValues,
+  environment: Environment,
+): Promise<number> {
+  if (action === 'create') await create(flags, environment)
+  else if (action === 'revoke') await revoke(id, flags, environment)
+  else throw new UsageError(`tokens of jobs can be created and revoked; there is no ${action}`)
+  return exitCodes.ok
+}
+
+async function create(flags: OptionValues, environment: Environment): Promise<void> {
+  const { project, user } = flags as { project?: string; user?: string }
+  if (project === undefined || user === undefined) throw new UsageError('--kind job needs --project and --user')
+  const { token, job } = await asCoreOperator(flags, environment, async (core) => {
+    const starter = await userOf(core, user)
+    const input = { project: idForm.test(project) ? Number(project) : project, userId: starter.id }
+    return { token: await perform(core, operator, createJobToken, input), job: `${starter.username} in ${project}` }
+  })
+  await write(environment.stderr, `created job token ${token.id} of ${job}\n`)
+  await write(environment.stdout, `${token.value}\n`)
+}
+
+async function userOf(core: Core, text: string): Promise<{ id: number; username: string }> {
+  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const user = idForm.test(text) ? await findUser(reading, Number(text)) : await findUserByUsername(reading, text)
+  if (user === undefined) throw new UsageError('there is no such user')
+  return user
+}
+
+async function revoke(id: string | undefined, flags: OptionValues, environment: Environment): Promise<void> {
+  if (id === undefined || !idForm.test(id)) throw new UsageError('which token? Name the number it was created with')
+  await asCoreOperator(flags, environment, (core) => perform(core, operator, revokeJobToken, { id: Number(id) }))
+  await write(environment.stderr, `revoked job token ${id}\n`)
+}

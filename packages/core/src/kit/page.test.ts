@@ -1,0 +1,51 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { pageOf } from './page.ts'
+
+let world: World
+
+beforeEach(async () => {
+  world = await World.open()
+})
+
+afterEach(() => world.close())
+
+/** Rows by their order; `internal_ids` takes them without anything around them. */
+async function fill(count: number): Promise<void> {
+  await world.core.db.write(async (tx) => {
+    for (let begin = 0; begin < count; begin += 500) {
+      const rows = Array.from({ length: Math.min(500, count - begin) }, (_, index) => ({
+        parent: 'group:1',
+        kind: `kind-${begin + index}`,
+        last: begin + index,
+      }))
+      await tx.insertInto('internal_ids').values(rows).execute()
+    }
+  })
+}
+
+async function pageAt(page: number, perPage: number) {
+  const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+  const query = reading.db.selectFrom('internal_ids').select('last').orderBy('last')
+  const { items, hasNext, total } = await pageOf(reading, query, { page, perPage })
+  return { items: items.map(({ last }) => last), hasNext, total }
+}
+
+test('the total is the same on every page, and behind the last', async () => {
+  expect(await pageAt(1, 2)).toEqual({ items: [], hasNext: false, total: 0 })
+  await fill(5)
+  expect(await pageAt(1, 2)).toEqual({ items: [0, 1], hasNext: true, total: 5 })
+  expect(await pageAt(3, 2)).toEqual({ items: [4], hasNext: false, total: 5 })
+  expect(await pageAt(4, 2)).toEqual({ items: [], hasNext: false, total: 5 })
+  expect(await pageAt(1, 5)).toEqual({ items: [0, 1, 2, 3, 4], hasNext: false, total: 5 })
+})
+
+test('up to 10,000 there is a total, beyond there is none', async () => {
+  await fill(10_000)
+  expect((await pageAt(1, 100)).total).toBe(10_000)
+  expect((await pageAt(100, 100)).total).toBe(10_000)
+  await world.core.db.write((tx) =>
+    tx.insertInto('internal_ids').values({ parent: 'a', kind: 'b', last: 10_000 }).execute(),
+  )
+  for (const page of [1, 100, 101, 102]) expect((await pageAt(page, 100)).total).toBe(undefined)
+})

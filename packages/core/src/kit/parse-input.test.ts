@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { DomainError } from './domain-error.ts'
+import { iidList } from './parameter-schemas.ts'
+import { acrossParameters, parseInput, problem } from './parse-input.ts'
+
+const schema = z
+  .object({
+    title: z.string().min(1),
+    files: z.array(z.string()).optional(),
+    content: z.string().optional(),
+    page: z.int().optional(),
+  })
+  .superRefine(({ files, content }, context) => {
+    const names = ['files', 'content']
+    if (files !== undefined && content !== undefined) context.addIssue(problem('mutually_exclusive', { names }))
+    if (files === undefined && content === undefined) context.addIssue(problem('exactly_one', { names }))
+  }, acrossParameters)
+
+function problemsOf(input: unknown): unknown {
+  try {
+    return parseInput(schema, input)
+  } catch (error) {
+    const { failure } = error as DomainError
+    if (failure.code !== 'parameters') return failure
+    return failure.problems.map(({ path, names, problem }) => `${[...path, ...(names ?? [])].join()} ${problem}`)
+  }
+}
+
+test.each([
+  [
+    { title: 'x', content: 'y' },
+    { title: 'x', content: 'y' },
+  ],
+  [{}, ['title missing', 'files,content exactly_one']],
+  [{ page: 'x', title: '' }, ['title empty', 'page invalid', 'files,content exactly_one']],
+  [{ page: 'x', title: 'x', content: 'y' }, ['page invalid']],
+  [{ title: 'x', files: 7, content: 'y' }, ['files invalid', 'files,content mutually_exclusive']],
+  [{ title: 'x' }, ['files,content exactly_one']],
+  [undefined, [' missing']],
+])('%j: %j', (input, problems) => {
+  expect(problemsOf(input)).toEqual(problems)
+})
+
+test('a thousand numbers in a list, and no more', () => {
+  expect(iidList.safeParse(Array(1_000).fill(7)).success).toBe(true)
+  expect(iidList.safeParse(Array(1_001).fill(7)).success).toBe(false)
+})

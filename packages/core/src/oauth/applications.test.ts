@@ -1,0 +1,104 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { DomainError } from '../kit/domain-error.ts'
+import type { User } from '../users/user.ts'
+import type { ApplicationWithSecret } from './application.ts'
+import {
+  createApplication,
+  listApplications,
+  removeApplication,
+  renewApplicationSecret,
+} from './application-operations.ts'
+import { grantToken } from './grant-token.ts'
+import { findOAuthToken } from './oauth-token.ts'
+
+const CALLBACK = 'https://board.example.test/cb'
+
+let world: World
+let root: User
+let mira: User
+let board: ApplicationWithSecret
+
+beforeEach(async () => {
+  world = await World.open()
+  root = await world.user('root', { isAdministrator: true })
+  mira = await world.user('mira')
+  board = await newApplication()
+})
+
+afterEach(() => world.close())
+
+const newApplication = (changes: object = {}) =>
+  world.perform(root, createApplication, {
+    name: 'Deploy board',
+    redirectUri: CALLBACK,
+    scopes: 'api read_user',
+    ...changes,
+  })
+const forItself = ({ uid, secret }: ApplicationWithSecret) => {
+  const credentials = { clientId: uid, clientSecret: secret, address: '192.0.2.7' }
+  return grantToken(world.core, { grantType: 'client_credentials', ...credentials })
+}
+const failure = (error: DomainError) => error.failure
+
+test('only creation and renewal tell the secret, and no column holds it', async () => {
+  expect(board).toMatchObject({
+    uid: expect.stringMatching(/^[0-9a-f]{64}$/),
+    secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/),
+    name: 'Deploy board',
+    redirectUris: [CALLBACK],
+    isConfidential: true,
+    scopes: ['api', 'read_user'],
+  })
+  const { secret, ...listed } = board
+  expect(await world.perform(root, listApplications, {})).toEqual([listed])
+  const rows = await world.core.db.read.selectFrom('oauth_applications').selectAll().execute()
+  expect(JSON.stringify(rows)).not.toContain(secret)
+  const renewed = await world.perform(root, renewApplicationSecret, { id: board.id })
+  expect(renewed).toEqual({ ...listed, secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/) })
+  await expect(forItself(board)).rejects.toThrow('invalid_client')
+  await forItself(renewed)
+})
+
+test.each([
+  ['board.example.test/cb', 'must be an absolute URI.'],
+  ['http:cb', 'must be an absolute URI.'],
+  ['https://board.example.test/cb#part', 'cannot contain a fragment.'],
+  ['javascript:alert(1)', 'is forbidden by the server.'],
+  ['https://ok.example.test data:text/html,x', 'is forbidden by the server.'],
+  ['https://<board>', 'must be a valid URI.'],
+  [' ', "can't be blank"],
+])('redirect URI %j %s', async (redirectUri, text) => {
+  expect(await newApplication({ redirectUri }).catch(failure)).toEqual({
+    code: 'invalid',
+    fields: { redirectUri: [text] },
+  })
+})
+
+test('several redirect URIs, also plain HTTP and of schemes of programs', async () => {
+  const redirectUri = 'http://127.0.0.1:8080/cb\ncom.example.app:/cb'
+  expect((await newApplication({ redirectUri })).redirectUris).toEqual(redirectUri.split('\n'))
+})
+
+test('names, scopes and who asks', async () => {
+  expect(await newApplication({ name: ' ', scopes: 'api nothing' }).catch(failure)).toEqual({
+    code: 'invalid',
+    fields: { name: ["can't be blank"], scopes: ["doesn't match configured on the server."] },
+  })
+  expect(await newApplication({ scopes: ' ' }).catch(failure)).toEqual({
+    code: 'parameters',
+    problems: [{ path: ['scopes'], problem: 'empty' }],
+  })
+  expect(await world.perform(mira, createApplication, {}).catch(failure)).toEqual({ code: 'forbidden' })
+  expect(await world.perform(undefined, listApplications, {}).catch(failure)).toEqual({ code: 'unauthenticated' })
+})
+
+test('one that is removed takes its tokens with it', async () => {
+  const { accessToken } = await forItself(board)
+  await world.perform(root, removeApplication, { id: board.id })
+  expect(await findOAuthToken(world.core, accessToken)).toBeUndefined()
+  expect(await world.perform(root, removeApplication, { id: board.id }).catch(failure)).toEqual({
+    code: 'not_found',
+    what: 'Application',
+  })
+})

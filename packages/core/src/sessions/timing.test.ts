@@ -1,0 +1,118 @@
+import { World } from '@penstock/testkit'
+import type { KyselyPlugin, Transaction } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Core } from '../kit/context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { createApplication } from '../oauth/application-operations.ts'
+import { grantToken } from '../oauth/grant-token.ts'
+import { identify, type Presented } from '../tokens/identify.ts'
+import { createJobToken } from '../tokens/job-token.ts'
+import { createPersonalToken } from '../tokens/personal-token-operations.ts'
+import { hashPassword, savePasswordHash } from '../users/password-store.ts'
+import type { User } from '../users/user.ts'
+import { signIn } from './session.ts'
+import { verifySignIn } from './verify-sign-in.ts'
+
+/**
+ * Beside the database a refusal costs one hash: of a password, which `sessions.test.ts` measures, or of a token. So that
+ * its time tells nothing, the database must be asked the same whatever is wrong.
+ */
+
+const PASSWORD = 'correct horse'
+let world: World
+let root: User
+let mira: User
+
+beforeEach(async () => {
+  world = await World.open()
+  root = await world.user('root', { isAdministrator: true })
+  mira = await world.user('mira')
+  const hash = await hashPassword(world.core, PASSWORD)
+  await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
+})
+
+afterEach(() => world.close())
+
+/** The statements of some work, in their order: their kinds and tables. */
+async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = []
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      const tables = [...JSON.stringify(node).matchAll(/"SchemableIdentifierNode","identifier":\{[^}]*"name":"(\w+)"/g)]
+      statements.push([node.kind, ...tables.map(([, name]) => name)].join(' '))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const { db } = world.core
+  await work({
+    ...world.core,
+    db: {
+      read: db.read.withPlugin(plugin),
+      write: (inside, options) => db.write((tx) => inside(tx.withPlugin(plugin) as Transaction<CoreTables>), options),
+      close: () => db.close(),
+    },
+  })
+  return statements
+}
+
+const lastLetterWrong = (text: string) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
+
+describe('passwords', () => {
+  const attempt = (login: string) => (core: Core) =>
+    verifySignIn(core, { login, password: 'a guess', address: '192.0.2.7' }).then((user) =>
+      expect(user).toBeUndefined(),
+    )
+
+  test('a wrong password, a user without one, and a login that nobody has', async () => {
+    const wrong = await statementsOf(attempt('mira'))
+    expect(wrong.filter((statement) => statement.includes('users'))).toHaveLength(2)
+    for (const login of ['root', 'nobody', 'mira@example.test', 'nobody@example.test']) {
+      const statements = await statementsOf(attempt(login))
+      expect(statements.filter((statement) => statement.includes('users'))).toHaveLength(2)
+      expect(statements).toHaveLength(wrong.length)
+    }
+  })
+})
+
+describe('tokens', () => {
+  const nothing = { csrfToken: undefined, fetchSite: undefined }
+  const statementsFor = (presented: Partial<Presented>) =>
+    statementsOf(async (core) => {
+      const found = await identify(core, { takesJobTokens: true, proof: nothing, changesNothing: true, ...presented })
+      expect(found === undefined || found === 'unknown').toBe(true)
+    })
+
+  test.each<[string, (value: string) => Partial<Presented>]>([
+    ['as a bearer', (bearer) => ({ bearer })],
+    ['in a header of its own', (privateToken) => ({ privateToken })],
+    ['of a job', (jobToken) => ({ jobToken })],
+    ['of a session', (sessionSecret) => ({ sessionSecret })],
+  ])('one that nobody has, and one but for its last letter right: %s', async (_, as) => {
+    const project = await world.project('tools', await world.group('ops'))
+    const login = { login: 'mira', password: PASSWORD, address: '192.0.2.7' }
+    const session = await signIn(world.core, login, undefined)
+    const oauth = { grantType: 'password', username: 'mira', password: PASSWORD, address: '192.0.2.7' }
+    const live = [
+      (await world.perform(root, createPersonalToken, { userId: mira.id, name: 'ci', scopes: ['api'] })).value,
+      (await world.perform(root, createJobToken, { project: project.id, userId: mira.id })).value,
+      (await grantToken(world.core, oauth)).accessToken,
+      session.kind === 'signed_in' ? session.sessionSecret : expect.unreachable(),
+    ]
+    const unknown = await statementsFor(as('svcpat-0000000000000000000000000000000000000000000'))
+    expect(unknown.length).toBeGreaterThan(0)
+    for (const value of live) expect(await statementsFor(as(lastLetterWrong(value)))).toEqual(unknown)
+  })
+
+  test('an application that nobody has, and one with a wrong secret', async () => {
+    const draft = { name: 'Board', redirectUri: 'https://board.example.test/cb', scopes: 'api' }
+    const { uid } = await world.perform(root, createApplication, draft)
+    const refused = (clientId: string) =>
+      statementsOf((core) =>
+        expect(
+          grantToken(core, { grantType: 'client_credentials', clientId, clientSecret: 'no', address: '192.0.2.7' }),
+        ).rejects.toThrow('invalid_client'),
+      )
+    expect(await refused('0'.repeat(64))).toEqual(await refused(uid))
+  })
+})

@@ -1,0 +1,32 @@
+import { type Log, Repeating } from '@penstock/runtime'
+import type { Core, Tx } from './kit/context.ts'
+import { deleteEventsBefore } from './kit/event.ts'
+import { forgetOldCodes } from './oauth/code-store.ts'
+import { forgetOldTokens } from './oauth/oauth-token-store.ts'
+import { sweepRepositories } from './repositories/sweep-repositories.ts'
+import { forgetOldAttempts } from './sessions/attempt-store.ts'
+import { deleteEndedSessions } from './sessions/session-store.ts'
+
+export interface Retention {
+  readonly eventDays: number
+}
+
+const EVERY_MS = 3_600_000
+const DAY_MS = 24 * 3_600_000
+/** Other writers wait meanwhile. */
+const EVENTS_AT_ONCE = 1_000
+
+/** Once an hour until it is ended. */
+export function startSweeping(core: Core, retention: Retention, log: Log): Repeating {
+  return new Repeating('sweep.failed', { everyMs: EVERY_MS, clock: core.clock, log }, () => sweep(core, retention))
+}
+
+/** Takes away what nobody needs any more, however quiet the service: everything that grows has its end here. */
+export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
+  const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>
+    core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
+  for (const forget of [deleteEndedSessions, forgetOldAttempts, forgetOldCodes, forgetOldTokens]) await write(forget)
+  const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
+  while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
+  await sweepRepositories(core)
+}

@@ -1,0 +1,67 @@
+import { Gate, ManualClock } from '@penstock/testkit'
+import { expect, test } from 'vitest'
+import { jsonLog } from './log.ts'
+import { Repeating } from './repeating.ts'
+
+function worldOf() {
+  const clock = new ManualClock()
+  const lines: string[] = []
+  const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
+  return { clock, lines, pace: { everyMs: 1_000, clock, log } }
+}
+
+test('works in its turn, not at once, and sleeps anew after each', async () => {
+  const { clock, pace } = worldOf()
+  const ranAtMs: number[] = []
+  const repeating = new Repeating('work.failed', pace, async () => void ranAtMs.push(clock.nowMs()))
+  await clock.advance(3_500)
+  expect(ranAtMs).toEqual([1_000, 2_000, 3_000])
+  await repeating.end()
+  await clock.advance(10_000)
+  expect(ranAtMs).toHaveLength(3)
+})
+
+test('one at a time: slow work delays the next', async () => {
+  const { clock, pace } = worldOf()
+  const slow = new Gate()
+  let begun = 0
+  const repeating = new Repeating('work.failed', pace, async () => {
+    begun += 1
+    await slow.opened
+  })
+  await clock.advance(5_000)
+  expect(begun).toBe(1)
+  slow.open()
+  await clock.untilSleeping()
+  await clock.advance(1_000)
+  expect(begun).toBe(2)
+  await repeating.end()
+})
+
+test('a failure is logged under its event and tried again', async () => {
+  const { clock, lines, pace } = worldOf()
+  let tries = 0
+  const repeating = new Repeating('usage.unwritten', pace, async () => {
+    tries += 1
+    if (tries === 1) throw new Error('disk full')
+  })
+  await clock.advance(2_000)
+  expect(tries).toBe(2)
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['usage.unwritten'])
+  await repeating.end()
+})
+
+test('its end waits for what is under way', async () => {
+  const { clock, pace } = worldOf()
+  const slow = new Gate()
+  const seen: string[] = []
+  const repeating = new Repeating('work.failed', pace, async () => {
+    await slow.opened
+    seen.push('worked')
+  })
+  await clock.advance(1_000)
+  const ended = repeating.end().then(() => seen.push('ended'))
+  slow.open()
+  await ended
+  expect(seen).toEqual(['worked', 'ended'])
+})

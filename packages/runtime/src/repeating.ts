@@ -1,0 +1,37 @@
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+interface Pace {
+  readonly everyMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Does something again and again, one at a time, until it is ended. A failure is logged, and tried again in its turn. */
+export class Repeating {
+  readonly #stop = new AbortController()
+  readonly #over: Promise<void>
+
+  constructor(failureEvent: string, pace: Pace, work: () => Promise<void>) {
+    this.#over = this.#run(failureEvent, pace, work)
+  }
+
+  /** Resolves when what is under way is done. */
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await this.#over
+  }
+
+  async #run(failureEvent: string, { everyMs, clock, log }: Pace, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop
+    for (;;) {
+      await clock.sleep(everyMs, signal).catch(() => {})
+      if (signal.aborted) return
+      try {
+        await work()
+      } catch (error) {
+        log.error({ event: failureEvent, err: error }, 'regular work has failed; it is tried again')
+      }
+    }
+  }
+}

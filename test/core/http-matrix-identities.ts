@@ -1,0 +1,212 @@
+import { type Answer, leastOf, type MatrixRow } from './http-matrix-row.ts'
+import {
+  accepted,
+  done,
+  email,
+  group,
+  listOf,
+  member,
+  project,
+  user,
+  version,
+  wholeUser,
+} from './http-matrix-shapes.ts'
+
+const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
+/** Of where one may not put a project, the platform does not tell whether there is such a place. */
+const noSuchPlace: Answer = { status: 400, body: { message: { namespace: ['is not valid'] } } }
+const readUser = ['read_user']
+const everyone = { visitors: 'anyone' } as const
+const onAdministrators = { spec: 'platform', may: 'administrators' } as const
+
+/** Users, groups, projects, members. Who may what in groups and projects is the platform's table of roles. */
+export const identityRows: readonly MatrixRow[] = [
+  { call: 'GET /version', spec: 'platform', may: 'signed in', answer: [200, version], scopes: readUser },
+  { call: 'GET /metadata', spec: 'platform', may: 'signed in', answer: [200, version], scopes: readUser },
+
+  {
+    call: 'GET /user',
+    spec: 'rest-part2-details 2.3, 2.4',
+    may: 'signed in',
+    answer: [200, wholeUser],
+    scopes: readUser,
+  },
+  {
+    call: 'GET /user/emails',
+    spec: 'rest-part2-details 2.3',
+    may: 'signed in',
+    answer: [200, listOf(email)],
+    scopes: ['read_user', 'email'],
+  },
+  {
+    call: 'GET /users : by name',
+    spec: 'rest-part2-details 2.3',
+    may: 'anyone',
+    answer: [200, listOf(user)],
+    needs: ['user'],
+    send: { username: '{username}' },
+    scopes: readUser,
+  },
+  {
+    call: 'GET /users : all',
+    spec: 'platform',
+    may: 'signed in',
+    answer: [200, listOf(user)],
+    scopes: readUser,
+    except: Object.fromEntries(
+      ['anonymous', 'deploy token in its header', 'job', 'ended job'].map((column) => [column, forbidden]),
+    ),
+  },
+  {
+    call: 'GET /users/:id',
+    spec: 'interface-1 7; rest-part2-details 2.3',
+    may: 'signed in',
+    answer: [200, user],
+    needs: ['user'],
+    scopes: readUser,
+  },
+  {
+    call: 'GET /users/:id/projects',
+    spec: 'rest-part2-details 2.3',
+    may: 'anyone',
+    answer: [200, listOf(project)],
+    needs: ['user'],
+    scopes: readUser,
+    mayBeEmpty: true,
+  },
+  {
+    call: 'POST /users',
+    ...onAdministrators,
+    answer: [201, wholeUser],
+    send: { email: '{new}@example.test', username: '{new}', name: 'New', force_random_password: true },
+  },
+  { call: 'PUT /users/:id', ...onAdministrators, answer: [200, wholeUser], needs: ['user'], send: { name: 'Other' } },
+  { call: 'DELETE /users/:id', ...onAdministrators, answer: [204], needs: ['user'] },
+  { call: 'POST /users/:id/block', ...onAdministrators, answer: [201, done], needs: ['user'] },
+  { call: 'POST /users/:id/unblock', ...onAdministrators, answer: [201, done], needs: ['blocked user'] },
+  { call: 'POST /users/:id/activate', ...onAdministrators, answer: [201, done], needs: ['deactivated user'] },
+  { call: 'POST /users/:id/deactivate', ...onAdministrators, answer: [201, done], needs: ['user'] },
+
+  { call: 'GET /groups', spec: 'interface-1 1; platform', may: 'anyone', answer: [200, listOf(group)] },
+  {
+    call: 'POST /groups : at the top',
+    spec: 'platform',
+    may: 'signed in',
+    answer: [201, group],
+    send: { name: '{new}', path: '{new}' },
+  },
+  {
+    call: 'POST /groups : in a group',
+    spec: 'platform',
+    may: { group: 40 },
+    answer: [201, group],
+    send: { name: 'Sub', path: 'sub', parent_id: '{id}' },
+  },
+  {
+    call: 'GET /groups/:id',
+    spec: 'rest-part2-details 1.5; platform',
+    may: { group: 10 },
+    ...everyone,
+    answer: [200, group],
+  },
+  { call: 'PUT /groups/:id', spec: 'platform', may: { group: 50 }, answer: [200, group], send: { description: 'x' } },
+  { call: 'DELETE /groups/:id', spec: 'platform', may: { group: 50 }, answer: [202, accepted] },
+  ...(['subgroups', 'descendant_groups'] as const).map(
+    (what): MatrixRow => ({
+      call: `GET /groups/:id/${what}`,
+      spec: 'platform',
+      may: { group: 10 },
+      ...everyone,
+      answer: [200, listOf(group)],
+      needs: ['subgroup'],
+    }),
+  ),
+  {
+    call: 'GET /groups/:id/projects',
+    spec: 'platform',
+    may: { group: 10 },
+    ...everyone,
+    answer: [200, listOf(project)],
+    needs: ['project below'],
+  },
+
+  { call: 'GET /projects', spec: 'interface-1 1; platform', may: 'anyone', answer: [200, listOf(project)] },
+  {
+    call: 'POST /projects : of one’s own',
+    spec: 'platform',
+    may: 'signed in',
+    answer: [201, project],
+    send: { name: '{new}' },
+  },
+  {
+    call: 'POST /projects : in a group',
+    spec: 'platform',
+    may: { group: 30 },
+    answer: [201, project],
+    send: { name: 'new', namespace_id: '{id}' },
+    except: {
+      'stranger, private': noSuchPlace,
+      'stranger, internal': noSuchPlace,
+      'stranger, public': noSuchPlace,
+      'one role below': noSuchPlace,
+      'project token': noSuchPlace,
+      'unknown parent': noSuchPlace,
+    },
+  },
+  {
+    call: 'GET /projects/:id',
+    spec: 'rest-part2-details 1.5; platform',
+    may: { project: 10 },
+    ...everyone,
+    answer: [200, project],
+  },
+  {
+    call: 'PUT /projects/:id',
+    spec: 'platform',
+    may: { project: 40 },
+    answer: [200, project],
+    send: { description: 'x' },
+  },
+  {
+    call: 'PUT /projects/:id : its visibility',
+    spec: 'platform',
+    may: { project: 50 },
+    answer: [200, project],
+    send: { visibility: 'internal' },
+  },
+  { call: 'DELETE /projects/:id', spec: 'platform', may: { project: 50 }, answer: [202, accepted] },
+  { call: 'POST /projects/:id/archive', spec: 'platform', may: { project: 50 }, answer: [201, project] },
+  { call: 'POST /projects/:id/unarchive', spec: 'platform', may: { project: 50 }, answer: [201, project] },
+  {
+    call: 'PUT /projects/:id/transfer',
+    spec: 'platform',
+    may: { project: 50 },
+    answer: [200, project],
+    needs: ['home'],
+    send: { namespace: '{home}' },
+    // A bot is at home in its project only.
+    except: { 'project token': { status: 404, body: { message: '404 Namespace Not Found' } } },
+  },
+
+  // Those of a project are a Maintainer's business, those of a group an Owner's.
+  ...(['project', 'group'] as const).flatMap((kind): MatrixRow[] => {
+    const all = `/${kind}s/:id/members`
+    const reads = { spec: 'platform', may: leastOf(kind, 10), ...everyone } as const
+    const writes = { spec: 'platform', may: leastOf(kind, kind === 'project' ? 40 : 50) } as const
+    return [
+      { call: `GET ${all}`, ...reads, answer: [200, listOf(member)], needs: ['member'] },
+      { call: `GET ${all}/all`, ...reads, answer: [200, listOf(member)] },
+      { call: `GET ${all}/:user_id`, ...reads, answer: [200, member], needs: ['member'] },
+      { call: `GET ${all}/all/:user_id`, ...reads, answer: [200, member], needs: ['member'] },
+      {
+        call: `POST ${all}`,
+        ...writes,
+        answer: [201, member],
+        needs: ['user'],
+        send: { user_id: '{user_id}', access_level: 20 },
+      },
+      { call: `PUT ${all}/:user_id`, ...writes, answer: [200, member], needs: ['member'], send: { access_level: 20 } },
+      { call: `DELETE ${all}/:user_id`, ...writes, answer: [204], needs: ['member'] },
+    ]
+  }),
+]

@@ -1,0 +1,135 @@
+import { areas } from '@penstock/rest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { matrix } from './http-matrix.ts'
+import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
+import { type MatrixRow, routeOf } from './http-matrix-row.ts'
+import { differenceFrom } from './http-matrix-shapes.ts'
+import { parentOf, Stage } from './http-matrix-stage.ts'
+import { type Values, valuesFor } from './http-matrix-things.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await Stage.open()
+})
+
+afterAll(() => stage.close())
+
+test('every route is in the matrix, and nothing else is', () => {
+  const served = areas.flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path}`))
+  expect([...new Set(matrix.map(routeOf))].sort()).toEqual(served.sort())
+})
+
+test('what deviates from the rules names columns that there are', () => {
+  for (const row of matrix) {
+    const names = columnsOf(row).map(({ name }) => name)
+    expect(names, row.call).toEqual(expect.arrayContaining(Object.keys(row.except ?? {})))
+    expect(new Set(names).size, row.call).toBe(names.length)
+  }
+})
+
+/** One row is some thirty requests, and of those that change code each has a repository of its own. */
+const ROW_TIMEOUT_MS = 120_000
+
+describe('who may, and what is answered', { timeout: ROW_TIMEOUT_MS }, () => {
+  test.each(matrix)('$call', async (row) => {
+    const [expected, actual]: Record<string, string>[] = [{}, {}]
+    for (const column of columnsOf(row)) {
+      expected![column.name] = expectedOf(row, column)
+      actual![column.name] = await outcomeOf(row, column)
+    }
+    expect(actual).toEqual(expected)
+  })
+})
+
+test.each([
+  ['anonymous', false],
+  ['a stranger', false],
+  ['an administrator', true],
+  ['themselves', true],
+] as const)('the e-mail address of a user and %s', async (who, isShown) => {
+  const user = await stage.freshUser()
+  const askers = { 'a stranger': stage.stranger, 'an administrator': stage.root, themselves: user }
+  const headers =
+    who === 'anonymous' ? {} : { 'PRIVATE-TOKEN': (await stage.personalToken(askers[who], ['read_api'])).value }
+  const one = await (await stage.fetch(`/users/${user.id}`, { headers })).text()
+  const list = await (await stage.fetch(`/users?username=${user.username}`, { headers })).text()
+  expect([one.includes(user.email), list.includes(user.email)]).toEqual([isShown, isShown])
+})
+
+const SUCCESS = 'success'
+
+function expectedOf(row: MatrixRow, { expected }: Column): string {
+  if (expected === 'success') return `${row.answer[0]} ${SUCCESS}${isRead(row) ? '' : ', something has changed'}`
+  return `${expected.status} ${JSON.stringify(expected.body)}${challengeOf(expected)}`
+}
+
+/** interface-1 7: the header that goes with it. */
+function challengeOf({ status, body }: { status: number; body: unknown }): string {
+  const { error, error_description, scope } = body as Record<string, string>
+  if (error_description === undefined) return ''
+  const realm = 'Bearer realm="Protected by OAuth 2.0"'
+  const all = `${realm}, error="${error}", error_description="${error_description}"`
+  return ` ${status === 403 ? `${all}, scope="${scope}"` : all}`
+}
+
+async function outcomeOf(row: MatrixRow, column: Column): Promise<string> {
+  const { caller, shown } = column
+  const parent = await parentOf(stage, row, column.visibility)
+  const person = stage.personOf(row, shown.sudo === 'least' ? 'least' : caller) ?? stage.root
+  const headers = await stage.headersOf(row, caller, shown, parent)
+  const making = { stage, parent, caller: (await stage.botBehind(headers)) ?? person }
+  const made = await valuesFor(row.needs ?? [], making, { once: isRead(row) })
+  const values: Values = {
+    new: stage.word('new'),
+    ...made,
+    ...(parent && { id: parent.id }),
+    ...(column.isLost && { id: 999_999 }),
+  }
+  const before = await stage.changes()
+  const reply = await request(row, values, headers)
+  const text = await reply.text()
+  const change = (await stage.changes()) === before ? '' : ', something has changed'
+  const leak = caller === 'nobody' || caller === 'stranger' ? leakOf(text, column) : ''
+  if (column.expected !== 'success' || reply.status !== row.answer[0]) {
+    const challenge = reply.headers.get('www-authenticate')
+    return `${reply.status} ${text}${challenge === null ? '' : ` ${challenge}`}${change}${leak}`
+  }
+  return `${reply.status} ${differenceOf(row, column, reply, text) ?? SUCCESS}${change}${leak}`
+}
+
+function request(row: MatrixRow, values: Values, headers: Record<string, string>): Promise<Response> {
+  const [method, template] = routeOf(row).split(' ') as [string, string]
+  const filled = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? expect.unreachable(name)))
+  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = row.at?.[name] === undefined ? values[name] : filled(row.at[name])
+    return encodeURIComponent(value ?? expect.unreachable(name))
+  })
+  const sent = Object.entries(row.send ?? {}).map(
+    ([name, value]) => [name, typeof value === 'string' ? filled(value) : value] as const,
+  )
+  if (method === 'GET' || method === 'DELETE') {
+    const query = new URLSearchParams(sent.map(([name, value]): [string, string] => [name, String(value)]))
+    return stage.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
+  }
+  const body = JSON.stringify(Object.fromEntries(sent))
+  return stage.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
+}
+
+/** Where an answer of success is not as it should be. */
+function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
+  const shape = row.answer[1]
+  if (shape === undefined) return text === '' ? undefined : `body ${text}`
+  const type = reply.headers.get('content-type')
+  if (shape === 'text') return type === 'text/plain' && text !== '' ? undefined : `${type} ${text}`
+  if (type !== 'application/json') return `of type ${type}`
+  const body: unknown = JSON.parse(text)
+  const isEmpty = Array.isArray(body) && body.length === 0
+  if (isEmpty && !row.mayBeEmpty && name !== 'anonymous') return 'an empty list'
+  return differenceFrom(shape, body)
+}
+
+/** Those who have no part in what is private hear nothing of it, of success as little as of failure. */
+const leakOf = (text: string, { visibility }: Column) =>
+  visibility === 'private' && text.includes('hidden') ? `, tells of what is hidden: ${text}` : ''

@@ -1,0 +1,7 @@
+import { identityRows } from './http-matrix-identities.ts'
+import { repositoryRows } from './http-matrix-repositories.ts'
+import type { MatrixRow } from './http-matrix-row.ts'
+import { tokenRows } from './http-matrix-tokens.ts'
+import { workRows } from './http-matrix-work.ts'
+
+export const matrix: readonly MatrixRow[] = [...tokenRows, ...identityRows, ...workRows, ...repositoryRows]

@@ -1,0 +1,92 @@
+import { type WrkRequest, wrkRequests } from '../gateway/wrk.ts'
+import { median, printTable } from '../measure.ts'
+
+export interface Call {
+  readonly name: string
+  /** Asked before each round. */
+  request(): WrkRequest
+  /** Of the process that answers. */
+  cpuSeconds(): number
+}
+
+export interface Measured {
+  readonly name: string
+  /** Of each round, for one request. */
+  readonly cpuMicros: readonly number[]
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly failures: number
+}
+
+export interface Rounds {
+  readonly rounds: number
+  readonly seconds: number
+}
+
+const CONNECTIONS = 16
+/** Before that many requests have been answered, the compiler has not seen which code is worth its while. */
+const WARM_REQUESTS = 10_000
+const WARM_UP_SECONDS = 2
+const LONGEST_WARM_UP_MS = 40_000
+
+/** In turns, so that a slow moment of the machine falls on all of them; a warm-up first. Medians, but for `cpuMicros`. */
+export async function measuredInTurns<Name extends string>(
+  calls: Readonly<Record<Name, Call>>,
+  { rounds, seconds }: Rounds,
+): Promise<Record<Name, Measured>> {
+  const all = Object.entries<Call>(calls)
+  const results = all.map(([key, call]) => ({ key, call, rounds: [] as (Round & { cpuMicros: number })[] }))
+  for (const [, call] of all) await warmUp(call)
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { call, rounds } of results) {
+      const before = call.cpuSeconds()
+      const result = await wrkRequests({ ...call.request(), connections: CONNECTIONS }, seconds)
+      rounds.push({ ...result, cpuMicros: ((call.cpuSeconds() - before) * 1e6) / result.requests })
+    }
+  }
+  return Object.fromEntries(
+    results.map(({ key, call, rounds }) => [
+      key,
+      {
+        name: call.name,
+        cpuMicros: rounds.map(({ cpuMicros }) => cpuMicros),
+        perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+        p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
+        p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+        failures: rounds.reduce((sum, { failures }) => sum + failures, 0),
+      },
+    ]),
+  ) as Readonly<Record<string, Measured>> as Record<Name, Measured>
+}
+
+async function warmUp(call: Call): Promise<void> {
+  const endsMs = performance.now() + LONGEST_WARM_UP_MS
+  for (let answered = 0; answered < WARM_REQUESTS && performance.now() < endsMs; ) {
+    const { requests } = await wrkRequests({ ...call.request(), connections: CONNECTIONS }, WARM_UP_SECONDS)
+    answered += requests
+  }
+}
+
+type Round = Awaited<ReturnType<typeof wrkRequests>>
+
+/** Median of the ratios of rounds that were run one after the other. */
+export const ratioOf = (one: Measured, other: Measured): number =>
+  median(one.cpuMicros.map((micros, round) => micros / other.cpuMicros[round]!))
+
+export function printMeasured(title: string, results: Readonly<Record<string, Measured>>): void {
+  console.log(`\n${title}, ${CONNECTIONS} connections: medians`)
+  printTable([
+    ['', 'CPU µs/request', 'min', 'max', 'requests/s', 'p50 ms', 'p99 ms', 'failures'],
+    ...Object.values(results).map(({ name, cpuMicros, perSecond, p50Ms, p99Ms, failures }) => [
+      name,
+      median(cpuMicros).toFixed(0),
+      Math.min(...cpuMicros).toFixed(0),
+      Math.max(...cpuMicros).toFixed(0),
+      perSecond.toFixed(0),
+      p50Ms.toFixed(2),
+      p99Ms.toFixed(2),
+      String(failures),
+    ]),
+  ])
+}

@@ -1,0 +1,160 @@
+"""One thing of each kind behind the API, made when it is first asked for, and anew once it is gone."""
+
+import datetime
+import uuid
+
+import requests
+
+BASICS = {"group", "project", "user"}
+
+
+class World:
+    def __init__(self, api, token):
+        self._api = api
+        self._session = requests.Session()
+        self._session.headers["PRIVATE-TOKEN"] = token
+        own = self.call("GET", "/personal_access_tokens/self")
+        self.administrator_id = own["user_id"]
+        self.administrator_token_id = own["id"]
+        self._made = {}
+
+    def __getitem__(self, name):
+        try:
+            return self._made_or_new(name)
+        except RuntimeError:
+            # Where it belongs is gone, archived or full, by a call that did not seem to be about it.
+            self._made.clear()
+            return self._made_or_new(name)
+
+    def _made_or_new(self, name):
+        if name not in self._made:
+            self._made[name] = getattr(self, f"_{name}")()
+        return self._made[name]
+
+    def forget(self, name):
+        """Most things are in the group or the project, or belong to the user."""
+        if name in BASICS:
+            self._made.clear()
+        else:
+            self._made.pop(name, None)
+
+    def own_token(self):
+        """Of the administrator, for a call that ends or replaces the very token it comes with."""
+        return self._token(f"/users/{self.administrator_id}/personal_access_tokens")["token"]
+
+    def bot_token(self, kind):
+        return self._token(f"/{kind}s/{self[kind]['id']}/access_tokens", access_level=50)["token"]
+
+    def call(self, method, path, /, **fields):
+        response = self._session.request(method, self._api + path, json=fields, timeout=30)
+        if response.status_code >= 300:
+            raise RuntimeError(f"{method} {path}: {response.status_code} {response.text[:500]}")
+        return response.json()
+
+    def _group(self):
+        word = fresh_word()
+        return self.call("POST", "/groups", name=word, path=word)
+
+    def _project(self):
+        word = fresh_word()
+        project = self.call("POST", "/projects", name=word, path=word, namespace_id=self["group"]["id"])
+        repository = f"/projects/{project['id']}/repository"
+        actions = [
+            {"action": "create", "file_path": "README.md", "content": "# Hello\n"},
+            {"action": "create", "file_path": "src/a.bin", "content": "AAH/", "encoding": "base64"},
+        ]
+        self.call("POST", f"{repository}/commits", branch="main", commit_message="Begin", actions=actions)
+        return project
+
+    def _user(self):
+        user = self["stranger"]
+        self.forget("stranger")
+        return user
+
+    def _stranger(self):
+        word = fresh_word()
+        return self.call(
+            "POST", "/users", username=word, name=word, email=f"{word}@example.test", password="correct-horse-9"
+        )
+
+    def _group_member(self):
+        return self._member("group")
+
+    def _project_member(self):
+        return self._member("project")
+
+    def _member(self, kind):
+        user = self._user()
+        self.call("POST", f"/{kind}s/{self[kind]['id']}/members", user_id=user["id"], access_level=30)
+        return user
+
+    def _commit(self):
+        return self.call("GET", f"/projects/{self['project']['id']}/repository/commits/main")
+
+    def _blob(self):
+        tree = self.call("GET", f"/projects/{self['project']['id']}/repository/tree")
+        return next(entry for entry in tree if entry["type"] == "blob")
+
+    def _branch(self):
+        return self._in("project", "repository/branches", branch=fresh_word(), ref="main")
+
+    def _tag(self):
+        return self._in("project", "repository/tags", tag_name=fresh_word(), ref="main", message="The first")
+
+    def _file(self):
+        path = f"docs/{fresh_word()}.md"
+        action = {"action": "create", "file_path": path, "content": "Hello\n"}
+        self._in("project", "repository/commits", branch="main", commit_message="Add", actions=[action])
+        return {"file_path": path}
+
+    def _issue(self):
+        return self._in("project", "issues", title="Leak", milestone_id=self["project_milestone"]["id"], labels="bug")
+
+    def _merge_request(self):
+        source = self["branch"]["name"]
+        self.forget("branch")
+        return self._in("project", "merge_requests", title="Fix", source_branch=source, target_branch="main")
+
+    def _group_milestone(self):
+        return self._in("group", "milestones", title=fresh_word(), due_date="2026-05-31")
+
+    def _project_milestone(self):
+        return self._in("project", "milestones", title=fresh_word(), due_date="2026-05-31")
+
+    def _group_label(self):
+        return self._in("group", "labels", name=fresh_word(), color="#aa0000")
+
+    def _project_label(self):
+        return self._in("project", "labels", name=fresh_word(), color="#aa0000")
+
+    def _group_variable(self):
+        return self._in("group", "variables", key=fresh_word(), value="value")
+
+    def _project_variable(self):
+        return self._in("project", "variables", key=fresh_word(), value="value")
+
+    def _group_token(self):
+        return self._token(f"/groups/{self['group']['id']}/access_tokens")
+
+    def _project_token(self):
+        return self._token(f"/projects/{self['project']['id']}/access_tokens")
+
+    def _personal_token(self):
+        return self._token(f"/users/{self['user']['id']}/personal_access_tokens")
+
+    def _impersonation_token(self):
+        return self._token(f"/users/{self['user']['id']}/impersonation_tokens")
+
+    def _in(self, kind, what, /, **fields):
+        return self.call("POST", f"/{kind}s/{self[kind]['id']}/{what}", **fields)
+
+    def _token(self, path, /, **fields):
+        return self.call("POST", path, name="seed", scopes=["api"], expires_at=in_days(30), **fields)
+
+
+def fresh_word():
+    return f"w{uuid.uuid4().hex[:12]}"
+
+
+def in_days(days):
+    return (datetime.date.today() + datetime.timedelta(days=days)).isoformat()
