@@ -17,28 +17,37 @@ import { printTable } from './measure.ts'
 /** Answers by operation and status. */
 type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>
 
-const callers = ['administrator', 'nobody'] as const
-type Caller = (typeof callers)[number]
+interface Run {
+  readonly caller: 'administrator' | 'nobody'
+  readonly options: readonly string[]
+}
 
 const testsDirectory = fileURLToPath(new URL('../../../', import.meta.url))
 const here = join(testsDirectory, 'schemathesis')
 const DEFAULT_MINUTES = 25
 
-const bounds = boundsFrom(process.argv[2])
 const { schemathesis, schemathesisIsComplete } = preparedPaths()
-if (existsSync(schemathesisIsComplete)) await main()
+if (existsSync(schemathesisIsComplete)) await perform(runsFor(process.argv[2]))
 else skip('schemathesis ("node test/interop/prepare.mjs" makes it; takes Python and Go)')
 
-function boundsFrom(argument: string | undefined): Readonly<Record<Caller, readonly string[]>> {
+function runsFor(argument: string | undefined): Run[] {
+  const each = '--phases=coverage,fuzzing'
+  const linked = '--phases=stateful'
   if (argument === 'brief') {
-    return {
-      administrator: ['--seed=1', '--max-examples=8'],
-      nobody: ['--seed=1', '--max-examples=3', '--mode=positive'],
-    }
+    const seed = '--seed=1'
+    return [
+      { caller: 'administrator', options: [seed, each, '--max-examples=8'] },
+      { caller: 'administrator', options: [seed, linked, '--max-time=30'] },
+      { caller: 'nobody', options: [seed, each, '--max-examples=3', '--mode=positive'] },
+    ]
   }
   const minutes = Number(argument ?? DEFAULT_MINUTES)
-  const seconds = (share: number) => `--max-time=${Math.ceil(minutes * 60 * share)}`
-  return { administrator: ['--max-examples=500', seconds(0.8)], nobody: ['--max-examples=500', seconds(0.2)] }
+  const lasting = (share: number) => ['--max-examples=500', `--max-time=${Math.ceil(minutes * 60 * share)}`]
+  return [
+    { caller: 'administrator', options: [each, ...lasting(0.6)] },
+    { caller: 'administrator', options: [linked, ...lasting(0.25)] },
+    { caller: 'nobody', options: [each, ...lasting(0.15)] },
+  ]
 }
 
 function preparedPaths(): PreparedPaths {
@@ -51,33 +60,40 @@ function skip(missing: string): void {
   console.warn(`skipped: needs ${missing}`)
 }
 
-async function main(): Promise<void> {
+async function perform(runs: readonly Run[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-schemathesis-'))
   try {
     await using core = await CoreProcess.start(join(directory, 'data'))
     const faults: string[] = []
-    for (const caller of callers) {
-      const countsFile = join(directory, `${caller}.json`)
-      if ((await run(core, caller, countsFile)) !== 0) faults.push(`as ${caller}: see above`)
+    const byAdministrator: Record<string, Set<string>> = {}
+    for (const [index, run] of runs.entries()) {
+      const countsFile = join(directory, `${index}.json`)
+      if ((await exitCodeOf(run, core, countsFile)) !== 0)
+        faults.push(`${run.caller}, ${run.options.join(' ')}: see above`)
       const counts: Counts = JSON.parse(readFileSync(countsFile, 'utf8'))
-      printStatuses(caller, counts)
-      if (caller === 'administrator') faults.push(...operationsWithoutSuccess(counts))
+      printStatuses(run, counts)
+      for (const [operation, statuses] of run.caller === 'administrator' ? Object.entries(counts) : []) {
+        byAdministrator[operation] = new Set([...(byAdministrator[operation] ?? []), ...Object.keys(statuses)])
+      }
+    }
+    for (const [operation, statuses] of Object.entries(byAdministrator)) {
+      const succeeded = [...statuses].some((status) => status.startsWith('2'))
+      if (!succeeded) faults.push(`never succeeded: ${operation}, ${[...statuses].join()}`)
     }
     const failed = core.stderr.split('\n').filter((line) => line.includes('"level":"error"'))
     faults.push(...failed.map((line) => `the core's log: ${line}`))
-    console.log(faults.length === 0 ? 'all as described' : faults.join('\n'))
+    console.log(faults.length === 0 ? '\nall as described' : faults.join('\n'))
     if (faults.length > 0) process.exitCode = 1
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-/** Its exit code. */
-async function run(core: CoreProcess, caller: Caller, countsFile: string): Promise<number | null> {
-  console.log(`\n== ${caller}`)
+async function exitCodeOf({ caller, options }: Run, core: CoreProcess, countsFile: string): Promise<number | null> {
+  console.log(`\n== ${caller}, ${options.join(' ')}`)
   const child = spawn(
     schemathesis,
-    ['--config-file=schemathesis.toml', 'run', `${core.url}/openapi.json`, '--no-color', ...bounds[caller]],
+    ['--config-file=schemathesis.toml', 'run', `${core.url}/openapi.json`, '--no-color', ...options],
     {
       cwd: here,
       env: {
@@ -97,17 +113,12 @@ async function run(core: CoreProcess, caller: Caller, countsFile: string): Promi
   return code
 }
 
-function printStatuses(caller: Caller, counts: Counts): void {
+function printStatuses({ caller }: Run, counts: Counts): void {
   const byStatus = new Map<string, number>()
   for (const [status, count] of Object.values(counts).flatMap(Object.entries<number>)) {
     byStatus.set(status, (byStatus.get(status) ?? 0) + count)
   }
   const rows = [...byStatus].toSorted().map(([status, count]) => [status, String(count)])
-  console.log(`\nanswers to ${caller}, ${Object.keys(counts).length} operations`)
+  console.log(`\nanswers to ${caller}, of ${Object.keys(counts).length} operations`)
   printTable([['status', 'answers'], ...rows])
 }
-
-const operationsWithoutSuccess = (counts: Counts): string[] =>
-  Object.entries(counts)
-    .filter(([, statuses]) => !Object.keys(statuses).some((status) => status.startsWith('2')))
-    .map(([operation, statuses]) => `never succeeded: ${operation} ${JSON.stringify(statuses)}`)

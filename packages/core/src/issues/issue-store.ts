@@ -20,17 +20,8 @@ import {
   pageOf,
 } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
-import {
-  conditionsOf,
-  type IssuableTables,
-  labelPriorityOf,
-  labelsByItem,
-  personCondition,
-  userIdsByItem,
-  usersById,
-} from './issuable-store.ts'
+import { conditionsOf, type IssuableTables, issuablesOf, labelPriorityOf, personCondition } from './issuable-store.ts'
 import type { Issue, IssueFilter, IssueOrder, IssueState, IssueStateEvent } from './issue.ts'
 
 declare module '../kit/tables.ts' {
@@ -238,37 +229,13 @@ function ordered(
 }
 
 async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Promise<Issue[]> {
-  const ids = rows.map((row) => row.id)
-  const labels = await labelsByItem(reading, issueTables, ids)
-  const assignees = await userIdsByItem(reading, issueTables, 'issue_assignees', ids)
-  const users = await usersById(reading, [
-    ...rows.flatMap((row) => [row.author_id, row.closed_by_id]),
-    ...[...assignees.values()].flat(),
-  ])
-  const milestones = await findMilestones(
-    reading,
-    rows.flatMap((row) => row.milestone_id ?? []),
-  )
+  const { of } = await issuablesOf(reading, issueTables, rows)
   return rows.map((row) => ({
-    id: row.id,
-    iid: row.iid,
-    projectId: row.project_id,
-    projectPath: row.project_path,
-    title: row.title,
-    description: row.description ?? undefined,
+    ...of(row),
     state: row.state,
-    author: users.get(row.author_id ?? 0),
-    assignees: (assignees.get(row.id) ?? []).map((id) => users.get(id)!),
-    labels: labels.get(row.id) ?? [],
-    milestone: milestones.get(row.milestone_id ?? 0),
     dueDate: row.due_date ?? undefined,
     isConfidential: row.is_confidential === 1,
-    isDiscussionLocked: row.is_discussion_locked === null ? undefined : row.is_discussion_locked === 1,
     weight: row.weight ?? undefined,
-    closedBy: users.get(row.closed_by_id ?? 0),
-    closedAtMs: row.closed_at_ms ?? undefined,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
   }))
 }
 

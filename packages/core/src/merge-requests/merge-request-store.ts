@@ -3,17 +3,15 @@ import { allowedInProject } from '../access/visible-store.ts'
 import {
   conditionsOf,
   type IssuableTables,
+  issuablesOf,
   labelPriorityOf,
-  labelsByItem,
   personCondition,
   userIdsByItem,
-  usersById,
 } from '../issues/issuable-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
 import { isDraftTitle, type MergeRequest, type MergeRequestFilter, type MergeRequestState } from './merge-request.ts'
 
@@ -200,43 +198,21 @@ function ordered(
 
 async function mergeRequestsOf(reading: Reading, rows: readonly MergeRequestRow[]): Promise<MergeRequest[]> {
   const ids = rows.map((row) => row.id)
-  const labels = await labelsByItem(reading, mergeRequestTables, ids)
-  const assignees = await userIdsByItem(reading, mergeRequestTables, 'merge_request_assignees', ids)
   const reviewers = await userIdsByItem(reading, mergeRequestTables, 'merge_request_reviewers', ids)
-  const users = await usersById(reading, [
-    ...rows.flatMap((row) => [row.author_id, row.closed_by_id, row.merged_by_id]),
-    ...[...assignees.values(), ...reviewers.values()].flat(),
-  ])
-  const milestones = await findMilestones(
-    reading,
-    rows.flatMap((row) => row.milestone_id ?? []),
-  )
+  const otherIds = [...rows.map((row) => row.merged_by_id), ...[...reviewers.values()].flat()]
+  const { of, users } = await issuablesOf(reading, mergeRequestTables, rows, otherIds)
   return rows.map((row) => ({
-    id: row.id,
-    iid: row.iid,
-    projectId: row.project_id,
-    projectPath: row.project_path,
-    title: row.title,
+    ...of(row),
     isDraft: row.is_draft === 1,
-    description: row.description ?? undefined,
     state: row.state,
     sourceBranch: row.source_branch,
     targetBranch: row.target_branch,
     sha: row.sha ?? undefined,
-    author: users.get(row.author_id ?? 0),
-    assignees: (assignees.get(row.id) ?? []).map((id) => users.get(id)!),
     reviewers: (reviewers.get(row.id) ?? []).map((id) => users.get(id)!),
-    labels: labels.get(row.id) ?? [],
-    milestone: milestones.get(row.milestone_id ?? 0),
-    isDiscussionLocked: row.is_discussion_locked === null ? undefined : row.is_discussion_locked === 1,
     isSquashed: row.is_squashed === 1,
     removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
     mergedBy: users.get(row.merged_by_id ?? 0),
     mergedAtMs: row.merged_at_ms ?? undefined,
-    closedBy: users.get(row.closed_by_id ?? 0),
-    closedAtMs: row.closed_at_ms ?? undefined,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
   }))
 }
 
