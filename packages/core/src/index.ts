@@ -71,11 +71,10 @@ export {
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {} from './repositories/removed-repository-store.ts'
 export type {} from './repositories/repository-lock-store.ts'
-export { sweepRepositories } from './repositories/sweep-repositories.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
-export { type Retention, startSweeping } from './sweep.ts'
+export { startSweeping } from './sweep.ts'
 export {
   type AccessToken,
   type AccessTokenKind,

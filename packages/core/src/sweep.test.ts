@@ -33,19 +33,21 @@ async function addEvents(number: number): Promise<void> {
   await world.core.db.write((db) => db.insertInto('events').values(Array(number).fill(event)).execute())
 }
 
-test('once an hour: events as long as the setting says, however many', async () => {
+test('at once, then every hour: events as long as the setting says, however many', async () => {
   await addEvents(2_500)
-  await world.clock.advance(DAY_MS)
+  await world.clock.advance(DAY_MS + 1)
   await addEvents(3)
   await sweep(world.core, { eventDays: 2 })
   expect(await count('events')).toBe(2_503)
-  const sweeping = startSweeping(world.core, { eventDays: 2 }, silentLog)
-  await world.clock.advance(DAY_MS - 1)
-  await world.clock.untilSleeping()
-  expect(await count('events')).toBe(2_503)
-  await world.clock.advance(2 * HOUR_MS)
+  const sweeping = startSweeping(world.core, { eventDays: 1 }, silentLog)
   await world.clock.untilSleeping()
   expect(await count('events')).toBe(3)
+  await world.clock.advance(DAY_MS)
+  await world.clock.untilSleeping()
+  expect(await count('events')).toBe(3)
+  await world.clock.advance(HOUR_MS)
+  await world.clock.untilSleeping()
+  expect(await count('events')).toBe(0)
   await sweeping.end()
 })
 

@@ -16,9 +16,10 @@ const DAY_MS = 24 * 3_600_000
 /** Other writers wait meanwhile. */
 const EVENTS_AT_ONCE = 1_000
 
-/** Once an hour until it is ended. */
+/** At once, as no process may live for an hour, and then every hour until it is ended. */
 export function startSweeping(core: Core, retention: Retention, log: Log): Repeating {
-  return new Repeating('sweep.failed', { everyMs: EVERY_MS, clock: core.clock, log }, () => sweep(core, retention))
+  const pace = { everyMs: EVERY_MS, firstAfterMs: 0, clock: core.clock, log }
+  return new Repeating('sweep.failed', pace, () => sweep(core, retention))
 }
 
 /** Takes away what nobody needs any more, however quiet the service: everything that grows has its end here. */

@@ -21,6 +21,17 @@ test('works in its turn, not at once, and sleeps anew after each', async () => {
   expect(ranAtMs).toHaveLength(3)
 })
 
+test('the first turn may be another', async () => {
+  const { clock, pace } = worldOf()
+  const ranAtMs: number[] = []
+  const work = async () => void ranAtMs.push(clock.nowMs())
+  const repeating = new Repeating('work.failed', { ...pace, firstAfterMs: 0 }, work)
+  await clock.untilSleeping()
+  await clock.advance(1_000)
+  expect(ranAtMs).toEqual([0, 1_000])
+  await repeating.end()
+})
+
 test('one at a time: slow work delays the next', async () => {
   const { clock, pace } = worldOf()
   const slow = new Gate()

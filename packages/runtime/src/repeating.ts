@@ -3,6 +3,8 @@ import type { Log } from './log.ts'
 
 interface Pace {
   readonly everyMs: number
+  /** Default: `everyMs`. */
+  readonly firstAfterMs?: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -22,10 +24,11 @@ export class Repeating {
     await this.#over
   }
 
-  async #run(failureEvent: string, { everyMs, clock, log }: Pace, work: () => Promise<void>): Promise<void> {
+  async #run(failureEvent: string, pace: Pace, work: () => Promise<void>): Promise<void> {
+    const { everyMs, firstAfterMs = everyMs, clock, log } = pace
     const { signal } = this.#stop
-    for (;;) {
-      await clock.sleep(everyMs, signal).catch(() => {})
+    for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
+      await clock.sleep(waitMs, signal).catch(() => {})
       if (signal.aborted) return
       try {
         await work()

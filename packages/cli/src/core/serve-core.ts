@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { ensureRootToken, startSweeping, sweepRepositories } from '@penstock/core'
+import { ensureRootToken, startSweeping } from '@penstock/core'
 import { listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
@@ -42,17 +42,13 @@ export async function serveCore(settings: Settings, { clock }: Environment, log:
         trustedProxies: new TrustedProxies(settings['core.trustedProxies']),
         extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
       })
-      // Nobody waits for what a process that ended has left to be removed.
-      const leftovers = sweepRepositories(core).catch((err) =>
-        log.error({ event: 'sweep.failed', err }, 'left for later'),
-      )
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
       return {
         url: externalUrl,
         rootToken,
         close: async (timeoutMs) => {
           await listening.close(AbortSignal.timeout(timeoutMs))
-          await Promise.all([sweeping.end(), leftovers])
+          await sweeping.end()
           await close()
         },
       }
