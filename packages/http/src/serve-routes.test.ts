@@ -218,8 +218,8 @@ describe('answering', () => {
     const idFor = async (sent: string) =>
       (await call('/things', { headers: { 'x-request-id': sent } })).headers.get('x-request-id')
     expect(await idFor('build-17.3')).toBe('build-17.3')
-    expect(await idFor(`psin_7Hq2mK9sT4bZ_${'a'.repeat(49)}`)).toMatch(/^[0-9a-f]{24}$/)
-    expect(await idFor('a b')).toMatch(/^[0-9a-f]{24}$/)
+    expect(await idFor(`psin_7Hq2mK9sT4bZ_${'a'.repeat(49)}`)).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await idFor('a b')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   test('a bug is logged by the row of its route, and told to nobody else', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
@@ -129,7 +129,7 @@ function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): 
     path: context.path,
     search: context.search,
     source: proxies?.clientOf(peer, forwardedFor) ?? peer,
-    requestId: requestIdOf(context.req) ?? randomBytes(12).toString('hex'),
+    requestId: requestIdOf(context.req) ?? randomUUID(),
     raw: context.req,
   }
 }

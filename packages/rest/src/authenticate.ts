@@ -1,11 +1,13 @@
 import {
   type Actor,
+  type Authenticated,
+  accessTokenIdOf,
   admit,
   type Core,
-  findUser,
-  findUserByUsername,
   identify,
   type Refusal,
+  type SudoRefusal,
+  sudo,
   type User,
 } from '@penstock/core'
 import { oauthTokenIn, textOf } from './bearer-token.ts'
@@ -34,8 +36,6 @@ export interface EndpointAccess {
 
 export interface Caller {
   readonly actor: Actor
-  /** Of a personal, impersonation, project or group token that was shown. */
-  readonly tokenId?: number
   /** The administrator who acts as the actor, by sudo. */
   readonly sudoerId?: number
 }
@@ -67,20 +67,17 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   // With sudo, its own scope is the one that counts.
   const refusal = await admit(core, found, target === undefined ? accepted : undefined)
   if (refusal !== undefined) throw answerTo(refusal, accepted, core)
-  const { kind, id, scopes, projectId } = found
-  const isAccessToken = kind !== 'oauth' && kind !== 'job' && kind !== 'session'
-  const tokenId = isAccessToken ? id : undefined
-  const user = target === undefined ? found.user! : await sudo(core, target, { kind, scopes, user: found.user! })
-  const { username, isAdministrator } = user
+  const accessTokenId = accessTokenIdOf(found)
+  const jobProjectId = found.projectId
+  const { id, username, isAdministrator } = target === undefined ? found.user! : await actedAs(core, found, target)
   return {
     actor: {
-      id: user.id,
+      id,
       username,
       isAdministrator,
-      ...(tokenId !== undefined && { accessTokenId: tokenId }),
-      ...(projectId !== undefined && { jobProjectId: projectId }),
+      ...(accessTokenId !== undefined && { accessTokenId }),
+      ...(jobProjectId !== undefined && { jobProjectId }),
     },
-    ...(tokenId !== undefined && { tokenId }),
     ...(target !== undefined && { sudoerId: found.user!.id }),
   }
 }
@@ -92,26 +89,10 @@ const tokensIn = ({ headers, parameters }: CredentialRequest) => ({
   jobToken: textOf(parameters.job_token) ?? textOf(parameters.token) ?? textOf(headers['job-token']),
 })
 
-/** Of a column `integer`. */
-const MAX_ID = 2_147_483_647
-
-/** @see spec/rest-part2-details.md 2.4 */
-async function sudo(
-  core: Core,
-  target: string,
-  { kind, scopes, user }: { readonly kind: string; readonly scopes: readonly string[]; readonly user: User },
-): Promise<User> {
-  if (!user.isAdministrator) throw forbidden('Must be admin to use sudo')
-  if (kind === 'session' || kind === 'job') {
-    throw forbidden('Must be authenticated using an OAuth or personal access token to use sudo')
-  }
-  if (!scopes.includes('sudo')) throw insufficientScope(['sudo'])
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const found = /^\d+$/.test(target)
-    ? await findUser(reading, Math.min(Number(target), MAX_ID))
-    : await findUserByUsername(reading, target)
-  if (found !== undefined) return found
-  throw new RestError(404, { message: `404 User with ID or username ${target} Not Found` })
+async function actedAs(core: Core, found: Authenticated, target: string): Promise<User> {
+  const user = await sudo(core, found, target)
+  if (typeof user === 'string') throw sudoAnswers[user](target)
+  return user
 }
 
 const REALM = 'Bearer realm="Protected by OAuth 2.0"'
@@ -152,6 +133,14 @@ const answers: Readonly<Record<Refusal, (accepted: readonly string[], core: Core
       'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate ' +
         `your account at ${settings.externalUrl}`,
     ),
+}
+
+/** @see spec/rest-part2-details.md 2.4 */
+const sudoAnswers: Readonly<Record<SudoRefusal, (target: string) => RestError>> = {
+  not_administrator: () => forbidden('Must be admin to use sudo'),
+  wrong_credential: () => forbidden('Must be authenticated using an OAuth or personal access token to use sudo'),
+  insufficient_scope: () => insufficientScope(['sudo']),
+  no_such_user: (target) => new RestError(404, { message: `404 User with ID or username ${target} Not Found` }),
 }
 
 const answerTo = (refusal: Refusal, accepted: readonly string[], core: Core): RestError =>

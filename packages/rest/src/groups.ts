@@ -16,7 +16,7 @@ import { printedMap } from './printed-map.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
-export const groupShape: Shape<Group> = {
+const groupShape: Shape<Group> = {
   schema: z.object({
     id: z.int(),
     web_url: z.string(),

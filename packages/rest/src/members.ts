@@ -4,7 +4,7 @@ import { basicUserShape } from './basic-user.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 /** `id` is that of the user. */
-export const memberShape: Shape<Member> = {
+const memberShape: Shape<Member> = {
   schema: basicUserShape.schema.extend({
     access_level: z.int(),
     created_at: z.string(),

@@ -343,7 +343,7 @@ describe('/oauth/userinfo', () => {
     ['openid', openid],
     ['openid email', { ...openid, ...address }],
     ['email', { sub: openid.sub, ...address }],
-  ])('with %s', async (scope, expected) => {
+  ])('with the scopes %s', async (scope, expected) => {
     const token = await tokenOf(scope)
     for (const init of [{}, { method: 'POST' }]) {
       const { status, headers, body } = await userinfo(token, init)

@@ -2,13 +2,11 @@ import { openApiDocument, type ResponseRow, type RouteShape } from '@penstock/ht
 import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
-import type { Area, RestRoute } from './route.ts'
+import { API_PREFIX, type Area, type RestRoute } from './route.ts'
 import { isDay, isFile, isMoment, traitsOf } from './schema-traits.ts'
 import { statusOf } from './served-row.ts'
 
 type Json = Readonly<Record<string, unknown>>
-
-const PREFIX = '/api/v4'
 
 /** The OpenAPI 3.1 document of the areas, from the schemas that check their requests and the shapes that make their answers. */
 export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
@@ -74,7 +72,7 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
   const isNeeded = Object.values(others.shape).some((schema) => !traitsOf(schema).optional)
   return {
     method: row.method,
-    path: PREFIX + row.path,
+    path: API_PREFIX + row.path,
     access: row,
     ...(inPath.size > 0 && { params: pathParameters(inPath, parameters) }),
     ...(hasOthers && !isWrite && { query: others }),
@@ -199,7 +197,7 @@ function withIds<Access>(routes: readonly RouteShape<Access>[]): RouteShape<Acce
     const { operationId } = documentation
     if (taken.get(operationId) === 1) return route
     const method = route.method === 'GET' ? '' : ` ${route.method.toLowerCase()}`
-    const words = `${operationId}${method}${route.path.slice(PREFIX.length)}`
+    const words = `${operationId}${method}${route.path.slice(API_PREFIX.length)}`
     const id = words.replaceAll(/[^a-z0-9]+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase())
     return { ...route, documentation: { ...documentation, operationId: id } }
   })

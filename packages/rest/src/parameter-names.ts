@@ -1,8 +1,11 @@
 import type { InputSchema } from '@penstock/core'
+import type { z } from 'zod'
 import { shapeOf } from './schema-traits.ts'
 
 /** A row's own names of parameters: `{ group: 'id' }`. */
 export type Names = Readonly<Record<string, string | undefined>>
+
+export const noNames: Names = {}
 
 export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -16,7 +19,22 @@ export function restPath(path: readonly (string | number)[], names: Names = {}):
   return [restName(String(first), names), ...inner].join('')
 }
 
+export interface Parameter {
+  readonly key: string
+  readonly name: string
+  readonly schema: z.core.$ZodType
+}
+
+/** A row asks the same for every request. */
+const known = new WeakMap<InputSchema, WeakMap<Names, readonly Parameter[]>>()
+
 /** Every parameter of an input: its key, its name in REST and its schema, in their order. */
-export function parametersOf(input: InputSchema, names: Names = {}) {
-  return Object.entries(shapeOf(input) ?? {}).map(([key, schema]) => ({ key, name: restName(key, names), schema }))
+export function parametersOf(input: InputSchema, names: Names = noNames): readonly Parameter[] {
+  const byNames = known.get(input) ?? new WeakMap<Names, readonly Parameter[]>()
+  known.set(input, byNames)
+  const parameters =
+    byNames.get(names) ??
+    Object.entries(shapeOf(input) ?? {}).map(([key, schema]) => ({ key, name: restName(key, names), schema }))
+  byNames.set(names, parameters)
+  return parameters
 }

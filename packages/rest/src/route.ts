@@ -1,6 +1,9 @@
 import type { InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
 import type { z } from 'zod'
 
+/** Before the paths of all rows. */
+export const API_PREFIX = '/api/v4'
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What a shape may need beside the thing it shapes. */

@@ -187,7 +187,7 @@ describe('answers', () => {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'SAMEORIGIN',
       'x-page': '1',
-      'x-request-id': expect.stringMatching(/^[0-9a-f]{24}$/),
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-runtime': expect.stringMatching(/^\d+\.\d{6}$/),
       'x-total': '30',
     })

@@ -9,7 +9,7 @@ import { restOpenApi } from './openapi.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, headerName, preflightReply, revalidated } from './response-headers.ts'
 import { RestError } from './rest-error.ts'
-import type { Area } from './route.ts'
+import { API_PREFIX, type Area } from './route.ts'
 import { type Authenticate, type RowDeps, RowLimits, type RowThrottle, servedRow } from './served-row.ts'
 
 export interface RestOptions {
@@ -26,7 +26,6 @@ export interface RestOptions {
   readonly extraRoutes?: readonly ServedRoute[]
 }
 
-export const API_PREFIX = '/api/v4'
 /** Of JSON and forms: a description may be 1 MiB, and what has to be escaped in it makes it longer. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024
 /** What is longer belongs in a body. */
@@ -63,7 +62,6 @@ export function restListener(options: RestOptions): RequestListener {
   }
 
   const rowDeps: RowDeps = {
-    prefix: API_PREFIX,
     core,
     authenticate: options.authenticate ?? authenticate,
     throttle: counting,

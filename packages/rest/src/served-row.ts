@@ -14,19 +14,17 @@ import type { authenticate } from './authenticate.ts'
 import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
-import { parametersOf } from './parameter-names.ts'
+import { noNames, parametersOf } from './parameter-names.ts'
 import { type Counted, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
-import type { JsonContext, RestRoute } from './route.ts'
+import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
 import { toInput } from './to-input.ts'
 
 export type Authenticate = typeof authenticate
 type Caller = Awaited<ReturnType<Authenticate>>
 
 export interface RowDeps {
-  /** Before the paths of all rows. */
-  readonly prefix: string
   readonly core: Core
   readonly authenticate: Authenticate
   readonly throttle: RowThrottle
@@ -57,7 +55,7 @@ const strangersForms: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
   return {
     method: row.method,
-    path: `${deps.prefix}${row.path}${row.endsInName ? '' : '{.json}'}`,
+    path: `${API_PREFIX}${row.path}${row.endsInName ? '' : '{.json}'}`,
     body: anyBody,
     forms: {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
@@ -125,6 +123,7 @@ const queryOf = ({ search }: Incoming) => urlEncodedEntries(search.slice(1))
 
 /** @throws RestError 406, unless the row has a parameter of that name, which the platform takes for the format too */
 function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
+  if (!/format|%/.test(incoming.search)) return
   const { format } = mergeParameters({ query: queryOf(incoming), path: {} }).values
   if (format === undefined || format === 'json') return
   if (parametersOf(row.operation.input, row.names).some(({ name }) => name === 'format')) return
@@ -135,14 +134,13 @@ function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
 async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, early: EarlyCaller): Promise<Reply> {
   const { form, body, params } = request
   const parameters = mergeParameters({ query: queryOf(request), form, body, path: params })
-  const inBody = mergeParameters({ query: [], form, body, path: {} }).values
-  const isToldByBody = credentialNames.some((name) => Object.hasOwn(inBody, name))
+  const isToldByBody = hasCredential(request)
   const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
   const counted = countedId(caller)
   if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle.recount(request, counted)
   const { actor } = caller
   const { core, limits } = deps
-  const { operation, names = {} } = row
+  const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, { userId: actor?.id, source: request.source })
@@ -150,9 +148,15 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    await requireNoFormerPath(row, error, { routePath: deps.prefix + row.path, request, core, actor })
+    await requireNoFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
     throw restErrorOf(error, row)
   }
+}
+
+function hasCredential({ form, body }: RouteRequest): boolean {
+  if (form === undefined && body === undefined) return false
+  const { values } = mergeParameters({ query: [], form, body, path: {} })
+  return credentialNames.some((name) => Object.hasOwn(values, name))
 }
 
 /** Whom the throttle counts: who has shown a credential, be it to act as somebody else. */
@@ -170,7 +174,7 @@ function replyTo(
   { values }: RequestParameters,
   { settings, clock }: Core,
 ): Reply {
-  const { shape, content, operation, names = {} } = row
+  const { shape, content, operation, names = noNames } = row
   if (result === undefined) return { status: 204 }
   const status = statusOf(row)
   if (shape === undefined && content === undefined) return { status }

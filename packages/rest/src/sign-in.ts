@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Html, html, pageReply, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, SMALL_FORM, sessionSecretIn, setSessionCookie } from './session-cookie.ts'
 
-export const SIGN_IN_PATH = '/users/sign_in'
+const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
 
 /** A page to sign in on, and what its forms do. Outside `/api/v4`; `/users/sign_out` takes a form or a script of ours. */

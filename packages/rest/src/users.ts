@@ -40,7 +40,7 @@ const wholeSchema = z.object({
 const PROJECTS_LIMIT = 100_000
 
 /** What administrators and oneself see is added to what everybody does. */
-export const userShape: Shape<UserProfile> = {
+const userShape: Shape<UserProfile> = {
   schema: basicUserShape.schema
     .extend({ created_at: z.string(), bot: z.boolean() })
     .extend(wholeSchema.partial().shape),
