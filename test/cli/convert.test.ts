@@ -465,41 +465,6 @@ describe('options', () => {
   })
 })
 
-describe('the program', () => {
-  test('tells its version', async () => {
-    expect(await penstock(['--version'])).toMatchObject({ exitCode: 0, stdout: '0.1.0\n', stderr: '' })
-  })
-
-  test.each(['convert', 'export', 'show'])('%s --help has examples', async (command) => {
-    const { exitCode, stdout } = await penstock([command, '--help'])
-    expect(exitCode).toBe(0)
-    expect(stdout).toContain(`$ penstock ${command}`)
-    expect(stdout).toContain('--stage-spans')
-  })
-
-  test('without a command shows help and fails', async () => {
-    const { exitCode, stderr } = await penstock([])
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain('Usage: penstock')
-  })
-
-  test.each([
-    { args: ['frobnicate'], complaint: "unknown command 'frobnicate'" },
-    { args: ['convert'], complaint: "missing required argument 'file'" },
-    { args: ['convert', '--encoding'], complaint: "option '--encoding <encoding>' argument missing" },
-  ])('$args is one line and exit 2', async ({ args, complaint }) => {
-    expect(await penstock(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
-  })
-
-  test('an interruption ends it with 130', async () => {
-    const interruption = new AbortController()
-    const stdin = new Readable({ read() {} })
-    stdin.push(`${hookLine(1)}\n`)
-    const stdout = new Sink().onWrite(() => interruption.abort())
-    expect((await penstock(['convert', '-'], { stdin, stdout, signal: interruption.signal })).exitCode).toBe(130)
-  })
-})
-
 describe('refusals', () => {
   const directory = join(fixtures, 'refused')
   const cases = readdirSync(directory).filter((name) => !name.endsWith('.expected.json'))
@@ -514,51 +479,5 @@ describe('refusals', () => {
     expect(stderr).not.toContain('    at ')
     for (const message of expected.messages) expect(stderr).toContain(message)
     expect(pipelineIdsIn(stdout)).toEqual(expected.converted ?? [])
-  })
-})
-
-describe('progress', () => {
-  const slowStdin = (clock: ManualClock, count: number, stepMs: number) =>
-    Readable.from(
-      (async function* () {
-        for (let id = 1; id <= count; id++) {
-          await clock.advance(stepMs)
-          yield Buffer.from(`${hookLine(id)}\n`)
-        }
-      })(),
-      { objectMode: false },
-    )
-
-  test('is silent on short runs', async () => {
-    const clock = new ManualClock(1_000_000)
-    const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 5, 1_000) })
-    expect(stderr).toBe('')
-  })
-
-  test('is a line now and then where nobody sits', async () => {
-    const clock = new ManualClock(1_000_000)
-    const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 25, 1_000) })
-    const lines = stderr.trimEnd().split('\n')
-    expect(lines).toHaveLength(2)
-    expect(lines[0]).toMatch(/^converting: \d+ records, \d\.\d kB read$/)
-  })
-
-  test('is a bar on a terminal, and gone at the end', async () => {
-    await using directory = await temporaryDirectory()
-    const file = await directory.file('many.ndjson', ndjson(Array.from({ length: 400 }, (_, at) => hookLine(at + 1))))
-    const clock = new ManualClock(1_000_000)
-    const stdout = new Sink().onWrite(() => void clock.advance(50))
-    const stderr = new Sink({ isTTY: true, columns: 100 })
-    await penstock(['convert', file], { clock, stdout, stderr })
-    expect(stderr.text).toMatch(/\[K█+░+ +\d+% {2}converting: \d+ records, \d+ kB of \d+ kB read/)
-    expect(stderr.text.endsWith('\r\u001b[K')).toBe(true)
-  })
-
-  test('stays away from a terminal that shows the output', async () => {
-    const clock = new ManualClock(1_000_000)
-    const stderr = new Sink({ isTTY: true })
-    const stdout = new Sink({ isTTY: true })
-    await penstock(['convert', '-'], { clock, stdout, stderr, stdin: slowStdin(clock, 25, 1_000) })
-    expect(stderr.text).toBe('')
   })
 })

@@ -46,6 +46,20 @@ test.each([
   expect(stderr).toMatch(about)
 })
 
+test.each([
+  [['user', 'list'], /invalid for argument 'action'. Allowed choices are create\./],
+  [['oauth-app', 'list'], /invalid for argument 'action'. Allowed choices are create\./],
+  [['user', 'create', '--username', 'mira'], /^penstock: --email is missing/],
+  [['oauth-app', 'create', '--name', 'x'], /^penstock: --redirect-uri is missing/],
+  [['oauth-app', 'create', '--name', 'x', '--redirect-uri', 'x'], /^penstock: redirect-uri must be an absolute URI/],
+])('penstock %j is refused in one line, in the words of the command', async (args, about) => {
+  await using cli = await world()
+  const { exitCode, stdout, stderr } = await cli.run(args)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(/^penstock: [^\n]+\n$/)
+  expect(stderr).toMatch(about)
+})
+
 test('a name that is taken is refused', async () => {
   await using cli = await world()
   await cli.run(newUser, 'correct horse')

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const packages = join(import.meta.dirname, '../../packages')
 const folders = ['core/src/sessions', 'core/src/oauth', 'core/src/tokens', 'core/src/users', 'rest/src', 'http/src']
 
-test('every test that the security review names is there', () => {
+test('every test that the security review names is there, once', () => {
   const review = readFileSync(join(packages, '../docs/security.md'), 'utf8')
   const named = [...review.matchAll(/“(.+?)”/g)].map((match) => match[1]!)
   const tests = folders
@@ -14,5 +14,5 @@ test('every test that the security review names is there', () => {
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
   expect(named.length).toBeGreaterThan(40)
-  expect(named.filter((name) => !tests.includes(`'${name}'`))).toEqual([])
+  expect(named.filter((name) => tests.split(`'${name}'`).length !== 2)).toEqual([])
 })

@@ -144,12 +144,12 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
   })
 
   test.each([
-    ['an OTLP port', 'http', []],
-    ['the second OTLP port', 'grpc', []],
-    ['the management port', 'management', []],
-    ['an OTLP port, with workers', 'http', ['--workers', '2']],
-    ['the management port, with workers', 'management', ['--workers', '2']],
-  ] as const)('%s is taken', async (_name, taken, args) => {
+    ['an OTLP port', 'http', 'PENSTOCK_OTLP_HTTP_LISTEN', []],
+    ['the second OTLP port', 'grpc', 'PENSTOCK_OTLP_GRPC_LISTEN', []],
+    ['the management port', 'management', 'PENSTOCK_OBS_LISTEN', []],
+    ['an OTLP port, with workers', 'http', 'PENSTOCK_OTLP_HTTP_LISTEN', ['--workers', '2']],
+    ['the management port, with workers', 'management', 'PENSTOCK_OBS_LISTEN', ['--workers', '2']],
+  ] as const)('%s is taken', async (_name, taken, variable, args) => {
     const port = ports[taken]
     const other = createServer()
     await once(other.listen(port, '127.0.0.1'), 'listening')
@@ -158,7 +158,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     expect(rest).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `penstock: cannot listen on 127.0.0.1:${port}: address already in use\n`,
+      stderr: `penstock: cannot listen on 127.0.0.1:${port}: address already in use (${variable})\n`,
     })
     expect(listening.filter(Boolean)).toHaveLength(1)
   })

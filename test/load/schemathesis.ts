@@ -8,7 +8,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CoreProcess, ROOT_TOKEN } from '../core/core-process.ts'
 import type { PreparedPaths } from '../interop/prepared.ts'
@@ -93,9 +93,10 @@ async function exitCodeOf({ caller, options }: Run, core: CoreProcess, countsFil
   console.log(`\n== ${caller}, ${options.join(' ')}`)
   const child = spawn(
     schemathesis,
-    ['--config-file=schemathesis.toml', 'run', `${core.url}/openapi.json`, '--no-color', ...options],
+    [`--config-file=${join(here, 'schemathesis.toml')}`, 'run', `${core.url}/openapi.json`, '--no-color', ...options],
     {
-      cwd: here,
+      // It leaves its caches where it runs.
+      cwd: dirname(countsFile),
       env: {
         ...process.env,
         SCHEMATHESIS_HOOKS: 'hooks',

@@ -53,11 +53,12 @@ class World:
 
     def _group(self):
         word = fresh_word()
-        return self.call("POST", "/groups", name=word, path=word)
+        return self.call("POST", "/groups", name=word, path=word, visibility="public")
 
     def _project(self):
         word = fresh_word()
-        project = self.call("POST", "/projects", name=word, path=word, namespace_id=self["group"]["id"])
+        group = self["group"]["id"]
+        project = self.call("POST", "/projects", name=word, path=word, namespace_id=group, visibility="public")
         repository = f"/projects/{project['id']}/repository"
         actions = [
             {"action": "create", "file_path": "README.md", "content": "# Hello\n"},

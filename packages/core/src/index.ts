@@ -75,17 +75,12 @@ export { createTag, getTag, listTags, removeTag, type Tag } from './repositories
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
 export { startSweeping } from './sweep.ts'
-export {
-  type AccessToken,
-  type AccessTokenKind,
-  accessTokenKinds,
-  type IssuedAccessToken,
-} from './tokens/access-token.ts'
+export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'
 export * from './tokens/authenticated.ts'
 export * from './tokens/bot-token-operations.ts'
 export * from './tokens/identify.ts'
 export * from './tokens/impersonation-token-operations.ts'
-export { createJobToken, type IssuedJobToken, revokeJobToken } from './tokens/job-token.ts'
+export { createJobToken, revokeJobToken } from './tokens/job-token.ts'
 export {
   createPersonalToken,
   getOwnToken,
@@ -98,10 +93,11 @@ export {
 } from './tokens/personal-token-operations.ts'
 export { ensureRootToken } from './tokens/root-token.ts'
 export * from './tokens/scope.ts'
+export * from './tokens/sudo.ts'
 export type {} from './users/password-store.ts'
 export * from './users/user.ts'
 export * from './users/user-operations.ts'
-export { findUser, findUserByUsername, getUser, insertUser, type UserDraft } from './users/user-store.ts'
+export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
 export { type Variable, type VariableType, variableTypes } from './variables/variable.ts'

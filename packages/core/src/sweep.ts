@@ -1,5 +1,6 @@
 import { type Log, Repeating } from '@penstock/runtime'
 import type { Core, Tx } from './kit/context.ts'
+import { DAY_MS } from './kit/day.ts'
 import { deleteEventsBefore } from './kit/event.ts'
 import { forgetOldCodes } from './oauth/code-store.ts'
 import { forgetOldTokens } from './oauth/oauth-token-store.ts'
@@ -12,7 +13,6 @@ export interface Retention {
 }
 
 const EVERY_MS = 3_600_000
-const DAY_MS = 24 * 3_600_000
 /** Other writers wait meanwhile. */
 const EVENTS_AT_ONCE = 1_000
 

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { Incoming } from '@penstock/http'
 import { type Clock, subscriberOf } from '@penstock/runtime'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { RestError } from './rest-error.ts'
@@ -14,13 +16,6 @@ export interface RateLimits {
 export const defaultRateLimits: RateLimits = {
   anonymous: { count: 600, periodSeconds: 60 },
   authenticated: { count: 6_000, periodSeconds: 60 },
-}
-
-/** Who is counted. */
-export interface Counted {
-  readonly userId: number | undefined
-  /** Address of the caller. */
-  readonly source: string
 }
 
 interface Count {
@@ -105,6 +100,8 @@ function hashOf(text: string): number {
   return hash
 }
 
+type Counted = Pick<Incoming, 'raw' | 'source'>
+
 /**
  * The request throttle.
  *
@@ -115,6 +112,7 @@ export class Throttle {
   readonly #anonymous: WindowLimiter
   readonly #authenticated: WindowLimiter
   readonly #failures: WindowLimiter
+  readonly #headers = new WeakMap<IncomingMessage, Record<string, string>>()
 
   constructor(limits: RateLimits, clock: Clock) {
     this.#limits = limits
@@ -123,21 +121,24 @@ export class Throttle {
     this.#failures = new WindowLimiter(limits.anonymous, clock)
   }
 
-  /**
-   * Counts one request.
-   *
-   * @returns the headers that tell of the count
-   * @throws RestError 429
-   */
-  async admit({ userId, source }: Counted): Promise<Record<string, string>> {
-    return userId === undefined
-      ? this.#admitted('anonymous', await this.#anonymous.count(subscriberOf(source)))
-      : this.#admitted('authenticated', await this.#authenticated.count(String(userId)))
+  /** Counts a request for its user, else for its address. @throws RestError 429 when it is one too many */
+  async count({ raw, source }: Counted, userId?: number): Promise<void> {
+    const headers =
+      userId === undefined
+        ? this.#admitted('anonymous', await this.#anonymous.count(subscriberOf(source)))
+        : this.#admitted('authenticated', await this.#authenticated.count(String(userId)))
+    this.#headers.set(raw, headers)
   }
 
-  /** For a request that was not anonymous after all. */
-  async takeBack(source: string): Promise<void> {
-    await this.#anonymous.takeBack(subscriberOf(source))
+  /** For one that was not anonymous after all: its user is counted in the place of the address. @throws RestError 429 */
+  async recount(request: Counted, userId: number): Promise<void> {
+    await this.#anonymous.takeBack(subscriberOf(request.source))
+    await this.count(request, userId)
+  }
+
+  /** What tells of its count; a refusal has its own. */
+  headersOf(raw: IncomingMessage): Readonly<Record<string, string>> | undefined {
+    return this.#headers.get(raw)
   }
 
   /**
@@ -146,12 +147,12 @@ export class Throttle {
    *
    * @throws RestError 429
    */
-  async requireFewFailures(source: string): Promise<void> {
+  async requireFewFailures({ source }: Counted): Promise<void> {
     this.#admitted('anonymous', await this.#failures.next(subscriberOf(source)))
   }
 
   /** Counts a credential that nobody knows. */
-  async countFailure(source: string): Promise<void> {
+  async countFailure({ source }: Counted): Promise<void> {
     await this.#failures.count(subscriberOf(source))
   }
 

@@ -10,7 +10,7 @@ import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, headerName, preflightReply, revalidated } from './response-headers.ts'
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type Area } from './route.ts'
-import { type Authenticate, type RowDeps, RowLimits, type RowThrottle, servedRow } from './served-row.ts'
+import { type Authenticate, type RowDeps, RowLimits, servedRow } from './served-row.ts'
 
 export interface RestOptions {
   readonly core: Core
@@ -46,25 +46,11 @@ export function restListener(options: RestOptions): RequestListener {
   const { settings, clock } = core
   const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
   const beginnings = new WeakMap<IncomingMessage, number>()
-  const rateHeaders = new WeakMap<IncomingMessage, Record<string, string>>()
-
-  const counting: RowThrottle = {
-    requireFewFailures: async ({ source }) => throttle?.requireFewFailures(source),
-    countFailure: async ({ source }) => throttle?.countFailure(source),
-    async count({ raw, source }, userId) {
-      const headers = await throttle?.admit({ userId, source })
-      if (headers !== undefined) rateHeaders.set(raw, headers)
-    },
-    async recount(incoming, userId) {
-      await throttle?.takeBack(incoming.source)
-      await counting.count(incoming, userId)
-    },
-  }
 
   const rowDeps: RowDeps = {
     core,
     authenticate: options.authenticate ?? authenticate,
-    throttle: counting,
+    throttle,
     limits: new RowLimits(clock),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
@@ -72,7 +58,7 @@ export function restListener(options: RestOptions): RequestListener {
     (route): ServedRoute => ({
       ...route,
       async admit(incoming) {
-        await counting.count(incoming)
+        await throttle?.count(incoming)
         return route.admit(incoming)
       },
     }),
@@ -87,7 +73,7 @@ export function restListener(options: RestOptions): RequestListener {
     takesTrailingSlash: true,
     answersOptions: true,
     async unmatched(incoming) {
-      await counting.count(incoming)
+      await throttle?.count(incoming)
       const preflight = preflightReply(incoming)
       if (preflight === undefined && /^\/api\/v3(\/|$)/.test(incoming.path))
         throw new RestError(410, { error: API_V3_GONE })
@@ -97,7 +83,7 @@ export function restListener(options: RestOptions): RequestListener {
       const { status, headers, ...body } = revalidated(asBytes(reply), incoming)
       const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
       const all = {
-        ...rateHeaders.get(incoming.raw),
+        ...throttle?.headersOf(incoming.raw),
         ...corsHeaders(incoming, settings),
         'X-Runtime': seconds.toFixed(6),
         [`X-${headerName(settings.serviceName)}-Meta`]: JSON.stringify({

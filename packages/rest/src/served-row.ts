@@ -15,7 +15,7 @@ import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
 import { noNames, parametersOf } from './parameter-names.ts'
-import { type Counted, WindowLimiter } from './rate-limit.ts'
+import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
@@ -27,20 +27,9 @@ type Caller = Awaited<ReturnType<Authenticate>>
 export interface RowDeps {
   readonly core: Core
   readonly authenticate: Authenticate
-  readonly throttle: RowThrottle
+  /** `undefined`: nobody is counted. */
+  readonly throttle: Throttle | undefined
   readonly limits: RowLimits
-}
-
-/** The request throttle, as a row asks it. */
-export interface RowThrottle {
-  /** Before a credential is looked up. @throws RestError 429 */
-  requireFewFailures(incoming: Incoming): Promise<void>
-  /** A credential was shown that nobody knows. */
-  countFailure(incoming: Incoming): Promise<void>
-  /** @throws RestError 429 when the request is one too many */
-  count(incoming: Incoming, userId?: number): Promise<void>
-  /** The body has told who calls: the user is counted in the place of the address. @throws RestError 429 */
-  recount(incoming: Incoming, userId: number): Promise<void>
 }
 
 /** Parameters that are or change who calls. In a body, they make it necessary to look again. */
@@ -62,9 +51,9 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
     },
     async admit(incoming) {
-      await deps.throttle.requireFewFailures(incoming)
+      await deps.throttle?.requireFewFailures(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.throttle.count(incoming, countedId(early.caller))
+      await deps.throttle?.count(incoming, countedId(early.caller))
       requireJsonFormat(row, incoming)
       return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
@@ -114,7 +103,7 @@ async function callerOf(
       { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, asks: row.ignoresCredentials !== true },
     )
   } catch (refusal) {
-    if (refusal instanceof RestError && refusal.status === 401) await throttle.countFailure(incoming)
+    if (refusal instanceof RestError && refusal.status === 401) await throttle?.countFailure(incoming)
     throw refusal
   }
 }
@@ -137,13 +126,13 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   const isToldByBody = hasCredential(request)
   const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
   const counted = countedId(caller)
-  if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle.recount(request, counted)
+  if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle?.recount(request, counted)
   const { actor } = caller
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
-    await limits.count(row, { userId: actor?.id, source: request.source })
+    await limits.count(row, actor?.id, request.source)
     const result = await perform(core, actor, operation, toInput(operation.input, names, parameters))
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -220,7 +209,7 @@ export class RowLimits {
   }
 
   /** @throws DomainError `too_often` */
-  async count({ limit }: RestRoute, { userId, source }: Counted): Promise<void> {
+  async count({ limit }: RestRoute, userId: number | undefined, source: string): Promise<void> {
     if (limit === undefined) return
     const limiter = this.#limiters.get(limit.name) ?? new WindowLimiter(limit, this.#clock)
     this.#limiters.set(limit.name, limiter)

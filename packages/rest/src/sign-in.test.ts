@@ -106,6 +106,18 @@ describe('signing in', () => {
     expect((await browser.get(SIGN_IN)).location).toBe(`${HOME}/`)
   })
 
+  test('leads to a page that says who has, and takes them out again', async () => {
+    const before = await browser.get('/')
+    expect([before.status, before.location]).toEqual([303, HOME + SIGN_IN])
+    expect((await browser.signIn()).location).toBe(`${HOME}/`)
+    const start = await browser.get('/')
+    expect(start.status).toBe(200)
+    expect(start.text).toContain('You are signed in as mira.')
+    expect(start.headers.get('content-security-policy')).toContain(`form-action ${HOME};`)
+    expect((await browser.submit(start, '/users/sign_out', {})).location).toBe(HOME + SIGN_IN)
+    expect((await browser.get('/')).location).toBe(HOME + SIGN_IN)
+  })
+
   test('the cookie of a plain HTTP site is not Secure, and holds to the path of the site', async () => {
     await server.close()
     const core = { ...world.core, settings: { ...world.core.settings, externalUrl: 'http://svc.example.test/forge' } }

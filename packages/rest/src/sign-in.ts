@@ -5,12 +5,17 @@ import { type Html, html, pageReply, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, SMALL_FORM, sessionSecretIn, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
+const START_PATH = '/'
 const SIGN_OUT_PATH = '/users/sign_out'
 
-/** A page to sign in on, and what its forms do. Outside `/api/v4`; `/users/sign_out` takes a form or a script of ours. */
+/**
+ * A page to sign in on, one that says who has, and what their forms do. Outside `/api/v4`; `/users/sign_out` takes a form or
+ * a script of ours.
+ */
 export function signInRoutes(core: Core): ServedRoute[] {
   const body = z.unknown()
   return unguarded([
+    { method: 'GET', path: START_PATH, access: undefined, handle: (request) => showStart(core, request) },
     { method: 'GET', path: SIGN_IN_PATH, access: undefined, handle: (request) => showForm(core, request) },
     {
       method: 'POST',
@@ -41,6 +46,25 @@ export async function signedInUser(core: Core, request: Incoming): Promise<{ use
 /** The page to sign in on, which leads back to `returnTo`, a path of ours with its query. */
 export const signInUrl = (core: Core, returnTo: string): string =>
   `${core.settings.externalUrl}${SIGN_IN_PATH}?${new URLSearchParams({ return_to: returnTo })}`
+
+/** Where signing in leads if nothing else was asked for, and where one can sign out. */
+async function showStart(core: Core, request: RouteRequest): Promise<Reply> {
+  const signedIn = await signedInUser(core, request)
+  const { externalUrl } = core.settings
+  if (signedIn === undefined) return redirectReply(externalUrl + SIGN_IN_PATH)
+  const action = externalUrl + SIGN_OUT_PATH
+  return pageReply({
+    status: 200,
+    title: 'Signed in',
+    formTargets: [action],
+    body: html`<p>You are signed in as ${signedIn.user.username}. This service has an API and no other pages:
+<a href="${externalUrl}/api/v4/openapi.json">its description</a>.</p>
+<form method="post" action="${action}">
+${hiddenFields([csrfFieldFor(signedIn.secret)])}
+<p><button>Sign out</button></p>
+</form>`,
+  })
+}
 
 async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
   const returnTo = localPath(request.query.return_to)
@@ -128,5 +152,5 @@ export function fieldsOf(body: unknown): Readonly<Partial<Record<string, string>
 /** Put behind our own URL it cannot lead anywhere else; what does not begin as a path could make the host another. */
 function localPath(returnTo: unknown): string {
   // As it stands in a URL and in a header: printable ASCII, everything else encoded.
-  return typeof returnTo === 'string' && /^\/[\x21-\x7e]*$/.test(returnTo) ? returnTo : '/'
+  return typeof returnTo === 'string' && /^\/[\x21-\x7e]*$/.test(returnTo) ? returnTo : START_PATH
 }

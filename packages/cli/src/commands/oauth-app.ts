@@ -1,7 +1,7 @@
 import { createApplication, perform } from '@penstock/core'
 import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { asCoreOperator, operator } from '../core/core-operator.ts'
+import { asCoreOperator, operator, requireFlags } from '../core/core-operator.ts'
 import { exitCodes } from '../environment.ts'
 import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
@@ -22,15 +22,14 @@ export const oauthAppCommand: CommandDefinition = {
         .summary('OAuth applications of the core, without HTTP')
         .description('Creates OAuth applications in the database of the core.')
         .addArgument(new Argument('<action>', 'what to do').choices(['create']))
-        .addOption(new Option('--name <name>', 'shown when somebody is asked for consent').makeOptionMandatory())
-        .addOption(
-          new Option('--redirect-uri <uris>', 'where codes go; several with spaces between').makeOptionMandatory(),
-        )
+        .addOption(new Option('--name <name>', 'shown when somebody is asked for consent'))
+        .addOption(new Option('--redirect-uri <uris>', 'where codes go; several with spaces between'))
         .addOption(new Option('--scopes <scopes>', 'with spaces between').default('api'))
         .addOption(new Option('--public', 'cannot keep a secret: a browser, a program on a desk')),
     ).addHelpText('after', examples)
   },
   run: async (_inputs, flags, environment) => {
+    requireFlags(flags, ['name', 'redirect-uri'])
     const { name, redirectUri, scopes } = flags
     const application = await asCoreOperator(flags, environment, (core) =>
       perform(core, operator, createApplication, { name, redirectUri, scopes, confidential: flags.public !== true }),

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { createUser, perform } from '@penstock/core'
 import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { asCoreOperator, operator } from '../core/core-operator.ts'
+import { asCoreOperator, operator, requireFlags } from '../core/core-operator.ts'
 import { exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
@@ -23,13 +23,14 @@ export const userCommand: CommandDefinition = {
         .summary('users of the core, without HTTP')
         .description('Creates users in the database of the core.')
         .addArgument(new Argument('<action>', 'what to do').choices(['create']))
-        .addOption(new Option('--username <name>', 'to sign in with').makeOptionMandatory())
-        .addOption(new Option('--email <address>', 'of the person').makeOptionMandatory())
+        .addOption(new Option('--username <name>', 'to sign in with'))
+        .addOption(new Option('--email <address>', 'of the person'))
         .addOption(new Option('--name <name>', 'of the person (default: the username)'))
         .addOption(new Option('--admin', 'may do everything')),
     ).addHelpText('after', examples)
   },
   run: async (_inputs, flags, environment) => {
+    requireFlags(flags, ['username', 'email'])
     const password = (await text(environment.stdin)).replace(/\r?\n$/, '')
     if (password === '') throw new UsageError('the password is read from standard input, and there was none')
     const { username, email, name = username, admin = false } = flags

@@ -40,7 +40,9 @@ function sentenceOf(failure: Failure): string {
   switch (failure.code) {
     case 'parameters':
       return failure.problems
-        .map(({ path, problem, names }) => `${(names ?? path).join(', ')} ${problem.replaceAll('_', ' ')}`)
+        .map(
+          ({ path, problem, names }) => `${(names ?? path).map(flagWord).join(', ')} ${problem.replaceAll('_', ' ')}`,
+        )
         .join('; ')
     case 'invalid':
       return Object.entries(failure.fields)
@@ -56,4 +58,13 @@ function sentenceOf(failure: Failure): string {
     default:
       return failure.code.replaceAll('_', ' ')
   }
+}
+
+/** `redirectUri` → `redirect-uri`, as the flag has it. */
+const flagWord = (name: PropertyKey): string => String(name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** @throws {UsageError} for the first of `names`, as the flags have them, that was not given */
+export function requireFlags(flags: OptionValues, names: readonly string[]): void {
+  const missing = names.find((name) => flags[name.replace(/-./g, (pair) => pair[1]!.toUpperCase())] === undefined)
+  if (missing !== undefined) throw new UsageError(`--${missing} is missing; --help tells the rest`)
 }

@@ -1,4 +1,4 @@
-import { type Core, createJobToken, findUser, findUserByUsername, perform, revokeJobToken } from '@penstock/core'
+import { type Core, createJobToken, findUserByIdOrUsername, perform, revokeJobToken } from '@penstock/core'
 import type { OptionValues } from 'commander'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
@@ -33,8 +33,7 @@ async function create(flags: OptionValues, environment: Environment): Promise<vo
 }
 
 async function userOf(core: Core, text: string): Promise<{ id: number; username: string }> {
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const user = idForm.test(text) ? await findUser(reading, Number(text)) : await findUserByUsername(reading, text)
+  const user = await findUserByIdOrUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, text)
   if (user === undefined) throw new UsageError('there is no such user')
   return user
 }

@@ -15,7 +15,7 @@ export async function serveCoreAlone(settings: Settings, environment: Environmen
   const { stdout, stderr, clock, signal } = environment
   const log = jsonLog(stderr, () => clock.nowMs())
   const core = await serveCore(settings, environment, log).catch((error: unknown) => {
-    throw startErrorOf(error) ?? error
+    throw startErrorOf(error, settings) ?? error
   })
   const { facts, tries } = coreLines(core)
   await write(stdout, `${[...facts, '', 'Try next:', ...tries].join('\n')}\n`)

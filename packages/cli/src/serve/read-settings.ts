@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../environment.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
-import { type SettingName, type SettingRow, type Settings, settingTable } from './setting-table.ts'
+import type { SettingRow } from './setting-row.ts'
+import { type SettingName, type Settings, settingTable } from './setting-table.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 

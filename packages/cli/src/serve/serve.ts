@@ -48,14 +48,14 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
     if (isWorker()) {
       await workUntilReleased(
         () => openPlane(options.settings, environment, log, teardown),
-        (error) => (startErrorOf(error) ?? error).message,
+        (error) => (startErrorOf(error, options.settings) ?? error).message,
       )
     } else {
       await serveUntilInterrupted(options, environment, log, teardown)
     }
     return exitCodes.ok
   } catch (error) {
-    throw startErrorOf(error) ?? error
+    throw startErrorOf(error, options.settings) ?? error
   } finally {
     for (const end of teardown.toReversed()) await end()
   }

@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls'
 import { NewerVersionError } from '@penstock/gateway'
 import { expect, test } from 'vitest'
 import { UsageError } from '../environment.ts'
+import { readSettings } from './read-settings.ts'
 import { orUnusable, startErrorOf } from './start-error.ts'
 import { WorkerFailed } from './workers.ts'
 
@@ -24,7 +25,10 @@ test('a port that is taken', async () => {
   second.listen(port, '127.0.0.1')
   const [error] = await once(second, 'error')
   first.close()
-  expect(startErrorOf(error)).toEqual(new UsageError(`cannot listen on 127.0.0.1:${port}: address already in use`))
+  const message = `cannot listen on 127.0.0.1:${port}: address already in use`
+  expect(startErrorOf(error)).toEqual(new UsageError(message))
+  const env = { PENSTOCK_CORE_LISTEN: `127.0.0.1:${port}` }
+  expect(startErrorOf(error, readSettings(undefined, env))).toEqual(new UsageError(`${message} (PENSTOCK_CORE_LISTEN)`))
 })
 
 test('a file that is missing, and one that holds no certificate', async () => {

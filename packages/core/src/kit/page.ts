@@ -5,7 +5,7 @@ import { DomainError } from './domain-error.ts'
 import { problem } from './parse-input.ts'
 import type { CoreTables } from './tables.ts'
 
-export const MAX_PER_PAGE = 100
+const MAX_PER_PAGE = 100
 const DEFAULT_PER_PAGE = 20
 /** Totals are counted so far and one more. */
 export const COUNTED = 10_000

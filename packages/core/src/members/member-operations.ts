@@ -20,7 +20,7 @@ import {
   deleteMembersBelow,
   findMember,
   hasOtherOwner,
-  listMemberRows,
+  pageOfMembers,
   setMember,
   updateMemberRow,
 } from './member-store.ts'
@@ -55,7 +55,7 @@ function membersOf(
         ...reads,
       },
       (context, { query: search, userIds, ...page }) =>
-        listMemberRows(context, context.subject, reach, { search: search || undefined, userIds }, page),
+        pageOfMembers(context, context.subject, reach, { search: search || undefined, userIds }, page),
     )
 
   const show = (reach: Reach) =>

@@ -24,7 +24,7 @@ export interface MemberFilter {
 }
 
 /** By the time of joining. */
-export async function listMemberRows(
+export async function pageOfMembers(
   reading: Reading,
   subject: Subject,
   reach: Reach,

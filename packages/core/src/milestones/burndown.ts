@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kit/day.ts'
 import type { Milestone } from './milestone.ts'
 
 export interface BurndownEvent {
@@ -42,8 +43,6 @@ export function burndownEvents(
         .map(({ atMs, action }) => ({ atMs, weight: issue.weight, action }))
     })
 }
-
-const DAY_MS = 86_400_000
 
 const withoutRepeats = (events: BurndownIssue['events']) =>
   events.filter(({ action }, index) => action !== events[index - 1]?.action)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
+import { DAY_MS } from '../kit/day.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, iidList, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -116,7 +117,6 @@ export function isMilestoneExpired({ dueDate }: Pick<Milestone, 'dueDate'>, nowM
   return dueDate !== undefined && Date.parse(dueDate) + DAY_MS <= nowMs
 }
 
-const DAY_MS = 86_400_000
 const LAST_DAY = '9999-12-31'
 const isTooLate = (date: string) => date.length > LAST_DAY.length
 const tooLate = `date must not be after ${LAST_DAY}`

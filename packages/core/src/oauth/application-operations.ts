@@ -7,8 +7,8 @@ import { type ApplicationWithSecret, applicationDraft, complaintsAbout, wordsOf 
 import {
   countApplications,
   deleteApplication,
+  findAllApplications,
   insertApplication,
-  listAllApplications,
   updateSecretDigest,
 } from './application-store.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
@@ -42,7 +42,7 @@ export const createApplication = freeCommand(
 /** All of them, without their secrets. */
 export const listApplications = freeQuery(
   { name: 'listApplications', caller: 'administrator', input: z.object({}) },
-  (reading) => listAllApplications(reading),
+  (reading) => findAllApplications(reading),
 )
 
 export const removeApplication = freeCommand(

@@ -51,7 +51,7 @@ export async function insertApplication(
   return applicationOf(row)
 }
 
-export async function listAllApplications({ db }: Reading): Promise<Application[]> {
+export async function findAllApplications({ db }: Reading): Promise<Application[]> {
   const rows = await db.selectFrom('oauth_applications').selectAll().orderBy('id').execute()
   return rows.map(applicationOf)
 }

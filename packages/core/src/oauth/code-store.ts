@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import type { Core, Reading, Tx } from '../kit/context.ts'
+import { DAY_MS } from '../kit/day.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
@@ -41,7 +42,7 @@ export interface AuthorizationCode {
 
 const LIFETIME_MS = 10 * 60_000
 /** So long is one that has ended remembered, to know it when it comes again. */
-const REMEMBERED_MS = 24 * 3_600_000
+const REMEMBERED_MS = DAY_MS
 
 /** Returns the code itself, which is kept nowhere. */
 export async function insertCode(

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
 import type { Core, Reading, Tx } from '../kit/context.ts'
+import { DAY_MS } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
@@ -62,7 +63,7 @@ export interface IssuedToken {
 }
 
 /** A revoked one is remembered so long, to know it when it comes again. */
-const REMEMBERED_MS = 30 * 24 * 3_600_000
+const REMEMBERED_MS = 30 * DAY_MS
 /** Of one user and one application; what has ended makes room. */
 const MAX_TOKENS_EACH = 10_000
 

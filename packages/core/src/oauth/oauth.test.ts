@@ -135,7 +135,7 @@ describe('PKCE', () => {
     { codeChallenge: VERIFIER, codeVerifier: CHALLENGE },
     // The challenge has been taken out of the request on its way.
     { codeVerifier: VERIFIER },
-  ])('%j is refused', async ({ codeVerifier, ...challenge }) => {
+  ])('%j does not answer the challenge', async ({ codeVerifier, ...challenge }) => {
     const text = await newCode(board, challenge)
     expect(await forCode(board, text, { codeVerifier }).catch(code)).toBe('invalid_grant')
   })

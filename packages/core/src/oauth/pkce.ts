@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isSameText } from './opaque-secret.ts'
 
-export const challengeMethods = ['plain', 'S256'] as const
+const challengeMethods = ['plain', 'S256'] as const
 export type ChallengeMethod = (typeof challengeMethods)[number]
 
 export interface Challenge {

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Core, Reading, Tx } from '../kit/context.ts'
+import { DAY_MS } from '../kit/day.ts'
 import { newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 
@@ -27,7 +28,7 @@ export interface Session {
 type Writing = Pick<Tx, 'db' | 'nowMs'>
 
 /** Without a request for so long, it ends. */
-export const SESSION_LIFETIME_MS = 7 * 24 * 3_600_000
+export const SESSION_LIFETIME_MS = 7 * DAY_MS
 /** Of one user; the oldest makes room. */
 const MAX_SESSIONS_EACH = 100
 

@@ -283,4 +283,19 @@ describe('guessing', () => {
     await guess('mira', addressOf(1))
     expect(await rows()).toHaveLength(1)
   })
+
+  test('of more than 100,000 the oldest are forgotten', async () => {
+    const { db } = world.core
+    for (const index of [0, 1]) await guess('mira', addressOf(index))
+    // As if there had been 99,998 others since.
+    await db.write((tx) =>
+      tx
+        .updateTable('password_attempts')
+        .set(({ eb }) => ({ id: eb('id', '-', 99_998) }))
+        .execute(),
+    )
+    await guess('mira', addressOf(2))
+    const rows = await db.read.selectFrom('password_attempts').select('id').orderBy('id').execute()
+    expect(rows.map(({ id }) => id)).toEqual([-99_996, 3])
+  })
 })

@@ -124,7 +124,7 @@ export interface TokensOf {
   readonly groupId?: number
 }
 
-export async function listAccessTokens(
+export async function pageOfAccessTokens(
   reading: Reading,
   of: TokensOf,
   filter: TokenFilter,

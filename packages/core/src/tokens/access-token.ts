@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AccessLevel } from '../access/access-level.ts'
-import { dayAt } from '../kit/day.ts'
+import { DAY_MS, dayAt } from '../kit/day.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { clearable, day, instant } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
@@ -44,7 +44,6 @@ export interface IssuedAccessToken extends AccessToken {
 const MAX_DAYS = 365
 /** Of one that follows another, unless it is told otherwise. */
 const ROTATED_DAYS = 7
-const DAY_MS = 86_400_000
 const MAX_TEXT = 255
 const MAX_SCOPES = 100
 

@@ -9,8 +9,7 @@ export type CredentialState = 'valid' | 'expired' | 'revoked'
 /**
  * What is behind a credential that was found; whoever looks one up gives this, or `undefined` for one that is unknown.
  *
- * Whether it may be used for the request at hand (its state, its scopes, the state of its user) is for `authenticate` of
- * the adapter to say, which has the answers to each.
+ * Whether it may be used for the request at hand (its state, its scopes, the state of its user) is for `admit` to say.
  */
 export interface Authenticated {
   readonly kind: CredentialKind
@@ -26,3 +25,7 @@ export interface Authenticated {
   /** Of what is in the table of access tokens; `undefined`: never. */
   readonly lastUsedAtMs?: number | undefined
 }
+
+/** Of a personal, impersonation, project or group token. */
+export const accessTokenIdOf = ({ kind, id }: Authenticated): number | undefined =>
+  kind === 'oauth' || kind === 'job' || kind === 'session' ? undefined : id

@@ -23,7 +23,7 @@ import {
   tokenFilters,
   tokenName,
 } from './access-token.ts'
-import { deleteUnneededMembership, findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { deleteUnneededMembership, findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
 import { shown } from './personal-token-operations.ts'
 import { botScopes } from './scope.ts'
@@ -121,7 +121,7 @@ type About<Context> = Context & { readonly actor: Actor; readonly subject: Subje
 const placeOf = ({ kind, id }: Subject) => (kind === 'project' ? { projectId: id } : { groupId: id })
 
 function list(context: About<Reading>, { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number }) {
-  return listAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
+  return pageOfAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
 }
 
 async function getToken(context: About<Reading>, id: number): Promise<AccessToken> {

@@ -4,7 +4,7 @@ import { findOAuthToken } from '../oauth/oauth-token.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
 import type { UserState } from '../users/user.ts'
 import { findByAccessTokenText, liveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
-import type { Authenticated } from './authenticated.ts'
+import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 import { findByJobTokenText } from './job-token.ts'
 
 /** What a request shows of itself, in whatever protocol; blank ones left out. */
@@ -98,11 +98,9 @@ function refusalOf(
   return user.state === 'active' ? undefined : user.state
 }
 
-const isAccessToken = ({ kind }: Authenticated) => kind !== 'oauth' && kind !== 'job' && kind !== 'session'
-
 async function revokeSuccessors(core: Core, authenticated: Authenticated): Promise<void> {
-  const { id } = authenticated
-  if (id === undefined || !isAccessToken(authenticated)) return
+  const id = accessTokenIdOf(authenticated)
+  if (id === undefined) return
   if ((await liveSuccessorIds({ db: core.db.read }, id)).length === 0) return
   await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
@@ -119,8 +117,9 @@ const marking = new WeakMap<Core, Set<number>>()
 
 /** Nobody waits for it, and a mark that fails is made by a later request. */
 function markUse(core: Core, authenticated: Authenticated): void {
-  const { id, lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated
-  if (id === undefined || !isAccessToken(authenticated)) return
+  const { lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated
+  const id = accessTokenIdOf(authenticated)
+  if (id === undefined) return
   if (core.clock.nowMs() - lastUsedAtMs < MARK_EVERY_MS) return
   const ids = marking.get(core) ?? new Set()
   marking.set(core, ids)

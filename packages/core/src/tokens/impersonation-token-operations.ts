@@ -15,7 +15,7 @@ import {
   tokenFilters,
   tokenName,
 } from './access-token.ts'
-import { findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke } from './issue-token.ts'
 import { tokenScopes } from './scope.ts'
 
@@ -31,7 +31,7 @@ export const listImpersonationTokens = freeQuery(
   },
   async (context, { userId, page, perPage, ...filter }) => {
     await getUser(context, userId)
-    return listAccessTokens(context, { kinds: ['impersonation'], userId }, filter, { page, perPage })
+    return pageOfAccessTokens(context, { kinds: ['impersonation'], userId }, filter, { page, perPage })
   },
 )
 

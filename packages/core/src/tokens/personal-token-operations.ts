@@ -14,7 +14,7 @@ import {
   tokenFilters,
   tokenName,
 } from './access-token.ts'
-import { findAccessToken, listAccessTokens } from './access-token-store.ts'
+import { findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
 import { tokenScopes } from './scope.ts'
 
@@ -50,7 +50,7 @@ export const listPersonalTokens = freeQuery(
       kinds: ['personal', 'project', 'group'],
       userId: isAdministrator ? (userId ?? undefined) : id,
     } as const
-    return listAccessTokens(context, of, filter, { page, perPage })
+    return pageOfAccessTokens(context, of, filter, { page, perPage })
   },
 )
 

@@ -17,7 +17,7 @@ import {
   findUserByEmail,
   getUser,
   insertUser,
-  listUserRows,
+  pageOfUsers,
   type UserChanges,
   updateUserRow,
 } from './user-store.ts'
@@ -80,7 +80,7 @@ export const listUsers = freeQuery(
       createdBeforeMs: input.createdBefore,
     }
     const order = { by: input.orderBy, direction: input.sort }
-    const page = await listUserRows(reading, filter, order, input, input.pagination === 'keyset')
+    const page = await pageOfUsers(reading, filter, order, input, input.pagination === 'keyset')
     const profile = (user: User) => profileOf(user, actor)
     return 'nextCursor' in page ? mapKeysetPage(page, profile) : mapPage(page, profile)
   },

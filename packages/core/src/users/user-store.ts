@@ -88,6 +88,15 @@ export async function findUserByUsername({ db }: Reading, username: string): Pro
   return row && userOf(row)
 }
 
+/** Of a column `integer`: PostgreSQL fails when asked for more. */
+const MAX_ID = 2_147_483_647
+
+/** What is all digits is an id. */
+export async function findUserByIdOrUsername(reading: Reading, text: string): Promise<User | undefined> {
+  if (!/^\d+$/.test(text)) return findUserByUsername(reading, text)
+  return Number(text) > MAX_ID ? undefined : findUser(reading, Number(text))
+}
+
 /** By username or e-mail, in any letter case. No username has an `@`, so whether there is such a user costs no query more. */
 export function findUserByLogin(reading: Reading, login: string): Promise<User | undefined> {
   return login.includes('@') ? findUserByEmail(reading, login) : findUserByUsername(reading, login)
@@ -140,7 +149,7 @@ export interface UserOrder {
 
 const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
 
-export async function listUserRows(
+export async function pageOfUsers(
   reading: Reading,
   filter: UserFilter,
   { by, direction }: UserOrder,

@@ -21,10 +21,10 @@ import {
 import {
   countVariables,
   deleteVariable,
+  findSealedVariables,
   findVariables,
   insertVariable,
-  listSealedVariables,
-  listVariables,
+  pageOfVariables,
   unsealVariable,
   updateVariable,
 } from './variable-store.ts'
@@ -85,7 +85,7 @@ export async function variablesFor(
   project: Project,
   circumstances: VariableCircumstances,
 ): Promise<Variable[]> {
-  const all = await listSealedVariables(reading, { projectId: project.id, groupIds: project.groupIds })
+  const all = await findSealedVariables(reading, { projectId: project.id, groupIds: project.groupIds })
   const nearestFirst = [undefined, ...project.groupIds.toReversed()]
   const levels = nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
   return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
@@ -97,7 +97,7 @@ type Changed = z.output<z.ZodObject<typeof changed>>
 type About<Context> = OperationContext & Context & { readonly subject: Subject }
 
 async function list(context: About<Reading>, request: PageRequest): Promise<Page<ShownVariable>> {
-  return mapPage(await listVariables(context.core, context, context.subject, request), shown)
+  return mapPage(await pageOfVariables(context.core, context, context.subject, request), shown)
 }
 
 async function get(context: About<Reading>, input: Named): Promise<ShownVariable> {

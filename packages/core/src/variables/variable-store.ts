@@ -29,7 +29,7 @@ interface CiVariablesTable {
 
 type Row = Selectable<CiVariablesTable>
 
-export async function listVariables(
+export async function pageOfVariables(
   core: Core,
   reading: Reading,
   parent: VariableParent,
@@ -63,7 +63,7 @@ export interface ParentIds {
 }
 
 /** Of a project and groups, still sealed. */
-export async function listSealedVariables(
+export async function findSealedVariables(
   { db }: Reading,
   { projectId, groupIds }: ParentIds,
 ): Promise<SealedVariable[]> {

@@ -1,0 +1,60 @@
+import { row } from './setting-row.ts'
+import { address, flag, integer, networks, url } from './setting-shapes.ts'
+
+export const coreSettingRows = {
+  'core.listen': row('PENSTOCK_CORE_LISTEN', address, '127.0.0.1:8080', 'REST API and sign-in pages of the core.'),
+  'core.externalUrl': row(
+    'PENSTOCK_EXTERNAL_URL',
+    url('http', 'https'),
+    undefined,
+    'What every generated URL starts with; may hold a path. Unset: `http://` and the bound address.',
+  ),
+  'core.impersonationEnabled': row(
+    'PENSTOCK_IMPERSONATION_ENABLED',
+    flag,
+    'true',
+    'Whether administrators may make tokens that act as somebody else, and whether these work.',
+  ),
+  'core.oauthTokenLifetimeSeconds': row(
+    'PENSTOCK_OAUTH_TOKEN_LIFETIME_SECONDS',
+    integer(60, 365 * 86_400),
+    '7200',
+    'Of an OAuth access token.',
+  ),
+  'core.adminMode': row(
+    'PENSTOCK_ADMIN_MODE',
+    flag,
+    'false',
+    'Whether an administrator acts as one only with a token that has the scope `admin_mode`.',
+  ),
+  'core.ropcWithoutClientCredentials': row(
+    'PENSTOCK_ROPC_WITHOUT_CLIENT_CREDENTIALS',
+    flag,
+    'true',
+    "Whether a user's password gets an OAuth token without an application showing its credentials.",
+  ),
+  'core.anonymousPerMinute': row(
+    'PENSTOCK_ANONYMOUS_PER_MINUTE',
+    integer(1, 10_000_000),
+    '600',
+    'Requests a minute and address without a credential.',
+  ),
+  'core.authenticatedPerMinute': row(
+    'PENSTOCK_AUTHENTICATED_PER_MINUTE',
+    integer(1, 10_000_000),
+    '6000',
+    'Requests a minute and user.',
+  ),
+  'core.trustedProxies': row(
+    'PENSTOCK_TRUSTED_PROXIES',
+    networks,
+    '',
+    'Proxies in front of the core whose `X-Forwarded-For` says where a request comes from. Unset: none.',
+  ),
+  'core.eventRetentionDays': row(
+    'PENSTOCK_EVENT_RETENTION_DAYS',
+    integer(1, 36_500),
+    '400',
+    'How long the record of who has changed what is kept.',
+  ),
+} as const

@@ -1,0 +1,23 @@
+import type { Core } from '../kit/context.ts'
+import type { User } from '../users/user.ts'
+import { findUserByIdOrUsername } from '../users/user-store.ts'
+import type { Authenticated } from './authenticated.ts'
+
+export type SudoRefusal = 'not_administrator' | 'wrong_credential' | 'insufficient_scope' | 'no_such_user'
+
+/**
+ * Whom an administrator acts as, with a token that is made for it and has been admitted.
+ *
+ * @param target id or username
+ * @see spec/rest-part2-details.md 2.4
+ */
+export async function sudo(
+  core: Core,
+  { kind, scopes, user }: Authenticated,
+  target: string,
+): Promise<User | SudoRefusal> {
+  if (!user?.isAdministrator) return 'not_administrator'
+  if (kind === 'session' || kind === 'job') return 'wrong_credential'
+  if (!scopes.includes('sudo')) return 'insufficient_scope'
+  return (await findUserByIdOrUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, target)) ?? 'no_such_user'
+}
