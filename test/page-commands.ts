@@ -31,8 +31,18 @@ export function runAgainst(
   variables: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
   const here = script.replaceAll('http://127.0.0.1:8081', managementUrl).replaceAll('http://127.0.0.1:4318', otlpUrl)
+  return runShell(here, variables)
+}
+
+/** Runs a script with bash; the first command that fails ends it, and so does a variable that is not given. */
+export function runShell(
+  script: string,
+  variables: Readonly<Record<string, string>>,
+  directory?: string,
+): Promise<Outcome> {
   const env = { PATH: process.env.PATH ?? '', ...variables }
-  const shell: ChildProcessWithoutNullStreams = spawn('bash', ['-euo', 'pipefail', '-c', here], { env })
+  const options = { env, ...(directory !== undefined && { cwd: directory }) }
+  const shell: ChildProcessWithoutNullStreams = spawn('bash', ['-euo', 'pipefail', '-c', script], options)
   shell.stdin.end()
   return finished(shell)
 }

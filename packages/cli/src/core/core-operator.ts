@@ -46,7 +46,9 @@ function sentenceOf(failure: Failure): string {
         .join('; ')
     case 'invalid':
       return Object.entries(failure.fields)
-        .flatMap(([field, problems]) => problems.map((problem) => (field === 'base' ? problem : `${field} ${problem}`)))
+        .flatMap(([field, problems]) =>
+          problems.map((problem) => (field === 'base' ? problem : `${flagWord(field)} ${problem}`)),
+        )
         .join('; ')
     case 'not_found':
       return `there is no such ${(failure.what ?? 'record').toLowerCase()}`

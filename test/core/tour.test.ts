@@ -1,0 +1,43 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { temporaryDirectory } from '../cli/temporary-directory.ts'
+import { runShell, shellBlocks, testWithCurl } from '../page-commands.ts'
+import { CoreProcess, ROOT_TOKEN } from './core-process.ts'
+
+const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
+
+testWithCurl('the tour of the core and its first steps show what they say', async () => {
+  const tour = shellBlocks('README.md', '## A tour of the core', '## Convert and deliver')
+  const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
+  expect([tour.length, firstSteps.length]).toEqual([2, 3])
+  await using directory = await temporaryDirectory()
+  const dataDir = join(directory.path, 'data')
+  await using core = await CoreProcess.start(dataDir)
+  const { origin, host } = new URL(core.url)
+
+  const script = [...tour, ...firstSteps]
+    .join('')
+    .replaceAll('http://127.0.0.1:8080', origin)
+    .replaceAll('npx penstock', `node ${bin}`)
+  const variables = { PRIVATE_TOKEN: ROOT_TOKEN, PENSTOCK_DATA_DIR: dataDir, PENSTOCK_CORE_LISTEN: host }
+  const { exitCode, stdout } = await runShell(script, variables, directory.path)
+  expect(exitCode).toBe(0)
+
+  const answers = stdout
+    .split('\n')
+    .filter((line) => /^[[{]/.test(line))
+    .map((line) => JSON.parse(line))
+  const [root, group, project, milestone, issue, closed, burndown, , commits, token, member, signedIn, garden] = answers
+  expect([root.username, group.id, project.id, milestone.id, issue.iid]).toEqual(['root', 1, 1, 1, 1])
+  expect(closed.state).toBe('closed')
+  expect(burndown.map(({ action }: { action: string }) => action)).toEqual(['created', 'closed'])
+  expect(commits.map(({ title }: { title: string }) => title)).toEqual(['Notes', 'Initial commit'])
+  expect(token).toMatchObject({ user_id: 2, token: expect.stringMatching(/^svcpat-/) })
+  expect(member).toMatchObject({ username: 'mira', access_level: 30 })
+  expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
+  expect(answers).toHaveLength(13)
+
+  expect(stdout).toMatch(/^ok {4}\S+core\.db is up to date$/m)
+  expect(stdout).toMatch(/^[0-9a-f]{64}\nsvcoas-[0-9a-f]{64}\nsvccbt-[0-9A-Za-z]{43}$/m)
+})
