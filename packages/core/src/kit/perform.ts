@@ -65,6 +65,7 @@ async function write<Result>(
     const recordEvent = (event: DomainEvent) => insertEvent({ db, nowMs }, { actorId: actor?.id, ...event })
     return work({ ...context, db, nowMs, recordEvent, afterCommit: (each) => void afterwards.push(each) })
   })
+  // What fails of it is tried again by the sweep, which tells.
   await Promise.allSettled(afterwards.map((each) => each(core)))
   return result
 }

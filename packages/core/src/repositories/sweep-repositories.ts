@@ -21,14 +21,22 @@ export async function removeRepositories(
   tx.afterCommit(sweepRepositories)
 }
 
-/** Removes the files of repositories that have been removed. One that cannot be removed now is left for the next time. */
+/**
+ * Removes the files of repositories that have been removed. One that cannot be removed now is left for the next time, and
+ * holds up no other.
+ *
+ * @throws when any was left, after all have been tried; the cause is what stopped the first
+ */
 export async function sweepRepositories(core: Core): Promise<void> {
+  const failures: unknown[] = []
   for (let last = ''; ; ) {
     const names = await unsweptRepositories(core, last, AT_ONCE)
-    if (names.length === 0) return
-    for (const name of names) await sweep(core, name).catch(() => {})
+    if (names.length === 0) break
+    for (const name of names) await sweep(core, name).catch((error: unknown) => failures.push(error))
     last = names.at(-1)!
   }
+  if (failures.length === 0) return
+  throw new Error(`Files of ${failures.length} removed repositories are still there.`, { cause: failures[0] })
 }
 
 function sweep(core: Core, name: string): Promise<void> {
