@@ -56,6 +56,8 @@ describe('credentials', () => {
     })
     const own = new Gitlab({ host: core.url, token: String(made.token) })
     expect(await own.Users.showCurrentUser()).toMatchObject({ id: mira.id, username: 'mira', state: 'active' })
+    // Nobody waits for the mark of a use; but who writes later, writes behind it.
+    await newUser('kai')
     expect(await own.PersonalAccessTokens.show()).toMatchObject({ id: 2, name: 'laptop', last_used_at: BEGINS })
     expect((await own.PersonalAccessTokens.all()).map(({ id }) => id)).toEqual([2])
     expect((await root.PersonalAccessTokens.all()).map(({ id }) => id).toSorted()).toEqual([1, 2])
