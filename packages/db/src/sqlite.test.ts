@@ -114,3 +114,12 @@ test.each([
 ])('%s: the database cannot serve', (code) => {
   expect(isUnavailable(new Sqlite.SqliteError('x', code))).toBe(true)
 })
+
+test('limits are part of the text, which is prepared only once then', () => {
+  const query = db.read.selectFrom('notes').select('id').where('id', '=', 7)
+  expect(query.limit(21).offset(40).compile()).toMatchObject({
+    sql: 'select "id" from "notes" where "id" = ? limit 21 offset ?',
+    parameters: [7, 40],
+  })
+  expect(query.limit(sql<number>`1 + ${2}`).compile().parameters).toEqual([7, 2])
+})

@@ -6,9 +6,13 @@ import {
   type DatabaseConnection,
   type Driver,
   Kysely,
+  type LimitNode,
+  type QueryCompiler,
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
+  SqliteQueryCompiler,
+  ValueNode,
 } from 'kysely'
 import { type Db, MOST_WRITES } from './db.ts'
 import { folded } from './folded-text.ts'
@@ -130,6 +134,19 @@ class DrivenDialect extends SqliteDialect {
 
   override createDriver(): Driver {
     return this.#driver()
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new WrittenLimitCompiler()
+  }
+}
+
+/** Writes limits out: SQLite looks at one that is bound to plan for it, and therefore prepares the statement anew every time. */
+class WrittenLimitCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    const { limit } = node
+    if (ValueNode.is(limit) && Number.isSafeInteger(limit.value)) this.append(`limit ${limit.value}`)
+    else super.visitLimit(node)
   }
 }
 

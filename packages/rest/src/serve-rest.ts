@@ -46,6 +46,7 @@ export function restListener(options: RestOptions): RequestListener {
   const { settings, clock } = core
   const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
   const beginnings = new WeakMap<IncomingMessage, number>()
+  const metaHeader = `X-${headerName(settings.serviceName)}-Meta`
 
   const rowDeps: RowDeps = {
     core,
@@ -82,16 +83,9 @@ export function restListener(options: RestOptions): RequestListener {
     finish(reply, incoming) {
       const { status, headers, ...body } = revalidated(asBytes(reply), incoming)
       const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
-      const all = {
-        ...throttle?.headersOf(incoming.raw),
-        ...corsHeaders(incoming, settings),
-        'X-Runtime': seconds.toFixed(6),
-        [`X-${headerName(settings.serviceName)}-Meta`]: JSON.stringify({
-          correlation_id: incoming.requestId,
-          version: '1',
-        }),
-        ...headers,
-      }
+      const all: Record<string, string> = { 'X-Runtime': seconds.toFixed(6) }
+      all[metaHeader] = JSON.stringify({ correlation_id: incoming.requestId, version: '1' })
+      Object.assign(all, throttle?.headersOf(incoming.raw), corsHeaders(incoming, settings), headers)
       return { status, headers: all, ...body }
     },
   })
