@@ -108,6 +108,14 @@ test('a lane that hangs holds up no other, and gets no more than its share', asy
   await stop()
 })
 
+test('busy lanes in front starve none behind', async () => {
+  for (const lane of ['a', 'b', 'z']) await enqueue(lane, '1', '2', '3', '4')
+  const { sent, stop } = drainOf({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
+  await untilCounts({ open: 0, dead: 0 })
+  await stop()
+  expect(sent.flat()).toEqual(['a1', 'b1', 'z1', 'a2', 'b2', 'z2', 'a3', 'b3', 'z3', 'a4', 'b4', 'z4'])
+})
+
 test('what failed is sent again after its wait, and buried when its time is over', async () => {
   await enqueue('a', '1')
   const { sent, stop } = drainOf({

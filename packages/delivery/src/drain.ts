@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@penstock/runtime'
 import { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
 import type { Outcome } from './outcome.ts'
-import type { ClaimedDelivery, DeliveryQueue, Settlement } from './queue.ts'
+import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
 import { nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 /** What became of one delivery of a batch; `progress` is given back with its next claim. */
@@ -54,6 +54,8 @@ export class Drain {
   readonly #options: DrainOptions
   readonly #lanes = new Map<string, LaneState>()
   readonly #underWay = new Set<Promise<void>>()
+  /** The lane that was looked at last: the next round begins behind it, so that busy ones in front starve none. */
+  #lastLane = ''
   #woken = false
   #sleep: AbortController | undefined
 
@@ -85,24 +87,35 @@ export class Drain {
 
   /** Returns when the next one falls due for which there is nothing to be done now. */
   async #startDue(signal: AbortSignal): Promise<number> {
-    const { queue, clock, concurrency } = this.#options
+    const { clock, concurrency } = this.#options
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
-    let after = ''
-    for (;;) {
-      const lanes = await queue.lanes({ limit: LANES, after })
-      for (const { lane, dueMs } of lanes) {
-        if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
-        seen.add(lane)
-        const fromMs = Math.max(dueMs, this.#lanes.get(lane)?.circuit.openUntilMs ?? 0)
-        if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
-        else await this.#startLane(lane, signal)
-      }
-      if (lanes.length < LANES) break
-      after = lanes.at(-1)!.lane
+    for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
+      if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
+      seen.add(lane)
+      this.#lastLane = lane
+      const fromMs = Math.max(dueMs, this.#lanes.get(lane)?.circuit.openUntilMs ?? 0)
+      if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
+      else await this.#startLane(lane, signal)
     }
     for (const [lane, { underWay }] of this.#lanes) if (underWay === 0 && !seen.has(lane)) this.#lanes.delete(lane)
     return nextMs
+  }
+
+  /** All, from behind the last one of the round before to the end, and then from the beginning up to those seen. */
+  async *#lanesInTurn(seen: ReadonlySet<string>): AsyncGenerator<OpenLane> {
+    for (const begin of [this.#lastLane, '']) {
+      let after = begin
+      for (;;) {
+        const lanes = await this.#options.queue.lanes({ limit: LANES, after })
+        for (const one of lanes) {
+          if (seen.has(one.lane)) return
+          yield one
+        }
+        if (lanes.length < LANES) break
+        after = lanes.at(-1)!.lane
+      }
+    }
   }
 
   /** As many batches as there are, and room for. */

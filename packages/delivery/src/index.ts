@@ -1,5 +1,5 @@
-export { type AddressPolicy, AllowedHostError, AllowedHosts, blockedBecause } from './address-guard.ts'
-export { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+export { type AddressPolicy, AllowedHostError, AllowedHosts } from './address-guard.ts'
+export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'
 export {
