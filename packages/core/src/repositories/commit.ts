@@ -48,7 +48,7 @@ export function trailersOf(message: string): Trailer[] {
   if (paragraphs.length < 2) return []
   const trailers: Trailer[] = []
   for (const line of paragraphs.at(-1)!.split('\n')) {
-    const match = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$/.exec(line)
+    const match = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$/s.exec(line)
     const last = trailers.at(-1)
     if (match !== null) trailers.push({ key: match[1]!, value: match[2]!.trim() })
     else if (/^[ \t]/.test(line) && last) trailers.splice(-1, 1, { ...last, value: `${last.value} ${line.trim()}` })

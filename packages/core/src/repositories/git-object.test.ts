@@ -36,6 +36,11 @@ test('names that would begin another line or end an address lose what would', ()
   expect(commitBytes(commit).toString()).toContain('author Aparent x <ab@c> 1 -0330\n')
 })
 
+test.each(['\u2028', '\u2029', '\r'])('a name of an author may hold %j, which ends no line of Git', (separator) => {
+  const text = `tree ${'0'.repeat(40)}\nauthor a${separator}b <a${separator}@b> 1 +0000\ncommitter c <c> 1 +0000\n\nx`
+  expect(commitOf(Buffer.from(text)).author).toMatchObject({ name: `a${separator}b`, email: `a${separator}@b` })
+})
+
 test('a tree is in the order of Git, which says what it holds', () => {
   const gitdir = mkdtempSync(join(tmpdir(), 'penstock-tree-'))
   onTestFinished(() => rmSync(gitdir, { recursive: true }))

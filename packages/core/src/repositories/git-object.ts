@@ -123,7 +123,7 @@ export function offsetText(minutes: number, separator = ''): string {
 }
 
 function signatureOf(text: string | undefined): Signature | undefined {
-  const match = /^(.*?) ?<(.*)> (-?\d+) ([+-])(\d{2})(\d{2})$/.exec(text ?? '')
+  const match = /^(.*?) ?<(.*)> (-?\d+) ([+-])(\d{2})(\d{2})$/s.exec(text ?? '')
   if (match === null) return undefined
   const [, name, email, seconds, sign, hours, minutes] = match
   const offset = Number(hours) * 60 + Number(minutes)

@@ -40,7 +40,7 @@ export async function listReferences({ gitdir }: GitRepository, kind: RefKind): 
 
 /** The branch that the repository itself takes for its default. */
 export async function headBranch({ gitdir }: GitRepository): Promise<string | undefined> {
-  return /^ref: refs\/heads\/(.+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
+  return /^ref: refs\/heads\/([^\n]+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
 }
 
 export async function setHeadBranch({ gitdir, files }: WritableRepository, name: string): Promise<void> {
@@ -109,7 +109,7 @@ async function looseNames(directory: string): Promise<string[]> {
 /** What `git pack-refs` has left: full name → object. */
 async function packedRefs(gitdir: string): Promise<Map<string, string>> {
   const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(absent)) ?? ''
-  return new Map([...text.matchAll(/^([0-9a-f]{40}) (.+)$/gm)].map(([, oid, ref]) => [ref!, oid!]))
+  return new Map([...text.matchAll(/(?<![^\n])([0-9a-f]{40}) ([^\n]+)/g)].map(([, oid, ref]) => [ref!, oid!]))
 }
 
 /** No such file, a directory in its place, or a file where its directory would be: Git has no such reference. */

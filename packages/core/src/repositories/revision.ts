@@ -24,7 +24,7 @@ async function objectNamed(
 ): Promise<string | undefined> {
   if (revision === 'HEAD') return defaultBranch && findReference(repository, 'heads', defaultBranch)
   if (/^[0-9a-f]{40}$/i.test(revision)) return revision.toLowerCase()
-  const full = /^refs\/(heads|tags)\/(.+)$/.exec(revision)
+  const full = /^refs\/(heads|tags)\/(.+)$/s.exec(revision)
   if (full !== null) return findReference(repository, full[1] as 'heads' | 'tags', full[2]!)
   const named =
     (await findReference(repository, 'tags', revision)) ?? (await findReference(repository, 'heads', revision))
