@@ -2,7 +2,7 @@ import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { Kysely, Transaction } from 'kysely'
 import type { ActingUser } from '../users/user.ts'
-import type { DomainEvent } from './event.ts'
+import type { DomainEvent, EventListener } from './event.ts'
 import type { CoreTables } from './tables.ts'
 
 /** What the domain needs of the world. One for the life of the process. */
@@ -12,6 +12,8 @@ export interface Core {
   /** From the system's CSPRNG. */
   readonly randomBytes: (bytes: number) => Uint8Array
   readonly settings: CoreSettings
+  /** In this order. */
+  readonly listeners?: readonly EventListener[]
 }
 
 export interface CoreSettings {

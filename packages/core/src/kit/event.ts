@@ -1,4 +1,4 @@
-import type { Tx } from './context.ts'
+import type { OperationContext, Tx } from './context.ts'
 
 declare module './tables.ts' {
   interface CoreTables {
@@ -27,6 +27,17 @@ export interface DomainEvent {
   readonly groupId?: number
   readonly actorId?: number | undefined
   readonly details?: Readonly<Record<string, unknown>>
+  /** What it was told in, as it came: for listeners, never kept. */
+  readonly payload?: string
+}
+
+/**
+ * Hears of events inside the transaction that records them: what it writes is kept with them, and what it throws undoes
+ * both. Nothing slow may be awaited in it.
+ */
+export interface EventListener {
+  readonly types: ReadonlySet<DomainEvent['type']>
+  hear(context: OperationContext & Tx, event: DomainEvent): Promise<void>
 }
 
 export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event: DomainEvent): Promise<void> {

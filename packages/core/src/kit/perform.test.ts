@@ -1,12 +1,15 @@
 import { MOST_WRITES } from '@penstock/db'
 import { World } from '@penstock/testkit'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import { getGroup } from '../groups/group-store.ts'
 import type { DomainError } from './domain-error.ts'
+import type { EventListener } from './event.ts'
 import { command, freeCommand } from './operation.ts'
 import { namespaceRef } from './parameter-schemas.ts'
+import { perform } from './perform.ts'
 
 let world: World
 
@@ -54,6 +57,30 @@ describe('perform', () => {
       world.perform(mira, rename, { group: id, title: 'x' }).catch(failure),
     )
     expect(await Promise.all(answers)).toEqual([{ code: 'not_found', what: 'Group' }, { code: 'forbidden' }])
+  })
+
+  test('a listener hears of its events inside the transaction, and may undo it', async () => {
+    const [mira, group] = [await world.user('mira'), await world.group('ops')]
+    const heard: unknown[] = []
+    const listener: EventListener = {
+      types: new Set(['group.renamed']),
+      async hear(tx, event) {
+        const { rows } = await sql`select 1 from events where type = ${event.type}`.execute(tx.db)
+        heard.push({ ...event, rows: rows.length })
+        if (heard.length > 1) throw new Error('not a second time')
+      },
+    }
+    const core = { ...world.core, listeners: [listener] }
+    const act = () => perform(core, { ...mira, isAdministrator: true }, rename, { group: group.id, title: 'x' })
+    await act()
+    await expect(act()).rejects.toThrow('not a second time')
+    const event = { type: 'group.renamed', objectId: group.id, actorId: mira.id }
+    expect(heard).toEqual([
+      { ...event, rows: 1 },
+      { ...event, rows: 2 },
+    ])
+    const kept = await world.core.db.read.selectFrom('events').selectAll().where('type', '=', 'group.renamed').execute()
+    expect(kept).toHaveLength(1)
   })
 
   test('roles come from the groups above, and end with their day', async () => {

@@ -53,6 +53,11 @@ export function requireCaller(actor: Actor, caller: Caller): void {
   if (caller === 'administrator' && !actor.isAdministrator) throw forbidden()
 }
 
+async function recordAndTell(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
+  await insertEvent(tx, event)
+  for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.hear(tx, event)
+}
+
 async function write<Result>(
   context: OperationContext,
   work: (tx: OperationContext & Tx) => Promise<Result>,
@@ -62,8 +67,14 @@ async function write<Result>(
   const result = await core.db.write((db) => {
     // Read in the transaction: of two that follow each other, the later has the later time.
     const nowMs = core.clock.nowMs()
-    const recordEvent = (event: DomainEvent) => insertEvent({ db, nowMs }, { actorId: actor?.id, ...event })
-    return work({ ...context, db, nowMs, recordEvent, afterCommit: (each) => void afterwards.push(each) })
+    const tx: OperationContext & Tx = {
+      ...context,
+      db,
+      nowMs,
+      recordEvent: (event) => recordAndTell(tx, { actorId: actor?.id, ...event }),
+      afterCommit: (each) => void afterwards.push(each),
+    }
+    return work(tx)
   })
   // What fails of it is tried again by the sweep, which tells.
   await Promise.allSettled(afterwards.map((each) => each(core)))
