@@ -16,7 +16,14 @@ export interface Answer {
   readonly json: any
 }
 
-/** `penstock serve core` as people start it: a process of its own that runs what the build has made. */
+export interface ProcessOptions {
+  /** Of PostgreSQL; without it, SQLite in the directory. */
+  readonly databaseUrl?: string | undefined
+  readonly role?: 'core' | 'worker'
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** `penstock serve core`, or another role, as people start it: a process of its own that runs what the build has made. */
 export class CoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess
   /** Of the API, with the path of its version. */
@@ -24,13 +31,9 @@ export class CoreProcess implements AsyncDisposable {
   readonly #exited: Promise<unknown>
   #stderr = ''
 
-  /**
-   * Resolves once it serves; rejects with what it said when it ends before.
-   *
-   * @param databaseUrl of PostgreSQL; without it, SQLite in the directory
-   */
-  static async start(dataDir: string, databaseUrl?: string): Promise<CoreProcess> {
-    const core = new CoreProcess(dataDir, await freePort(), databaseUrl)
+  /** Resolves once it serves; rejects with what it said when it ends before. */
+  static async start(dataDir: string, options: ProcessOptions = {}): Promise<CoreProcess> {
+    const core = new CoreProcess(dataDir, await freePort(), options)
     const said = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
     try {
       if (await Promise.race([said.then(() => true), core.#exited.then(() => false)])) return core
@@ -42,9 +45,9 @@ export class CoreProcess implements AsyncDisposable {
     }
   }
 
-  private constructor(dataDir: string, port: number, databaseUrl: string | undefined) {
+  private constructor(dataDir: string, port: number, { databaseUrl, role = 'core', env }: ProcessOptions) {
     this.url = `http://127.0.0.1:${port}/api/v4`
-    this.#child = spawn(process.execPath, [bin, 'serve', 'core'], {
+    this.#child = spawn(process.execPath, [bin, 'serve', role], {
       env: {
         PATH: process.env.PATH ?? '',
         PENSTOCK_DATA_DIR: dataDir,
@@ -53,6 +56,7 @@ export class CoreProcess implements AsyncDisposable {
         PENSTOCK_ROOT_TOKEN: ROOT_TOKEN,
         PENSTOCK_AUTHENTICATED_PER_MINUTE: '10000000',
         PENSTOCK_ANONYMOUS_PER_MINUTE: '10000000',
+        ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -61,6 +65,10 @@ export class CoreProcess implements AsyncDisposable {
     })
     this.#exited = once(this.#child, 'close')
     endWhenWeEnd(this.#child)
+  }
+
+  get pid(): number {
+    return this.#child.pid!
   }
 
   /** Its log. */
@@ -90,6 +98,12 @@ export class CoreProcess implements AsyncDisposable {
   /** At once and without a chance to do anything about it. */
   kill(): void {
     this.#child.kill('SIGKILL')
+  }
+
+  /** In order. */
+  async end(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await this.#exited
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

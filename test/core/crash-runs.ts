@@ -60,7 +60,7 @@ export async function crashRuns({
   const faults: string[] = []
   const done: Run[] = []
   const counts = { acknowledged: 0, unanswered: 0, takenPlace: 0, slowestStartMs: 0 }
-  let core = await CoreProcess.start(dataDir, databaseUrl)
+  let core = await CoreProcess.start(dataDir, { databaseUrl })
   const db = openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
   try {
     const userIds = await people(core)
@@ -78,7 +78,7 @@ export async function crashRuns({
       faults.push(...faultsLogged(core))
 
       const beganMs = performance.now()
-      core = await CoreProcess.start(dataDir, databaseUrl)
+      core = await CoreProcess.start(dataDir, { databaseUrl })
       counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - beganMs)
       const found = await look(core, db, dataDir, run)
       counts.takenPlace += found.takenPlace

@@ -22,6 +22,7 @@ export type Thing =
   | 'own merge request'
   | 'own token'
   | 'personal token'
+  | 'pipeline'
   | 'project below'
   | 'project token'
   | 'repository'

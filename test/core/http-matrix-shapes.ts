@@ -285,3 +285,62 @@ export const variable: Shape = {
   },
 }
 export const version: Shape = { has: { version: 'text', revision: 'text' } }
+
+/** As the platform has them; what a record leaves out is null. design.md 6 and 7, ruling 1 */
+const pipelineMembers = {
+  id: 'int',
+  iid: 'int?',
+  project_id: 'int',
+  sha: 'text?',
+  ref: 'text?',
+  status: 'text',
+  source: 'text?',
+  created_at: 'time?',
+  updated_at: 'time',
+  web_url: 'text',
+} as const
+export const listedPipeline: Shape = {
+  has: { ...pipelineMembers, name: 'text?' },
+  lacks: ['variables', 'payload', 'key', 'digest'],
+}
+export const pipeline: Shape = {
+  has: {
+    ...pipelineMembers,
+    name: 'text?',
+    before_sha: 'text?',
+    tag: 'flag?',
+    yaml_errors: 'text?',
+    user: 'map?',
+    started_at: 'time?',
+    finished_at: 'time?',
+    committed_at: 'time?',
+    duration: 'int?',
+    queued_duration: 'int?',
+    coverage: 'text?',
+    detailed_status: { has: { icon: 'text', text: 'text', label: 'text', group: 'text', details_path: 'text' } },
+  },
+  lacks: ['variables', 'payload', 'key', 'digest'],
+}
+const jobMembers = {
+  id: 'int',
+  status: 'text',
+  stage: 'text?',
+  name: 'text?',
+  ref: 'text?',
+  tag: 'flag?',
+  allow_failure: 'flag',
+  created_at: 'time?',
+  started_at: 'time?',
+  finished_at: 'time?',
+  duration: 'int?',
+  queued_duration: 'int?',
+  user: 'map?',
+  commit: 'map?',
+  pipeline: { has: pipelineMembers },
+  web_url: 'text',
+} as const
+export const job: Shape = { has: { ...jobMembers, runner: 'map?', artifacts: { listOf: 'map' } } }
+export const bridge: Shape = { has: { ...jobMembers, downstream_pipeline: 'map?' } }
+export const pipelineExport: Shape = {
+  exactly: { signals: { listOf: 'text' }, token_set: 'flag', warnings: { listOf: 'text' } },
+}

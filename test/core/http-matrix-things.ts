@@ -16,6 +16,7 @@ import {
   projectLabels,
   projectMilestones,
   projectVariables,
+  putPipelineRecord,
   type User,
 } from '@penstock/core'
 import type { Thing } from './http-matrix-row.ts'
@@ -121,6 +122,17 @@ const makers: Readonly<Record<Thing, (making: Making) => Promise<Values>>> = {
     const operations = parent!.kind === 'group' ? groupVariables : projectVariables
     await world.perform(root, operations.create, { parent: parent!.id, ...draft })
     return { key: 'KEY' }
+  },
+  pipeline: async ({ stage: { world, root }, parent }) => {
+    await world.perform(root, putPipelineRecord, {
+      project: parent!.id,
+      pipelineId: 31,
+      objectAttributes: { id: 31, status: 'success', ref: 'main' },
+      builds: [{ id: 380, status: 'success' }],
+      bridges: [{ id: 381, status: 'success' }],
+      payload: '',
+    })
+    return { pipeline_id: 31, job_id: 380 }
   },
   repository: ({ stage, parent }) => withRepository(stage, parent!),
   branch: ({ stage, parent }) => withBranch(stage, parent!),

@@ -15,8 +15,8 @@ test('50 who write at once into one project, by two processes: nothing is lost, 
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-writers-'))
   const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
   const schema = serverUrl ? await temporarySchema(serverUrl) : undefined
-  const first = await CoreProcess.start(dataDir, schema?.location)
-  const second = await CoreProcess.start(dataDir, schema?.location)
+  const first = await CoreProcess.start(dataDir, { databaseUrl: schema?.location })
+  const second = await CoreProcess.start(dataDir, { databaseUrl: schema?.location })
   const cores = [first, second]
   try {
     const project = { name: 'work', path: 'work', initialize_with_readme: true }

@@ -8,13 +8,19 @@ import { CoreProcess, ROOT_TOKEN } from './core-process.ts'
 const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
 
 testWithCurl('the tour of the core and its first steps show what they say', async () => {
-  const tour = shellBlocks('README.md', '## A tour of the core', '## Convert and deliver')
+  const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
   const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
   expect([tour.length, firstSteps.length]).toEqual([2, 3])
   await using directory = await temporaryDirectory()
   const dataDir = join(directory.path, 'data')
   await using core = await CoreProcess.start(dataDir)
   const { origin, host } = new URL(core.url)
+  // As with the samples, others have been made before.
+  const other = await core.must('POST', '/groups', { name: 'Other', path: 'other' })
+  await core.must('POST', `/groups/${other.id}/milestones`, { title: 'Autumn' })
+  await core.must('POST', '/users', {
+    ...{ username: 'noor', name: 'Noor', email: 'noor@example.test', force_random_password: true },
+  })
 
   const script = [...tour, ...firstSteps]
     .join('')
@@ -29,11 +35,12 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
     .filter((line) => /^[[{]/.test(line))
     .map((line) => JSON.parse(line))
   const [root, group, project, milestone, issue, closed, burndown, , commits, token, member, signedIn, garden] = answers
-  expect([root.username, group.id, project.id, milestone.id, issue.iid]).toEqual(['root', 1, 1, 1, 1])
+  expect([root.username, group.full_path, project.path_with_namespace]).toEqual(['root', 'ops', 'ops/tools'])
+  expect([milestone.group_id, issue.iid, issue.milestone.id]).toEqual([group.id, 1, milestone.id])
   expect(closed.state).toBe('closed')
   expect(burndown.map(({ action }: { action: string }) => action)).toEqual(['created', 'closed'])
   expect(commits.map(({ title }: { title: string }) => title)).toEqual(['Notes', 'Initial commit'])
-  expect(token).toMatchObject({ user_id: 2, token: expect.stringMatching(/^svcpat-/) })
+  expect(token).toMatchObject({ user_id: member.id, token: expect.stringMatching(/^svcpat-/) })
   expect(member).toMatchObject({ username: 'mira', access_level: 30 })
   expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
   expect(answers).toHaveLength(13)

@@ -43,6 +43,28 @@ export * from './oauth/grant-token.ts'
 export * from './oauth/oauth-refusal.ts'
 export * from './oauth/oauth-token.ts'
 export type { IssuedToken } from './oauth/oauth-token-store.ts'
+export {
+  type ExportSettings,
+  type ExportSignal,
+  exportSettingsFor,
+  exportSettingsOf,
+  exportSignals,
+  exportVariableKeys,
+} from './pipelines/export-settings.ts'
+export type {} from './pipelines/job-store.ts'
+export type {
+  BridgeOfPipeline,
+  JobOfPipeline,
+  Pipeline,
+  RecordedArtifacts,
+  RecordedCommit,
+  RecordedEnvironment,
+  RecordedRunner,
+  RecordedUser,
+} from './pipelines/pipeline.ts'
+export * from './pipelines/pipeline-operations.ts'
+export { type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
+export type {} from './pipelines/pipeline-store.ts'
 export * from './projects/project.ts'
 export * from './projects/project-operations.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
@@ -102,5 +124,10 @@ export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from 
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
 export { type Variable, type VariableType, variableTypes } from './variables/variable.ts'
-export * from './variables/variable-operations.ts'
+export {
+  groupVariables,
+  projectVariables,
+  type ShownVariable,
+  variablesFor,
+} from './variables/variable-operations.ts'
 export type {} from './variables/variable-store.ts'

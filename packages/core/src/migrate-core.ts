@@ -10,22 +10,28 @@ const migrationFile = /^(\d{4}_[a-z0-9_]+)\.(?:js|ts)$/
 /**
  * The migrations of the domain: every file in `migrations/` exports one as `migration`.
  *
+ * @param others of whoever else has tables in this database; their names are none of ours
  * @throws when one fails, and `NewerVersionError`
  */
-export async function migrateCore(db: Db<CoreTables>): Promise<void> {
-  await migrate(db, await coreMigrations())
+export async function migrateCore(db: Db<CoreTables>, others: Migrations = {}): Promise<void> {
+  await migrate(db, await allMigrations(others))
 }
 
 /** Names of those the database has not seen; changes nothing. @throws `NewerVersionError` */
-export async function pendingCoreMigrations(db: Pick<Db<CoreTables>, 'read'>): Promise<string[]> {
-  return pendingMigrations(db, await coreMigrations())
+export async function pendingCoreMigrations(
+  db: Pick<Db<CoreTables>, 'read'>,
+  others: Migrations = {},
+): Promise<string[]> {
+  return pendingMigrations(db, await allMigrations(others))
 }
 
 /** Whether nobody has used it yet. @throws `NewerVersionError` */
-export async function isNewCoreDatabase(db: Pick<Db<CoreTables>, 'read'>): Promise<boolean> {
-  const migrations = await coreMigrations()
+export async function isNewCoreDatabase(db: Pick<Db<CoreTables>, 'read'>, others: Migrations = {}): Promise<boolean> {
+  const migrations = await allMigrations(others)
   return (await pendingMigrations(db, migrations)).length === Object.keys(migrations).length
 }
+
+const allMigrations = async (others: Migrations): Promise<Migrations> => ({ ...(await coreMigrations()), ...others })
 
 async function coreMigrations(): Promise<Migrations> {
   const names = (await readdir(directory)).filter((name) => migrationFile.test(name)).sort()

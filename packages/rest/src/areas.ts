@@ -5,6 +5,7 @@ import { labelsArea } from './labels.ts'
 import { membersArea } from './members.ts'
 import { mergeRequestsArea } from './merge-requests.ts'
 import { milestonesArea } from './milestones.ts'
+import { pipelinesArea } from './pipelines.ts'
 import { projectsArea } from './projects.ts'
 import { repositoryArea } from './repository.ts'
 import type { Area } from './route.ts'
@@ -26,4 +27,5 @@ export const areas: readonly Area[] = [
   versionArea,
   repositoryArea,
   variablesArea,
+  pipelinesArea,
 ]

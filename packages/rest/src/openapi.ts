@@ -59,7 +59,7 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
 
 function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
   const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name!))
-  const parameters = parametersOf(row.operation.input, row.names)
+  const parameters = parametersOf(row.operation.input, row.names).filter(({ key }) => key !== row.bodyTextAs)
   const place = (wanted: (name: string) => boolean) => {
     const entries = parameters
       .filter(({ name }) => wanted(name))
@@ -76,7 +76,8 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
     access: row,
     ...(inPath.size > 0 && { params: pathParameters(inPath, parameters) }),
     ...(hasOthers && !isWrite && { query: others }),
-    ...(hasOthers && isWrite && { body: isNeeded ? others : others.optional(), forms: {} }),
+    ...(hasOthers && isWrite && { body: isNeeded ? others : others.optional() }),
+    ...(hasOthers && isWrite && row.bodyTextAs === undefined && { forms: {} }),
     documentation: {
       operationId: row.operation.name,
       tag,
@@ -121,6 +122,7 @@ function responsesOf(
   const isRead = row.method === 'GET'
   return {
     [statusOf(row)]: successOf(row, keys.includes('perPage')),
+    ...(row.isCreated && { 201: { ...successOf(row, false), description: 'Done, and it is new' } }),
     ...(row.shape &&
       statusOf(row) !== 204 &&
       !isRead && { 204: { description: 'Done, and there is nothing to show' } }),
@@ -144,7 +146,10 @@ function responsesOf(
     }),
     ...(isWrite && {
       413: { description: 'The body is too large', body: messageBody },
-      415: { description: 'The body is neither JSON nor a form', body: errorBody },
+      415: {
+        description: row.bodyTextAs === undefined ? 'The body is neither JSON nor a form' : 'The body is not JSON',
+        body: errorBody,
+      },
     }),
     ...tooLong,
     429: {

@@ -47,6 +47,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
   /** Default: 204 without `shape` and `content`, 201 for POST, else 200. A result that is `undefined` is always a 204. */
   readonly status?: number
+  /** 201 instead, for a thing that has not been there before. */
+  readonly isCreated?: (result: Result) => boolean
   /**
    * Of the result, or of each of its items: a `Page` or `KeysetPage` gets the headers of a page, an array is sent whole.
    */
@@ -69,6 +71,11 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly bodyLimitBytes?: number
   /** Of a file that may come with it; it is held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
+  /**
+   * The body is a document: JSON, whose parameters are taken as they are, from nowhere else but the path, and whose text is
+   * this parameter. Credentials in it are none.
+   */
+  readonly bodyTextAs?: keyof z.input<Input> & string
   /** Names in REST of parameters of which the platform says, where they are missing, that they are empty as well. */
   readonly emptyWhenMissing?: readonly string[]
   /** Whose last segment is a free name, so that `.json` at its end belongs to it. */

@@ -19,7 +19,7 @@ import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
-import { toInput } from './to-input.ts'
+import { renamed, toInput } from './to-input.ts'
 
 export type Authenticate = typeof authenticate
 type Caller = Awaited<ReturnType<Authenticate>>
@@ -49,6 +49,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     forms: {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
+      ...(row.bodyTextAs !== undefined && { keepsText: true }),
     },
     async admit(incoming) {
       await deps.throttle?.requireFewFailures(incoming)
@@ -122,8 +123,11 @@ function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
 
 async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, early: EarlyCaller): Promise<Reply> {
   const { form, body, params } = request
-  const parameters = mergeParameters({ query: queryOf(request), form, body, path: params })
-  const isToldByBody = hasCredential(request)
+  const isDocument = row.bodyTextAs !== undefined
+  const parameters = mergeParameters(
+    isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
+  )
+  const isToldByBody = !isDocument && hasCredential(request)
   const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
   const counted = countedId(caller)
   if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle?.recount(request, counted)
@@ -133,13 +137,18 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const result = await perform(core, actor, operation, toInput(operation.input, names, parameters))
+    const input = { ...documentOf(row, request), ...toInput(operation.input, names, parameters) }
+    const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     await requireNoFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
     throw restErrorOf(error, row)
   }
+}
+
+function documentOf({ bodyTextAs, operation, names = noNames }: RestRoute, { body, text = '' }: RouteRequest) {
+  return bodyTextAs === undefined ? {} : { ...renamed(operation.input, names, body), [bodyTextAs]: text }
 }
 
 function hasCredential({ form, body }: RouteRequest): boolean {
@@ -165,7 +174,7 @@ function replyTo(
 ): Reply {
   const { shape, content, operation, names = noNames } = row
   if (result === undefined) return { status: 204 }
-  const status = statusOf(row)
+  const status = row.isCreated?.(result) ? 201 : statusOf(row)
   if (shape === undefined && content === undefined) return { status }
   const headers = row.headers?.(result)
   if (content !== undefined) {

@@ -22,6 +22,34 @@ export function toInput(
   return Object.fromEntries(entries)
 }
 
+/**
+ * What a document says for the input of an operation: names are put into the operation's, also nested ones, and values are
+ * left as they are.
+ */
+export function renamed(schema: InputSchema, names: Names, document: unknown): Record<string, unknown> {
+  if (!isObject(document)) return {}
+  return Object.fromEntries(
+    parametersOf(schema, names).flatMap(({ key, name, schema: parameter }) =>
+      Object.hasOwn(document, name) ? [[key, renamedValue(parameter, document[name])]] : [],
+    ),
+  )
+}
+
+function renamedValue(schema: z.core.$ZodType, value: unknown): unknown {
+  const { element, shape } = traitsOf(schema)
+  if (Array.isArray(value)) return element === undefined ? value : value.map((one) => renamedValue(element, one))
+  if (!isObject(value) || shape === undefined) return value
+  return Object.fromEntries(
+    Object.entries(shape).flatMap(([key, member]) => {
+      const name = snakeCase(key)
+      return Object.hasOwn(value, name) ? [[key, renamedValue(member, value[name])]] : []
+    }),
+  )
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** None where it says as much as nothing. */
 const entry = (key: string, value: unknown): [string, unknown][] => (value === undefined ? [] : [[key, value]])
 

@@ -223,6 +223,58 @@ test('labels', async () => {
   expect((await root.GroupLabels.create(group, 'wide', '#00f')).name).toBe('wide')
 })
 
+test('pipelines, their jobs and bridges', async () => {
+  const put = (pipeline: number, body: object) =>
+    fetch(`${core.url}/api/v4/projects/${project}/pipeline_records/${pipeline}`, {
+      method: 'PUT',
+      headers: { 'PRIVATE-TOKEN': core.rootToken, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const run = { id: 31, iid: 1, status: 'failed', ref: 'main', sha: 'a1', source: 'push', tag: false }
+  const times = { created_at: '2026-02-03 04:00:00 UTC', finished_at: '2026-02-03 04:02:00 UTC', duration: 63 }
+  const home = { id: 9, path_with_namespace: 'g/p' }
+  const builds = [
+    { id: 380, name: 'compile', stage: 'build', status: 'success', duration: 1.5 },
+    { id: 382, name: 'unit', stage: 'test', status: 'failed', failure_reason: 'script_failure', runner: { id: 6 } },
+  ]
+  const bridges = [{ id: 381, name: 'deploy', stage: 'deploy', status: 'success' }]
+  expect((await put(31, { object_attributes: { ...run, ...times }, project: home, builds, bridges })).status).toBe(201)
+  const child = { id: 32, status: 'running', ref: 'main', source: 'parent_pipeline' }
+  const from = { pipeline_id: 31, job_id: 381, project: home }
+  expect((await put(32, { object_attributes: child, project: home, source_pipeline: from })).status).toBe(201)
+
+  expect((await root.Pipelines.all(project)).map(({ id }) => id)).toEqual([32, 31])
+  expect((await root.Pipelines.all(project, { scope: 'finished' })).map(({ id }) => id)).toEqual([31])
+  expect((await root.Pipelines.all(project, { perPage: 1 })).map(({ id }) => id)).toEqual([32, 31])
+  const shown = await root.Pipelines.show(project, 31)
+  expect(shown).toMatchObject({
+    ...run,
+    project_id: project,
+    created_at: '2026-02-03T04:00:00.000Z',
+    finished_at: '2026-02-03T04:02:00.000Z',
+    duration: 63,
+    detailed_status: { text: 'Failed', label: 'failed', group: 'failed', icon: 'status_failed' },
+    web_url: `${core.url}/ops/tools/-/pipelines/31`,
+  })
+  expect(await root.Pipelines.show(project, 'latest', { ref: 'main' })).toMatchObject({ id: 32 })
+
+  expect((await root.Jobs.all(project, { pipelineId: 31 })).map(({ name }) => name)).toEqual(['unit', 'compile'])
+  expect((await root.Jobs.all(project, { scope: 'failed' })).map(({ id }) => id)).toEqual([382])
+  expect((await root.Jobs.all(project, { pagination: 'keyset', perPage: 1 })).map(({ id }) => id)).toEqual([382, 380])
+  expect(await root.Jobs.show(project, 382)).toMatchObject({
+    stage: 'test',
+    failure_reason: 'script_failure',
+    runner: { id: 6 },
+    pipeline: { id: 31, status: 'failed' },
+  })
+  const [deploy] = await root.Jobs.allPipelineBridges(project, 31)
+  expect(deploy).toMatchObject({ id: 381, name: 'deploy', downstream_pipeline: { id: 32, status: 'running' } })
+
+  await root.Pipelines.remove(project, 31)
+  expect(await statusOf(root.Pipelines.show(project, 31))).toBe(404)
+  expect(await statusOf(root.Jobs.show(project, 382))).toBe(404)
+})
+
 describe('repositories', () => {
   test('commits, and what they changed', async () => {
     const made = await root.Commits.create(project, 'main', 'Two files\n\nand why', [

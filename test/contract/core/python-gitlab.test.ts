@@ -198,6 +198,22 @@ const expected: Readonly<Record<string, unknown>> = {
       ['closed', 3, BEGINS],
     ],
   },
+  pipelines: {
+    put: 'running',
+    list: [32, 31],
+    scoped: [31],
+    shown: ['failed', 'main', 'push', 63, 'failed', '2026-02-03T04:02:00.000Z'],
+    latest: 32,
+    jobs: [
+      [382, 'unit', 'failed'],
+      [380, 'compile', 'success'],
+    ],
+    bridges: [['deploy', 32]],
+    job: ['script_failure', 31],
+    'all jobs': [382, 380],
+    keyset: [382, 380],
+    removed: [...notFound, '404 Not found'],
+  },
   project_milestones: { changed: ['v2', '2026-04-01', 'active'], issues: ['Sow'], none: [] },
 }
 

@@ -496,6 +496,58 @@ def group_milestones():
 
 
 @step
+def pipelines():
+    project = new_project("tools", new_group("pipelines"))
+
+    def put(pipeline, **body):
+        # The client has no method for what is not the platform's.
+        return root.http_put(f"/projects/{project.id}/pipeline_records/{pipeline}", post_data=body)
+
+    home = {"id": 9, "path_with_namespace": "g/p"}
+    put(
+        31,
+        object_attributes={
+            "id": 31,
+            "status": "failed",
+            "ref": "main",
+            "source": "push",
+            "duration": 63,
+            "finished_at": "2026-02-03 04:02:00 UTC",
+        },
+        project=home,
+        builds=[
+            {"id": 380, "name": "compile", "stage": "build", "status": "success"},
+            {"id": 382, "name": "unit", "stage": "test", "status": "failed", "failure_reason": "script_failure"},
+        ],
+        bridges=[{"id": 381, "name": "deploy", "stage": "deploy", "status": "success"}],
+    )
+    child = put(
+        32,
+        object_attributes={"id": 32, "status": "running", "ref": "main"},
+        project=home,
+        source_pipeline={"pipeline_id": 31, "job_id": 381, "project": home},
+    )
+    shown = project.pipelines.get(31)
+    job = project.jobs.get(382)
+    seen = {
+        "put": child["status"],
+        "list": [one.id for one in project.pipelines.list(get_all=True)],
+        "scoped": [one.id for one in project.pipelines.list(scope="finished", get_all=True)],
+        "shown": pick(shown, "status", "ref", "source", "duration")
+        + [shown.detailed_status["label"], shown.finished_at],
+        "latest": project.pipelines.latest(ref="main").id,
+        "jobs": [[one.id, one.name, one.status] for one in shown.jobs.list(get_all=True)],
+        "bridges": [[one.name, one.downstream_pipeline["id"]] for one in shown.bridges.list(get_all=True)],
+        "job": [job.failure_reason, job.pipeline["id"]],
+        "all jobs": [one.id for one in project.jobs.list(get_all=True)],
+        "keyset": [one.id for one in project.jobs.list(pagination="keyset", per_page=1, get_all=True)],
+    }
+    shown.delete()
+    seen["removed"] = refusal(project.pipelines.get, 31)
+    return seen
+
+
+@step
 def project_milestones():
     project = new_project("tools", new_group("project-milestones"))
     made = project.milestones.create({"title": "v1", "due_date": "2026-04-01"})

@@ -152,6 +152,18 @@ const expected: Record<Permission, { readonly spec: string; readonly group?: str
     spec: 'platform: Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
+  read_pipeline: {
+    spec: 'platform: whoever sees the project, Guests of private ones too (project-based pipeline visibility is on)',
+    project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+  },
+  create_pipeline_record: {
+    spec: 'design.md 6: Developer and above',
+    project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
+  },
+  remove_pipeline: {
+    spec: 'platform: Owners',
+    project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
+  },
   read_milestone: {
     spec: 'rest-part2-details 8.2: signed in, also for public groups, and group visible',
     group: '--yyyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',

@@ -56,6 +56,10 @@ export const permissionTable = {
   update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true },
   remove_merge_request: { least: owner, endsWithArchiving: true },
 
+  read_pipeline: { least: guest, visitors: 'anyone' },
+  create_pipeline_record: { least: developer, endsWithArchiving: true },
+  remove_pipeline: { least: owner, endsWithArchiving: true },
+
   read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true },
   admin_milestone: { least: planner, endsWithArchiving: true },
   remove_milestone: { least: developer, endsWithArchiving: true },

@@ -30,12 +30,16 @@ export const dayOrInstant = z.string().transform((text, context) => {
 export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
 
-const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i
 
-function instantMs(text: string): number | undefined {
+/** `undefined` for what is no such moment. */
+export function instantMs(text: string): number | undefined {
   const match = isoDateTime.exec(text)
   if (match === null || dayOf(match[1]!) !== match[1]) return undefined
-  const zone = (match[3] ?? 'Z').toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')
+  const zone = (match[3] ?? 'Z')
+    .toUpperCase()
+    .replace('UTC', 'Z')
+    .replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')
   const ms = Date.parse(`${match[1]}T${match[2] ?? '00:00'}${zone}`)
   return Number.isNaN(ms) ? undefined : ms
 }

@@ -25,6 +25,7 @@ import {
   findVariables,
   insertVariable,
   pageOfVariables,
+  type SealedVariable,
   unsealVariable,
   updateVariable,
 } from './variable-store.ts'
@@ -85,10 +86,19 @@ export async function variablesFor(
   project: Project,
   circumstances: VariableCircumstances,
 ): Promise<Variable[]> {
-  const all = await findSealedVariables(reading, { projectId: project.id, groupIds: project.groupIds })
-  const nearestFirst = [undefined, ...project.groupIds.toReversed()]
-  const levels = nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
+  const levels = await variableLevelsOf(reading, project)
   return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
+}
+
+/** Those of the project, then of its groups from the nearest up, still sealed; `keys`: only of these. */
+export async function variableLevelsOf(
+  reading: Reading,
+  { id: projectId, groupIds }: Project,
+  keys?: readonly string[],
+): Promise<SealedVariable[][]> {
+  const all = await findSealedVariables(reading, { projectId, groupIds }, keys)
+  const nearestFirst = [undefined, ...groupIds.toReversed()]
+  return nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
 }
 
 type Named = z.output<z.ZodObject<typeof named>>

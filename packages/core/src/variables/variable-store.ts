@@ -62,10 +62,11 @@ export interface ParentIds {
   readonly groupIds: readonly number[]
 }
 
-/** Of a project and groups, still sealed. */
+/** Of a project and groups, still sealed; `keys`: only of these. */
 export async function findSealedVariables(
   { db }: Reading,
   { projectId, groupIds }: ParentIds,
+  keys?: readonly string[],
 ): Promise<SealedVariable[]> {
   const rows = await db
     .selectFrom('ci_variables')
@@ -73,6 +74,7 @@ export async function findSealedVariables(
     .where((eb) =>
       eb.or([eb('project_id', '=', projectId), ...(groupIds.length > 0 ? [eb('group_id', 'in', [...groupIds])] : [])]),
     )
+    .$if(keys !== undefined, (query) => query.where('key', 'in', [...keys!]))
     .orderBy('id')
     .execute()
   return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))

@@ -1,0 +1,157 @@
+import type { Generated, Insertable, Selectable } from 'kysely'
+import type { Reading, Tx } from '../kit/context.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { Project } from '../projects/project.ts'
+import type { Job, JobFilter, JobOfPipeline, Pipeline } from './pipeline.ts'
+import { pipelinesByKey } from './pipeline-store.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    pipeline_jobs: PipelineJobsTable
+  }
+}
+
+interface PipelineJobsTable {
+  id: Generated<number>
+  pipeline_key: number
+  project_id: number
+  /** The one it came with. */
+  job_id: number
+  is_bridge: number
+  is_retried: number
+  status: string
+  /** JSON of what is only shown. */
+  details: string
+}
+
+type Row = Selectable<PipelineJobsTable>
+type Details = Omit<Job, 'id' | 'isBridge' | 'isRetried' | 'status'>
+
+/** Rows in one statement; the databases bound its parameters. */
+const ROWS_AT_ONCE = 1_000
+
+export type JobKind = 'build' | 'bridge'
+
+/** The newest first. */
+export async function pageOfPipelineJobs(
+  reading: Reading,
+  pipeline: Pipeline,
+  filter: JobFilter & { readonly kind: JobKind; readonly includeRetried: boolean },
+  page: PageRequest,
+): Promise<Page<JobOfPipeline>> {
+  const query = wanted(reading, filter.kind, filter)
+    .where('pipeline_key', '=', pipeline.key)
+    .$if(!filter.includeRetried, (all) => all.where('is_retried', '=', 0))
+    .orderBy('job_id', 'desc')
+  const rows = await pageOf(reading, query, page)
+  return { ...rows, items: rows.items.map((row) => ({ ...jobOf(row), pipeline })) }
+}
+
+/** Builds of all its pipelines, the newest first. */
+export async function pageOfProjectJobs(
+  reading: Reading,
+  { id }: Project,
+  filter: JobFilter,
+  page: PageRequest,
+): Promise<Page<JobOfPipeline>> {
+  const query = wanted(reading, 'build', filter)
+    .where('project_id', '=', id)
+    .orderBy('job_id', 'desc')
+    .orderBy('id', 'desc')
+  const rows = await pageOf(reading, query, page)
+  return { ...rows, items: await jobsOf(reading, rows.items) }
+}
+
+export async function keysetPageOfProjectJobs(
+  reading: Reading,
+  { id }: Project,
+  filter: JobFilter,
+  page: KeysetRequest,
+): Promise<KeysetPage<JobOfPipeline>> {
+  const query = wanted(reading, 'build', filter).where('project_id', '=', id)
+  const rows = await keysetPageOf<'pipeline_jobs', Row>(query, page, [
+    { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
+    { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
+  ])
+  return { ...rows, items: await jobsOf(reading, rows.items) }
+}
+
+/**
+ * A build. Of several pipelines that claim it, the first one it came with.
+ *
+ * @throws DomainError `not_found`, also for one of another project
+ */
+export async function getJobRow(reading: Reading, { id }: Project, jobId: number): Promise<JobOfPipeline> {
+  const row = await wanted(reading, 'build', {})
+    .where('project_id', '=', id)
+    .where('job_id', '=', jobId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  const [job] = await jobsOf(reading, [row])
+  return job!
+}
+
+/** Of one pipeline; rows that say the same already are left alone. */
+export async function setJobs(
+  { db }: Tx,
+  { id: projectId }: Project,
+  key: number,
+  jobs: readonly Job[],
+): Promise<void> {
+  const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', key).execute()
+  const before = new Map(stored.map((row) => [row.job_id, row]))
+  const rows = jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...columnsOf(job) }))
+  const changed = rows.filter((row) => !isSame(row, before.get(row.job_id)))
+  const kept = new Set(rows.map((row) => row.job_id))
+  for (const row of changed) kept.delete(row.job_id)
+  const gone = stored.filter((row) => !kept.has(row.job_id)).map((row) => row.id)
+  for (const ids of inParts(gone)) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (const values of inParts(changed)) await db.insertInto('pipeline_jobs').values(values).execute()
+}
+
+function* inParts<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
+}
+
+const wanted = ({ db }: Reading, kind: JobKind, { scope }: JobFilter) =>
+  db
+    .selectFrom('pipeline_jobs')
+    .selectAll()
+    .where('is_bridge', '=', kind === 'bridge' ? 1 : 0)
+    .$if(scope !== undefined && scope.length > 0, (query) => query.where('status', 'in', [...scope!]))
+
+async function jobsOf(reading: Reading, rows: readonly Row[]): Promise<JobOfPipeline[]> {
+  const pipelines = await pipelinesByKey(
+    reading,
+    rows.map((row) => row.pipeline_key),
+  )
+  return rows.map((row) => ({ ...jobOf(row), pipeline: pipelines.get(row.pipeline_key)! }))
+}
+
+function columnsOf({ id, isBridge, isRetried, status, ...details }: Job) {
+  return {
+    job_id: id,
+    is_bridge: Number(isBridge),
+    is_retried: Number(isRetried),
+    status,
+    details: JSON.stringify(details satisfies Details),
+  } satisfies Partial<Insertable<PipelineJobsTable>>
+}
+
+const isSame = (row: ReturnType<typeof columnsOf>, stored: Row | undefined): boolean =>
+  stored !== undefined &&
+  row.is_bridge === stored.is_bridge &&
+  row.is_retried === stored.is_retried &&
+  row.status === stored.status &&
+  row.details === stored.details
+
+const jobOf = (row: Row): Job => ({
+  ...(JSON.parse(row.details) as Details),
+  id: row.job_id,
+  isBridge: row.is_bridge === 1,
+  isRetried: row.is_retried === 1,
+  status: row.status,
+})

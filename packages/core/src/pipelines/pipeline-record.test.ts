@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DomainError } from '../kit/domain-error.ts'
+import { parseInput } from '../kit/parse-input.ts'
+import { asOf, MAX_JOBS, pipelineDraftOf, putRecordInput } from './pipeline-record.ts'
+
+const run = { id: 31, status: 'success' }
+const build = { id: 380, status: 'success' }
+const read = (record: object) =>
+  pipelineDraftOf(
+    parseInput(putRecordInput, { project: 1, pipelineId: 31, objectAttributes: run, payload: '', ...record }),
+  )
+
+function firstProblem(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    const { failure } = error as DomainError
+    return failure.code === 'parameters' && failure.problems[0]?.path
+  }
+  return 'was read'
+}
+
+describe('refused, and where', () => {
+  test.each<[string, object, (string | number)[]]>([
+    ['nothing', { objectAttributes: undefined }, ['objectAttributes']],
+    ['no object', { objectAttributes: [] }, ['objectAttributes']],
+    ['no id', { objectAttributes: { status: 'success' } }, ['objectAttributes', 'id']],
+    ['the id of another', { objectAttributes: { ...run, id: 32 } }, ['objectAttributes', 'id']],
+    ['id 0', { pipelineId: 0, objectAttributes: { ...run, id: 0 } }, ['pipelineId']],
+    ['an id above 2^53', { pipelineId: 2 ** 53, objectAttributes: { ...run, id: 2 ** 53 } }, ['pipelineId']],
+    ['an id with a fraction', { objectAttributes: { ...run, id: 31.5 } }, ['objectAttributes', 'id']],
+    ['no status', { objectAttributes: { id: 31 } }, ['objectAttributes', 'status']],
+    ['a blank status', { objectAttributes: { ...run, status: ' \0' } }, ['objectAttributes', 'status']],
+    ['a status that is a number', { objectAttributes: { ...run, status: 7 } }, ['objectAttributes', 'status']],
+    ['a job hook', { objectKind: 'build' }, ['objectKind']],
+    ['a job without id', { builds: [build, { status: 'success' }] }, ['builds', 1, 'id']],
+    ['a job without status', { builds: [{ id: 380 }] }, ['builds', 0, 'status']],
+    ['a job that is none', { builds: [null] }, ['builds', 0]],
+    ['a bridge with id 0', { bridges: [{ ...build, id: 0 }] }, ['bridges', 0, 'id']],
+    ['too many jobs', { builds: Array(MAX_JOBS).fill(build), bridges: [build] }, ['builds']],
+  ])('%s', (_, record, path) => {
+    expect(firstProblem(() => read(record))).toEqual(path)
+  })
+})
+
+test.each([
+  ['failure', 'failed'],
+  ['CANCELLED', 'canceled'],
+  [' Success ', 'success'],
+  ['waiting_for_callback', 'waiting_for_callback'],
+  ['Melting', 'Melting'],
+])('the status %j is %s', (status, expected) => {
+  expect(read({ objectAttributes: { ...run, status } }).status).toBe(expected)
+})
+
+test.each([
+  ['2026-02-03 04:05:06 UTC', Date.UTC(2026, 1, 3, 4, 5, 6)],
+  ['2026-02-02 21:05:06 -0700', Date.UTC(2026, 1, 3, 4, 5, 6)],
+  ['2026-02-03T04:05:06.789Z', Date.UTC(2026, 1, 3, 4, 5, 6, 789)],
+  ['2026-02-03 04:05:06', Date.UTC(2026, 1, 3, 4, 5, 6)],
+  ['0001-01-01T00:00:00Z', undefined],
+  ['2026-02-30 04:05:06 UTC', undefined],
+  ['null', undefined],
+])('the time %j', (finishedAt, expected) => {
+  expect(read({ objectAttributes: { ...run, finishedAt } }).finishedAtMs).toBe(expected)
+})
+
+test('what is optional and unusable counts as not said', () => {
+  const wrong = { iid: 'x', name: 7, tag: 'yes', createdAt: 5, duration: '63', queuedDuration: -1, sha: null, ref: ' ' }
+  const bare = read({})
+  expect(read({ objectAttributes: { ...run, ...wrong }, user: 'ada', commit: [], builds: {}, bridges: 'x' })).toEqual(
+    bare,
+  )
+  const empty = { runner: { id: 0, description: '' }, artifactsFile: { filename: null, size: null }, user: {} }
+  expect(read({ builds: [{ ...build, ...empty }] }).jobs[0]).toMatchObject({
+    runner: undefined,
+    artifacts: undefined,
+    user: undefined,
+  })
+})
+
+test('texts are cut, and hold nothing that a database cannot keep', () => {
+  const { name, ref, commit } = read({
+    objectAttributes: { ...run, name: 'a\0b\ud83d', ref: 'x'.repeat(5_000) },
+    commit: { message: `${'y'.repeat(9_999)}\u{1f600}` },
+  })
+  expect([name, ref?.length]).toEqual(['a\ufffdb\ufffd', 1_024])
+  expect(commit?.message).toBe(`${'y'.repeat(9_999)}\ufffd`)
+})
+
+test('edge 39: of a job that comes twice the bridge counts, then the later end', () => {
+  const finishedAt = '2026-02-03 04:05:06 UTC'
+  const builds = [{ ...build, status: 'failed', finishedAt }, build, { id: 381, status: 'success' }]
+  const { jobs } = read({ builds, bridges: [{ id: 381, status: 'failed' }] })
+  expect(jobs.map(({ id, isBridge, status }) => [id, isBridge, status])).toEqual([
+    [380, false, 'failed'],
+    [381, true, 'failed'],
+  ])
+})
+
+test('edge 40: of attempts of one job the highest id counts', () => {
+  const attempt = (id: number, name?: string) => ({ id, status: 'success', stage: 'test', name })
+  const { jobs } = read({
+    builds: [attempt(3, 'unit'), attempt(1, 'unit'), attempt(2, 'lint'), attempt(4), attempt(5)],
+  })
+  expect(jobs.filter(({ isRetried }) => isRetried).map(({ id }) => id)).toEqual([1])
+})
+
+test('failure reasons are of failures', () => {
+  const { jobs } = read({ builds: [{ ...build, failureReason: 'unknown_failure' }] })
+  expect(jobs[0]!.failureReason).toBeUndefined()
+})
+
+describe('where it comes from', () => {
+  const own = { id: 1, pathWithNamespace: 'ops/tools' }
+  test.each<[string, object, object | undefined]>([
+    ['its own project', { project: own }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
+    ['another', { project: { id: 2, pathWithNamespace: 'ops/far' } }, { isOtherProject: true, projectPath: 'ops/far' }],
+    ['a bridge', { project: own, bridgeId: 301 }, { jobId: 301 }],
+    ['itself', { project: own, pipelineId: 31 }, undefined],
+    ['nobody knows', { pipelineId: undefined }, undefined],
+  ])('%s', (_, more, expected) => {
+    const { upstream } = read({ hookProject: own, sourcePipeline: { pipelineId: 30, jobId: 300, ...more } })
+    if (expected === undefined) expect(upstream).toBeUndefined()
+    else expect(upstream).toMatchObject(expected)
+  })
+})
+
+test('as of when it is', () => {
+  const times = { createdAt: '2026-02-03T04:00:00Z', finishedAt: '2026-02-03T04:10:00Z' }
+  const builds = [{ ...build, startedAt: '2026-02-03T04:20:00Z' }]
+  const of = (status: string) => asOf(read({ objectAttributes: { ...run, ...times, status }, builds }))
+  expect([of('success'), of('running')]).toEqual([Date.UTC(2026, 1, 3, 4, 10), Date.UTC(2026, 1, 3, 4, 20)])
+  expect(asOf(read({}))).toBeUndefined()
+})
+
+test('the order of jobs makes no difference', () => {
+  const builds = fc.uniqueArray(
+    fc.record({ id: fc.integer({ min: 1, max: 99 }), status: fc.constant('success'), name: fc.constantFrom('a', 'b') }),
+    { selector: ({ id }) => id, maxLength: 8 },
+  )
+  fc.assert(
+    fc.property(builds, (all) => {
+      expect(read({ builds: all.toReversed() })).toEqual(read({ builds: all }))
+    }),
+  )
+})

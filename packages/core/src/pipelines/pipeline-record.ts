@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import { instantMs, namespaceRef } from '../kit/parameter-schemas.ts'
+import { problem } from '../kit/parse-input.ts'
+import type { Job, PipelineDraft, Upstream } from './pipeline.ts'
+import { canonicalStatus, isComplete } from './pipeline-status.ts'
+
+/** Builds and bridges together. */
+export const MAX_JOBS = 20_000
+/** Longer texts are cut. */
+const MAX_TEXT_LENGTH = 1_024
+const MAX_MESSAGE_LENGTH = 10_000
+const MAX_SECONDS = 1_000_000_000
+const MAX_TAGS = 100
+
+/** What is optional and unusable counts as not said. Null is so usual that it must not be found out by failing. */
+const lenient = <Schema extends z.ZodType>(schema: Schema) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .catch(undefined)
+const textUpTo = (most: number) => lenient(z.string().transform((given) => usable(given, most)))
+
+const id = z.int().min(1)
+const someId = lenient(id)
+const text = textUpTo(MAX_TEXT_LENGTH)
+const flag = lenient(z.boolean())
+const seconds = lenient(z.number().min(0).max(MAX_SECONDS))
+const moment = lenient(z.string().transform(momentMs))
+const status = z
+  .string()
+  .max(255)
+  .refine((word) => usable(word) !== undefined)
+  .transform((word) => canonicalStatus(sound(word)))
+
+const user = lenient(z.object({ id: someId, username: text, name: text }))
+const projectOf = lenient(z.object({ id: someId, pathWithNamespace: text, webUrl: text }))
+
+const job = z.object({
+  id,
+  status,
+  bridge: flag,
+  name: text,
+  stage: text,
+  createdAt: moment,
+  startedAt: moment,
+  finishedAt: moment,
+  duration: seconds,
+  queuedDuration: seconds,
+  failureReason: text,
+  when: text,
+  manual: flag,
+  allowFailure: flag,
+  user,
+  runner: lenient(
+    z.object({
+      id: someId,
+      description: text,
+      runnerType: text,
+      active: flag,
+      isShared: flag,
+      tags: lenient(z.array(text)),
+    }),
+  ),
+  artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
+  environment: lenient(z.object({ name: text, action: text, deploymentTier: text })),
+})
+const jobs = z.preprocess((list) => (Array.isArray(list) ? list : undefined), z.array(job).max(MAX_JOBS).optional())
+
+/**
+ * A pipeline hook, as far as it is kept; its variables are not, as they may hold secrets.
+ *
+ * @see spec/pipeline-telemetry.md 1.1, 1.4; design.md 6
+ */
+export const putRecordInput = z
+  .object({
+    project: namespaceRef,
+    pipelineId: id,
+    objectKind: z.preprocess(
+      (kind) => (typeof kind === 'string' && kind !== '' ? kind : undefined),
+      z.literal('pipeline').optional(),
+    ),
+    objectAttributes: z.object({
+      id,
+      status,
+      iid: someId,
+      name: text,
+      detailedStatus: text,
+      source: text,
+      ref: text,
+      tag: flag,
+      sha: text,
+      beforeSha: text,
+      createdAt: moment,
+      startedAt: moment,
+      finishedAt: moment,
+      duration: seconds,
+      queuedDuration: seconds,
+    }),
+    user,
+    /** The forge's own. */
+    hookProject: projectOf,
+    commit: lenient(
+      z.object({
+        id: text,
+        title: text,
+        message: textUpTo(MAX_MESSAGE_LENGTH),
+        timestamp: moment,
+        author: lenient(z.object({ name: text })),
+      }),
+    ),
+    sourcePipeline: lenient(z.object({ pipelineId: someId, jobId: someId, bridgeId: someId, project: projectOf })),
+    builds: jobs,
+    bridges: jobs,
+    /** All of it, as the text it came in. */
+    payload: z.string(),
+  })
+  .superRefine(({ pipelineId, objectAttributes, builds = [], bridges = [] }, context) => {
+    if (objectAttributes.id !== pipelineId) {
+      context.addIssue(problem('invalid', { path: ['objectAttributes', 'id'] }))
+    }
+    if (builds.length + bridges.length > MAX_JOBS) context.addIssue(problem('invalid', { path: ['builds'] }))
+  })
+type PutRecord = z.output<typeof putRecordInput>
+
+/** Pure; the order of builds and bridges makes no difference. */
+export function pipelineDraftOf(input: PutRecord): PipelineDraft {
+  const { objectAttributes: run, commit } = input
+  const listed = jobsOf(input)
+  const starts = listed.flatMap(({ startedAtMs }) => startedAtMs ?? [])
+  return {
+    id: run.id,
+    iid: run.iid,
+    name: run.name,
+    status: run.status,
+    detailedStatus: run.detailedStatus,
+    source: run.source,
+    ref: run.ref,
+    isTag: run.tag,
+    sha: run.sha,
+    beforeSha: run.beforeSha,
+    user: unlessEmpty(input.user),
+    commit: commit && {
+      id: commit.id,
+      title: commit.title,
+      message: commit.message,
+      authorName: commit.author?.name,
+      committedAtMs: commit.timestamp,
+    },
+    upstream: upstreamOf(input),
+    createdAtMs: run.createdAt,
+    startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
+    finishedAtMs: run.finishedAt,
+    durationSeconds: run.duration,
+    queuedSeconds: run.queuedDuration,
+    jobs: listed,
+  }
+}
+
+/** Of a complete one when it finished, else the latest time it tells of. */
+export function asOf({ status: word, jobs: all, ...run }: PipelineDraft): number | undefined {
+  if (isComplete(word) && run.finishedAtMs !== undefined) return run.finishedAtMs
+  const times = [run, ...all].flatMap((each) => [each.createdAtMs, each.startedAtMs, each.finishedAtMs])
+  return times.reduce((latest, time) => (time === undefined || time < (latest ?? 0) ? latest : time), undefined)
+}
+
+/** By id. Of several with one id the bridge counts, then the later end, then the later in the list. */
+function jobsOf({ builds = [], bridges = [] }: PutRecord): Job[] {
+  const byId = new Map<number, Job>()
+  for (const one of [...builds.map((build) => jobOf(build, false)), ...bridges.map((bridge) => jobOf(bridge, true))]) {
+    const other = byId.get(one.id)
+    if (other === undefined || isBetter(one, other)) byId.set(one.id, one)
+  }
+  const ordered = [...byId.values()].toSorted((a, b) => a.id - b.id)
+  const effective = new Map(ordered.map((each) => [attemptKey(each), each.id]))
+  return ordered.map((each) => ({
+    ...each,
+    isRetried: each.name !== undefined && effective.get(attemptKey(each)) !== each.id,
+  }))
+}
+
+const attemptKey = ({ isBridge, stage, name }: Job): string => JSON.stringify([isBridge, stage, name])
+
+function isBetter(one: Job, other: Job): boolean {
+  if (one.isBridge !== other.isBridge) return one.isBridge
+  return (one.finishedAtMs ?? 0) >= (other.finishedAtMs ?? 0)
+}
+
+function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
+  const { runner } = given
+  return {
+    id: given.id,
+    isBridge: isListedAsBridge || given.bridge === true,
+    isRetried: false,
+    name: given.name,
+    stage: given.stage,
+    status: given.status,
+    // Some sources fill it in whatever the status.
+    failureReason: given.status === 'failed' ? given.failureReason : undefined,
+    when: given.when,
+    isManual: given.manual,
+    allowFailure: given.allowFailure ?? false,
+    createdAtMs: given.createdAt,
+    startedAtMs: given.startedAt,
+    finishedAtMs: given.finishedAt,
+    durationSeconds: given.duration,
+    queuedSeconds: given.queuedDuration,
+    user: unlessEmpty(given.user),
+    // Some relays fill in what there is not: `{ id: 0, description: "" }`.
+    runner:
+      (runner?.id ?? runner?.description) === undefined
+        ? undefined
+        : runner && {
+            id: runner.id,
+            description: runner.description,
+            type: runner.runnerType,
+            isActive: runner.active,
+            isShared: runner.isShared,
+            tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
+          },
+    artifacts: unlessEmpty(given.artifactsFile),
+    environment: unlessEmpty(given.environment),
+  }
+}
+
+/** @see spec/pipeline-telemetry.md 2.5 */
+function upstreamOf({ pipelineId, sourcePipeline: from, hookProject: own, objectAttributes }: PutRecord) {
+  if (from?.pipelineId === undefined || from.pipelineId === pipelineId) return undefined
+  const { project } = from
+  const upstream: Upstream = {
+    pipelineId: from.pipelineId,
+    jobId: from.bridgeId ?? from.jobId,
+    isOtherProject:
+      differ(project?.id, own?.id) ??
+      differ(project?.pathWithNamespace, own?.pathWithNamespace) ??
+      differ(project?.webUrl, own?.webUrl) ??
+      objectAttributes.source === 'pipeline',
+    projectPath: project?.pathWithNamespace,
+  }
+  return upstream
+}
+
+const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>
+  section && Object.values(section).some((member) => member !== undefined) ? section : undefined
+
+const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean | undefined =>
+  one === undefined || other === undefined ? undefined : one !== other
+
+/** `undefined` for what is blank. */
+function usable(given: string, most = MAX_TEXT_LENGTH): string | undefined {
+  return /[^\s\0]/.test(given) ? sound(given.slice(0, most)) : undefined
+}
+
+/** Neither database keeps these, and no client could read them. */
+const sound = (given: string): string => given.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
+
+/** Relays write the year 1 for what there is not. */
+function momentMs(given: string): number | undefined {
+  const ms = instantMs(given.trim())
+  return ms !== undefined && ms > 0 ? ms : undefined
+}

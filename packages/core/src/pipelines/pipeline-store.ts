@@ -1,0 +1,293 @@
+import type { Generated, Insertable, Selectable } from 'kysely'
+import { allowedInProject } from '../access/visible-store.ts'
+import type { Actor, Reading, Tx } from '../kit/context.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { Project } from '../projects/project.ts'
+import type { Pipeline, PipelineDraft, PipelineFilter } from './pipeline.ts'
+import type { Told } from './pipeline-news.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    pipelines: PipelinesTable
+  }
+}
+
+interface PipelinesTable {
+  /** Ours; `pipeline_id` is the one it came with. */
+  id: Generated<number>
+  project_id: number
+  pipeline_id: number
+  iid: number | null
+  name: string | null
+  status: string
+  source: string | null
+  ref: string | null
+  is_tag: number | null
+  sha: string | null
+  user_id: number | null
+  username: string | null
+  created_at_ms: number | null
+  updated_at_ms: number
+  as_of_ms: number | null
+  /** Of another project; null: of the same, or nobody knows of which. */
+  upstream_project_path: string | null
+  upstream_pipeline_id: number | null
+  upstream_job_id: number | null
+  /** JSON of what is only shown. */
+  details: string
+  digest: string
+}
+
+type Row = Selectable<PipelinesTable> & { project_path: string }
+type Details = Pick<
+  Pipeline,
+  | 'detailedStatus'
+  | 'beforeSha'
+  | 'user'
+  | 'commit'
+  | 'upstream'
+  | 'startedAtMs'
+  | 'finishedAtMs'
+  | 'durationSeconds'
+  | 'queuedSeconds'
+>
+
+export async function pageOfPipelines(
+  reading: Reading,
+  { id: projectId }: Project,
+  filter: PipelineFilter,
+  page: PageRequest,
+): Promise<Page<Pipeline>> {
+  return mapPage(await pageOf(reading, ordered(wanted(reading, projectId, filter), filter), page), pipelineOf)
+}
+
+/** The one with the highest id of a ref. */
+export async function findLatestPipeline(
+  reading: Reading,
+  { id }: Project,
+  ref: string,
+): Promise<Pipeline | undefined> {
+  const row = await ofProject(reading, id)
+    .where('pipelines.ref', '=', ref)
+    .orderBy('pipelines.pipeline_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && pipelineOf(row)
+}
+
+/** @throws DomainError `not_found`, also for one of another project */
+export async function getPipelineRow(reading: Reading, project: Project, id: number): Promise<Pipeline> {
+  const row = await ofProject(reading, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return pipelineOf(row)
+}
+
+/** Of what is there, as much as says whether a record is news. */
+export async function findTold(
+  { db }: Reading,
+  { id: projectId }: Project,
+  id: number,
+): Promise<(Told & { readonly key: number }) | undefined> {
+  const row = await db
+    .selectFrom('pipelines')
+    .select(['id', 'status', 'as_of_ms', 'digest'])
+    .where('project_id', '=', projectId)
+    .where('pipeline_id', '=', id)
+    .executeTakeFirst()
+  return row && { key: row.id, status: row.status, asOfMs: row.as_of_ms ?? undefined, digest: row.digest }
+}
+
+/** By our own keys. */
+export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
+  const wantedKeys = [...new Set(keys)]
+  if (wantedKeys.length === 0) return new Map()
+  const rows = await withPath(reading).where('pipelines.id', 'in', wantedKeys).execute()
+  return new Map(rows.map((row) => [row.id, pipelineOf(row)]))
+}
+
+/**
+ * What bridges of a pipeline have started, as far as the actor may see it, by the bridge's id. A project says itself whose
+ * downstream it is: the pipeline's own project goes before others, and what has long been there before what came later.
+ */
+export async function downstreamsOf(
+  reading: Reading,
+  actor: Actor,
+  pipeline: Pipeline,
+  bridgeIds: readonly number[],
+): Promise<ReadonlyMap<number, Pipeline>> {
+  if (bridgeIds.length === 0) return new Map()
+  const rows = await withPath(reading)
+    .where('upstream_pipeline_id', '=', pipeline.id)
+    .where('upstream_job_id', 'in', [...bridgeIds])
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('pipelines.project_id', '=', pipeline.projectId), eb('upstream_project_path', 'is', null)]),
+        eb.and([
+          eb('pipelines.project_id', '!=', pipeline.projectId),
+          eb('upstream_project_path', '=', pipeline.projectPath),
+        ]),
+      ]),
+    )
+    .where(allowedInProject(reading, actor, 'read_pipeline'))
+    .orderBy((eb) => eb.case().when('pipelines.project_id', '=', pipeline.projectId).then(0).else(1).end())
+    .orderBy('pipelines.id')
+    .limit(MOST_DOWNSTREAMS)
+    .execute()
+  const found = new Map<number, Pipeline>()
+  for (const row of rows) if (!found.has(row.upstream_job_id!)) found.set(row.upstream_job_id!, pipelineOf(row))
+  return found
+}
+
+/** Many may claim one bridge. */
+const MOST_DOWNSTREAMS = 1_000
+
+/** Returns its key. */
+export async function insertPipeline(
+  { db, nowMs }: Tx,
+  { id }: Project,
+  draft: PipelineDraft,
+  told: Told,
+): Promise<number> {
+  const columns = columnsOf(draft, told)
+  const row = await db
+    .insertInto('pipelines')
+    .values({ project_id: id, pipeline_id: draft.id, updated_at_ms: nowMs, ...columns })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return row.id
+}
+
+export async function updatePipeline({ db, nowMs }: Tx, key: number, draft: PipelineDraft, told: Told): Promise<void> {
+  const columns = columnsOf(draft, told)
+  await db
+    .updateTable('pipelines')
+    .set({ updated_at_ms: nowMs, ...columns })
+    .where('id', '=', key)
+    .execute()
+}
+
+export async function deletePipeline({ db }: Tx, key: number): Promise<void> {
+  await db.deleteFrom('pipelines').where('id', '=', key).execute()
+}
+
+const withPath = ({ db }: Reading) =>
+  db
+    .selectFrom('pipelines')
+    .innerJoin('projects', 'projects.id', 'pipelines.project_id')
+    .selectAll('pipelines')
+    .select('projects.full_path as project_path')
+
+const ofProject = (reading: Reading, projectId: number) =>
+  withPath(reading).where('pipelines.project_id', '=', projectId)
+
+const statusesOfScope = {
+  running: ['running'],
+  pending: ['pending'],
+  finished: ['success', 'failed', 'canceled'],
+} as const
+
+function wanted(reading: Reading, projectId: number, filter: PipelineFilter) {
+  const { scope, status, ref, sha, source, username, name } = filter
+  const all = ofProject(reading, projectId)
+    .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
+    .$if(ref !== undefined, (query) => query.where('pipelines.ref', '=', ref!))
+    .$if(sha !== undefined, (query) => query.where('pipelines.sha', '=', sha!))
+    .$if(source !== undefined, (query) => query.where('pipelines.source', '=', source!))
+    .$if(username !== undefined, (query) => query.where('pipelines.username', '=', username!))
+    .$if(name !== undefined, (query) => query.where('pipelines.name', '=', name!))
+    .$if(filter.updatedAfter !== undefined, (query) => query.where('updated_at_ms', '>=', filter.updatedAfter!))
+    .$if(filter.updatedBefore !== undefined, (query) => query.where('updated_at_ms', '<=', filter.updatedBefore!))
+    .$if(filter.createdAfter !== undefined, (query) =>
+      query.where('pipelines.created_at_ms', '>=', filter.createdAfter!),
+    )
+    .$if(filter.createdBefore !== undefined, (query) =>
+      query.where('pipelines.created_at_ms', '<=', filter.createdBefore!),
+    )
+  if (scope === undefined) return all
+  if (scope !== 'branches' && scope !== 'tags') return all.where('pipelines.status', 'in', [...statusesOfScope[scope]])
+  // The latest of each.
+  return all.where('pipelines.pipeline_id', 'in', (eb) =>
+    eb
+      .selectFrom('pipelines as latest')
+      .select((inner) => inner.fn.max('latest.pipeline_id').as('pipeline_id'))
+      .where('latest.project_id', '=', projectId)
+      .where('latest.is_tag', '=', scope === 'tags' ? 1 : 0)
+      .where('latest.ref', 'is not', null)
+      .groupBy('latest.ref'),
+  )
+}
+
+const orderColumns = {
+  status: 'pipelines.status',
+  ref: 'pipelines.ref',
+  updated_at: 'pipelines.updated_at_ms',
+  user_id: 'pipelines.user_id',
+} as const
+
+function ordered(query: ReturnType<typeof wanted>, { orderBy, sort }: PipelineFilter) {
+  if (orderBy === 'id') return query.orderBy('pipelines.pipeline_id', sort)
+  const column = orderColumns[orderBy]
+  // The databases differ in where nothing comes.
+  const valuesFirst =
+    orderBy === 'ref' || orderBy === 'user_id'
+      ? query.orderBy((eb) => eb.case().when(column, 'is', null).then(1).else(0).end())
+      : query
+  return valuesFirst.orderBy(column, sort).orderBy('pipelines.pipeline_id', sort)
+}
+
+function columnsOf(draft: PipelineDraft, { asOfMs, digest }: Told) {
+  const { detailedStatus, beforeSha, user, commit, upstream } = draft
+  const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds } = draft
+  const details: Details = {
+    detailedStatus,
+    beforeSha,
+    user,
+    commit,
+    upstream,
+    startedAtMs,
+    finishedAtMs,
+    durationSeconds,
+    queuedSeconds,
+  }
+  // Whose downstream it would be stays open where another project is meant and not named.
+  const isNamed = upstream !== undefined && (!upstream.isOtherProject || upstream.projectPath !== undefined)
+  return {
+    iid: draft.iid ?? null,
+    name: draft.name ?? null,
+    status: draft.status,
+    source: draft.source ?? null,
+    ref: draft.ref ?? null,
+    is_tag: draft.isTag === undefined ? null : Number(draft.isTag),
+    sha: draft.sha ?? null,
+    user_id: user?.id ?? null,
+    username: user?.username ?? null,
+    created_at_ms: draft.createdAtMs ?? null,
+    as_of_ms: asOfMs ?? null,
+    upstream_project_path: (isNamed && upstream.isOtherProject && upstream.projectPath) || null,
+    upstream_pipeline_id: isNamed ? upstream.pipelineId : null,
+    upstream_job_id: (isNamed && upstream.jobId) || null,
+    details: JSON.stringify(details),
+    digest,
+  } satisfies Partial<Insertable<PipelinesTable>>
+}
+
+function pipelineOf(row: Row): Pipeline {
+  const details = JSON.parse(row.details) as Details
+  return {
+    ...details,
+    key: row.id,
+    id: row.pipeline_id,
+    iid: row.iid ?? undefined,
+    projectId: row.project_id,
+    projectPath: row.project_path,
+    name: row.name ?? undefined,
+    status: row.status,
+    source: row.source ?? undefined,
+    ref: row.ref ?? undefined,
+    isTag: row.is_tag === null ? undefined : row.is_tag === 1,
+    sha: row.sha ?? undefined,
+    createdAtMs: row.created_at_ms ?? undefined,
+    updatedAtMs: row.updated_at_ms,
+  }
+}

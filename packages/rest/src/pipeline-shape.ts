@@ -1,0 +1,150 @@
+import type { Pipeline, PipelineStatus, RecordedUser } from '@penstock/core'
+import { z } from 'zod'
+import type { JsonContext, Shape } from './route.ts'
+
+const summaryFields = {
+  id: z.int(),
+  iid: z.int().nullable(),
+  project_id: z.int(),
+  sha: z.string().nullable(),
+  ref: z.string().nullable(),
+  status: z.string(),
+  source: z.string().nullable(),
+  created_at: z.string().nullable(),
+  updated_at: z.string(),
+  web_url: z.string(),
+}
+
+/** A pipeline as embedded in other things. */
+export const pipelineSummaryShape = {
+  schema: z.object(summaryFields),
+  of: (pipeline: Pipeline, context: JsonContext) => ({
+    id: pipeline.id,
+    iid: pipeline.iid ?? null,
+    project_id: pipeline.projectId,
+    sha: pipeline.sha ?? null,
+    ref: pipeline.ref ?? null,
+    status: pipeline.status,
+    source: pipeline.source ?? null,
+    created_at: timeOf(pipeline.createdAtMs),
+    updated_at: new Date(pipeline.updatedAtMs).toISOString(),
+    web_url: `${context.externalUrl}${pathOf(pipeline)}`,
+  }),
+} satisfies Shape<Pipeline>
+
+export const listedPipelineShape = {
+  schema: z.object({ ...summaryFields, name: z.string().nullable() }),
+  of: (pipeline: Pipeline, context: JsonContext) => ({
+    ...pipelineSummaryShape.of(pipeline, context),
+    name: pipeline.name ?? null,
+  }),
+} satisfies Shape<Pipeline>
+
+/** Somebody the forge knows, whom the core may not. */
+export const recordedUserShape = {
+  schema: z
+    .object({
+      id: z.int().nullable(),
+      username: z.string().nullable(),
+      name: z.string().nullable(),
+      state: z.literal('active'),
+      avatar_url: z.null(),
+      web_url: z.string().nullable(),
+    })
+    .nullable(),
+  of: (user: RecordedUser | undefined, { externalUrl }: JsonContext) =>
+    user === undefined
+      ? null
+      : {
+          id: user.id ?? null,
+          username: user.username ?? null,
+          name: user.name ?? null,
+          state: 'active',
+          avatar_url: null,
+          web_url: user.username === undefined ? null : `${externalUrl}/${encodeURIComponent(user.username)}`,
+        },
+} satisfies Shape<RecordedUser | undefined>
+
+export const pipelineShape = {
+  schema: z.object({
+    ...listedPipelineShape.schema.shape,
+    before_sha: z.string().nullable(),
+    tag: z.boolean().nullable(),
+    yaml_errors: z.null(),
+    user: recordedUserShape.schema,
+    started_at: z.string().nullable(),
+    finished_at: z.string().nullable(),
+    committed_at: z.string().nullable(),
+    duration: z.number().nullable(),
+    queued_duration: z.number().nullable(),
+    coverage: z.null(),
+    detailed_status: z.object({
+      icon: z.string(),
+      text: z.string(),
+      label: z.string(),
+      group: z.string(),
+      tooltip: z.string(),
+      has_details: z.literal(true),
+      details_path: z.string(),
+      illustration: z.null(),
+      favicon: z.null(),
+    }),
+    archived: z.literal(false),
+  }),
+  of: (pipeline: Pipeline, context: JsonContext) => ({
+    ...listedPipelineShape.of(pipeline, context),
+    before_sha: pipeline.beforeSha ?? null,
+    tag: pipeline.isTag ?? null,
+    yaml_errors: null,
+    user: recordedUserShape.of(pipeline.user, context),
+    started_at: timeOf(pipeline.startedAtMs),
+    finished_at: timeOf(pipeline.finishedAtMs),
+    committed_at: null,
+    duration: pipeline.durationSeconds ?? null,
+    queued_duration: pipeline.queuedSeconds ?? null,
+    coverage: null,
+    detailed_status: detailedStatus(pipeline),
+    archived: false,
+  }),
+} satisfies Shape<Pipeline>
+
+/** Text and, where that is another word, label. */
+const wording: Readonly<Record<PipelineStatus, readonly [text: string, label?: string]>> = {
+  created: ['Created'],
+  waiting_for_resource: ['Waiting', 'waiting for resource'],
+  preparing: ['Preparing'],
+  waiting_for_callback: ['Waiting', 'waiting for callback'],
+  pending: ['Pending'],
+  running: ['Running'],
+  success: ['Passed'],
+  failed: ['Failed'],
+  canceled: ['Canceled'],
+  skipped: ['Skipped'],
+  canceling: ['Canceling'],
+  manual: ['Blocked', 'waiting for manual action'],
+  scheduled: ['Delayed', 'waiting for delayed job'],
+}
+const withWarnings = 'passed with warnings'
+
+function detailedStatus(pipeline: Pipeline) {
+  const { status } = pipeline
+  const [text, label = text.toLowerCase()] = Object.hasOwn(wording, status)
+    ? wording[status as PipelineStatus]
+    : [status, status]
+  const isWarning = status === 'success' && pipeline.detailedStatus === withWarnings
+  return {
+    icon: isWarning ? 'status_warning' : `status_${status}`,
+    text: isWarning ? 'Warning' : text,
+    label: pipeline.detailedStatus ?? label,
+    group: isWarning ? 'success-with-warnings' : status.replaceAll('_', '-'),
+    tooltip: pipeline.detailedStatus ?? label,
+    has_details: true,
+    details_path: pathOf(pipeline),
+    illustration: null,
+    favicon: null,
+  }
+}
+
+const pathOf = ({ projectPath, id }: Pipeline): string => `/${projectPath}/-/pipelines/${id}`
+
+export const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

@@ -1,0 +1,130 @@
+import {
+  exportSignals,
+  getJob,
+  getLatestPipeline,
+  getPipeline,
+  getPipelineExport,
+  listPipelineBridges,
+  listPipelineJobs,
+  listPipelines,
+  listProjectJobs,
+  putPipelineRecord,
+  type RecordedPipeline,
+  removePipeline,
+  type ShownExportSettings,
+} from '@penstock/core'
+import { z } from 'zod'
+import { bridgeShape, jobShape } from './job-shape.ts'
+import { listedPipelineShape, pipelineShape } from './pipeline-shape.ts'
+import { type Area, route, type Shape } from './route.ts'
+
+const recordedShape: Shape<RecordedPipeline> = {
+  schema: pipelineShape.schema,
+  of: ({ pipeline }, context) => pipelineShape.of(pipeline, context),
+}
+
+const exportShape: Shape<ShownExportSettings> = {
+  schema: z.object({
+    signals: z.array(z.enum(exportSignals)),
+    token_set: z.boolean(),
+    warnings: z.array(z.string()),
+  }),
+  of: ({ signals, hasToken, warnings }) => ({ signals, token_set: hasToken, warnings }),
+}
+
+/** A record of a pipeline of thousands of jobs. */
+const RECORD_LIMIT_BYTES = 16 * 1024 * 1024
+
+const names = { project: 'id' }
+const list = '/projects/:id/pipelines'
+const one = `${list}/:pipeline_id`
+
+/** @see design.md 6 */
+export const pipelinesArea: Area = {
+  tag: 'Pipelines',
+  routes: [
+    route({
+      method: 'PUT',
+      path: '/projects/:id/pipeline_records/:pipeline_id',
+      operation: putPipelineRecord,
+      names: { project: 'id', hookProject: 'project' },
+      shape: recordedShape,
+      isCreated: ({ isNew }) => isNew,
+      bodyTextAs: 'payload',
+      bodyLimitBytes: RECORD_LIMIT_BYTES,
+      takesJobTokens: true,
+      summary: 'Take a record of a pipeline: the body of a pipeline hook.',
+    }),
+    route({
+      method: 'GET',
+      path: list,
+      operation: listPipelines,
+      names,
+      shape: listedPipelineShape,
+      summary: 'List the pipelines of a project.',
+    }),
+    route({
+      method: 'GET',
+      path: `${list}/latest`,
+      operation: getLatestPipeline,
+      names,
+      shape: pipelineShape,
+      summary: 'Get the latest pipeline of a ref.',
+    }),
+    route({
+      method: 'GET',
+      path: one,
+      operation: getPipeline,
+      names,
+      shape: pipelineShape,
+      summary: 'Get a pipeline.',
+    }),
+    route({
+      method: 'DELETE',
+      path: one,
+      operation: removePipeline,
+      names,
+      summary: 'Delete a pipeline and its jobs.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/jobs`,
+      operation: listPipelineJobs,
+      names,
+      shape: jobShape,
+      summary: 'List the jobs of a pipeline, bridges apart.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/bridges`,
+      operation: listPipelineBridges,
+      names,
+      shape: bridgeShape,
+      summary: 'List the bridges of a pipeline.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/jobs',
+      operation: listProjectJobs,
+      names,
+      shape: jobShape,
+      summary: 'List the jobs of a project, bridges apart.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/jobs/:job_id',
+      operation: getJob,
+      names,
+      shape: jobShape,
+      summary: 'Get a job.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/pipeline_export',
+      operation: getPipelineExport,
+      names,
+      shape: exportShape,
+      summary: 'What the CI/CD variables say about the export of telemetry.',
+    }),
+  ],
+}

@@ -1,0 +1,44 @@
+import type { MatrixRow } from './http-matrix-row.ts'
+import { bridge, job, listedPipeline, listOf, pipeline, pipelineExport } from './http-matrix-shapes.ts'
+
+const list = '/projects/:id/pipelines'
+const one = `${list}/:pipeline_id`
+const run = { id: 31, status: 'success', ref: 'main' }
+
+/** As the platform has it while project-based pipeline visibility is on. */
+const reads = { spec: 'design.md 6; platform', may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
+
+export const pipelineRows: readonly MatrixRow[] = [
+  {
+    call: 'PUT /projects/:id/pipeline_records/:pipeline_id',
+    spec: 'design.md 6',
+    may: { project: 30 },
+    answer: [201, pipeline],
+    at: { pipeline_id: '31' },
+    send: { object_attributes: run, builds: [{ id: 380, status: 'success' }] },
+    job: true,
+  },
+  {
+    call: 'PUT /projects/:id/pipeline_records/:pipeline_id : again',
+    spec: 'design.md 6',
+    may: { project: 30 },
+    answer: [200, pipeline],
+    needs: ['pipeline'],
+    send: { object_attributes: { ...run, finished_at: '2026-02-03 04:00:00 UTC' } },
+    job: true,
+  },
+  { call: `GET ${list}`, ...reads, answer: [200, listOf(listedPipeline)] },
+  { call: `GET ${list}/latest`, ...reads, answer: [200, pipeline], send: { ref: 'main' } },
+  { call: `GET ${one}`, ...reads, answer: [200, pipeline] },
+  { call: `GET ${one}/jobs`, ...reads, answer: [200, listOf(job)] },
+  { call: `GET ${one}/bridges`, ...reads, answer: [200, listOf(bridge)] },
+  { call: 'GET /projects/:id/jobs', ...reads, answer: [200, listOf(job)] },
+  { call: 'GET /projects/:id/jobs/:job_id', ...reads, answer: [200, job] },
+  { call: `DELETE ${one}`, spec: 'platform', may: { project: 50 }, answer: [204], needs: ['pipeline'] },
+  {
+    call: 'GET /projects/:id/pipeline_export',
+    spec: 'interface-1 4.3; who may see its variables',
+    may: { project: 40 },
+    answer: [200, pipelineExport],
+  },
+]
