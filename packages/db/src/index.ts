@@ -6,3 +6,4 @@ export { isPostgresUrl, isUnavailable, openDatabase, openToRead } from './open-d
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export { openSqlite, type SqliteDb, type SqliteOptions } from './sqlite.ts'
 export * from './table-with-id.ts'
+export { QueueFullError } from './turns.ts'

@@ -47,6 +47,14 @@ test('a request goes out as it is, a reply comes back as it is', async () => {
   expect(reply.kind === 'reply' && text(reply.body)).toBe('fine')
 })
 
+test('GET has no body', async () => {
+  const { server, client } = await setUp([ok])
+  await client.send(post(server.url, { method: 'GET', body: new Uint8Array() }))
+  expect(server.requests[0]).toMatchObject({ method: 'GET', wireBytes: 0 })
+  expect(server.requests[0]?.headers).not.toHaveProperty('content-length')
+  expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding')
+})
+
 test('connections are kept, and no more than allowed are opened', async () => {
   const gate = new Gate()
   const ports = new Set<number | undefined>()

@@ -3,10 +3,11 @@ import { Agent, type Dispatcher, errors, Pool } from 'undici'
 import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup, hostOf } from './address-guard.ts'
 
 export interface HttpRequest {
-  readonly method: 'POST'
+  readonly method: 'GET' | 'POST'
   /** http or https, without userinfo. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
+  /** Empty with GET. */
   readonly body: Uint8Array
   /** For everything: waiting for a connection, connecting, sending, and reading the reply. */
   readonly timeoutMs: number

@@ -241,7 +241,7 @@ export function describeQueue(
       })
     })
 
-    test('pruning forgets what was delivered long ago, and nothing else', async () => {
+    test('pruning forgets what was delivered, or dead, long ago, and nothing else', async () => {
       await enqueue(numbered(4))
       const batch = await claim(3, 0)
       await queue.settle([{ delivery: batch[0]!, settlement: delivered }], 10)
@@ -250,6 +250,8 @@ export function describeQueue(
       expect([await queue.prune(20), await queue.prune(20)]).toEqual([1, 0])
       expect(await queue.counts()).toEqual({ open: 1, dead: 1 })
       expect(await enqueue(numbered(2))).toBe(1)
+      expect([await queue.prune(10, 5, 'dead'), await queue.prune(11, 5, 'dead')]).toEqual([0, 1])
+      expect(await queue.counts()).toEqual({ open: 2, dead: 0 })
     })
   })
 }

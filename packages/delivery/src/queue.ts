@@ -252,8 +252,8 @@ export class DeliveryQueue {
     return result.numDeletedRows > 0n
   }
 
-  /** Forgets what was delivered before `beforeMs`, at most `limit` at once. Their keys are free again. */
-  async prune(beforeMs: number, limit = MAX_ROWS): Promise<number> {
+  /** Forgets what was delivered, or dead, before `beforeMs`, at most `limit` at once. Their keys are free again. */
+  async prune(beforeMs: number, limit = MAX_ROWS, state: 'delivered' | 'dead' = 'delivered'): Promise<number> {
     const result = await this.#db.write((tx) =>
       tx
         .deleteFrom('deliveries')
@@ -262,7 +262,7 @@ export class DeliveryQueue {
             .selectFrom('deliveries')
             .select('id')
             .where('queue', '=', this.#name)
-            .where(is('delivered'))
+            .where(is(state))
             .where('settled_at_ms', '<', beforeMs)
             .orderBy('settled_at_ms')
             .limit(limit),

@@ -1,6 +1,34 @@
+export { type Admitted, admission, type EarlierExport, exportOf, withWarning } from './admission.ts'
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'
+export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
+export {
+  type ExportInstrument,
+  type ExportInstrumentName,
+  type ExportMetrics,
+  exportInstruments,
+  type MetricSample,
+} from './export-metrics.ts'
+export { type ExporterTables, exporterMigrations } from './export-tables.ts'
+export { type Destination, Exporter, type ExporterOptions } from './exporter.ts'
+export {
+  defaultHookLimits,
+  HOOKS_PATH,
+  type HookLimits,
+  type HooksOptions,
+  hooksListener,
+} from './hooks/hooks-listener.ts'
+export {
+  type Credentials,
+  findSource,
+  readSources,
+  type Source,
+  type Sources,
+  SourcesError,
+  sourceDestination,
+  sourceScope,
+} from './hooks/sources.ts'
 export {
   type ChunkAttempt,
   type ChunkDelivery,
@@ -10,5 +38,15 @@ export {
   type OtlpEndpointOptions,
   type SendOptions,
 } from './otlp-endpoint.ts'
+export { type ReceivedBody, readBody } from './received-body.ts'
+export {
+  type DurableOptions,
+  type ExportPlan,
+  isDurable,
+  type Received,
+  type RecordIntake,
+  type Taken,
+} from './record-intake.ts'
+export { EXPORT_QUEUE } from './record-store.ts'
 export { type PlannedExport, type SendExportsOptions, sendExports } from './send-exports.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

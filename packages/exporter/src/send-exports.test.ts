@@ -62,6 +62,7 @@ function setUp(endpoint: PlannedExport['endpoint'], change: Partial<SendExportsO
     clock,
     budgetMs: 1_000,
     maxSharedBytes: 100,
+    onTrouble: () => {},
     ...change,
   })
   return { send, kept, clock }
@@ -123,12 +124,11 @@ test.each([
   const receiver = new Receiver(() => outcome)
   const { send } = setUp(receiver, { maxSharedBytes: 1 })
   expect(await send([delivery('a'), delivery('b'), delivery('c|d')], never)).toEqual([
-    // The large one went first: it needs no company.
-    undefined,
-    undefined,
     { outcome, progress: '' },
+    undefined,
+    undefined,
   ])
-  expect(receiver.asked).toEqual(['c'])
+  expect(receiver.asked).toEqual(['a'])
 })
 
 test('a large export goes chunk by chunk; what was accepted is kept, and not sent again', async () => {

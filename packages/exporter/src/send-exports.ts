@@ -12,7 +12,7 @@ export interface PlannedExport {
 }
 
 export interface SendExportsOptions {
-  /** What is to be sent now, by the delivery's subject; a text says why that will never be possible. */
+  /** What is to be sent now, by the delivery's subject; a text says why that will not be possible. */
   readonly plan: (subject: string) => Promise<PlannedExport | string>
   /** Keeps the claim for longer, and what has been accepted in case this process ends. `false`: the claim is lost. */
   readonly keepProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
@@ -23,6 +23,14 @@ export interface SendExportsOptions {
   readonly maxSharedBytes: number
   /** After each request. */
   readonly onAttempt?: (attempt: ChunkAttempt, exports: readonly ClaimedDelivery[], chunk: EncodedChunk) => void
+  /** A bug, or a database that is not to be had: the export it befell is tried again, and takes nobody with it. */
+  readonly onTrouble: (error: unknown) => void
+}
+
+interface Prepared extends PlannedExport {
+  /** Undefined when there is nothing to send. */
+  readonly first: EncodedChunk | undefined
+  readonly isLarge: boolean
 }
 
 interface Small {
@@ -39,27 +47,11 @@ interface Small {
 export function sendExports(options: SendExportsOptions): Send {
   return async (batch, signal) => {
     const run = new BatchRun(options, signal)
-    const smallByEndpoint = new Map<PlannedExport['endpoint'], Small[]>()
     for (const delivery of batch) {
       if (!run.maySend) break
-      const planned = await options.plan(delivery.subject)
-      if (typeof planned === 'string') {
-        run.over(delivery, { kind: 'dead', reason: planned, authentication: false })
-        continue
-      }
-      const chunks = planned.chunks[Symbol.iterator]()
-      const [first, second] = [chunks.next(), chunks.next()]
-      if (first.done) {
-        run.over(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
-      } else if (second.done && delivery.progress === '') {
-        const small = smallByEndpoint.get(planned.endpoint) ?? []
-        smallByEndpoint.set(planned.endpoint, small)
-        small.push({ delivery, chunk: first.value })
-      } else {
-        await run.sendLarge(delivery, planned)
-      }
+      await run.start(delivery)
     }
-    for (const [endpoint, small] of smallByEndpoint) await run.sendSmall(endpoint, small)
+    await run.sendRest()
     return batch.map((delivery) => run.attempts.get(delivery))
   }
 }
@@ -71,6 +63,8 @@ class BatchRun {
   readonly #untilMs: number
   /** An endpoint that has to be left alone: what else was meant for it waits. */
   readonly #shut = new Set<PlannedExport['endpoint']>()
+  /** What will share the next request to each endpoint. */
+  readonly #groups = new Map<PlannedExport['endpoint'], Small[]>()
 
   constructor(options: SendExportsOptions, signal: AbortSignal) {
     this.#options = options
@@ -86,8 +80,45 @@ class BatchRun {
     this.attempts.set(delivery, { outcome, progress })
   }
 
-  async sendSmall(endpoint: PlannedExport['endpoint'], small: readonly Small[]): Promise<void> {
-    for (const group of groupsOf(small, this.#options.maxSharedBytes)) await this.#sendGroup(endpoint, group)
+  /** Sends it, or keeps it for a request that it shares. */
+  async start(delivery: ClaimedDelivery): Promise<void> {
+    const prepared = await this.#prepare(delivery)
+    if ('kind' in prepared) {
+      this.over(delivery, prepared, delivery.progress)
+      return
+    }
+    const { endpoint, first, isLarge } = prepared
+    if (this.#shut.has(endpoint)) return
+    if (first === undefined) this.over(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
+    else if (isLarge || delivery.progress !== '') await this.#sendLarge(delivery, prepared)
+    else await this.#addSmall(endpoint, { delivery, chunk: first })
+  }
+
+  async #prepare({ subject }: ClaimedDelivery): Promise<Prepared | Outcome> {
+    try {
+      const planned = await this.#options.plan(subject)
+      if (typeof planned === 'string') return { kind: 'dead', reason: planned, authentication: false }
+      const { endpoint, chunks } = planned
+      const begun = chunks[Symbol.iterator]()
+      const [first, second] = [begun.next(), begun.next()]
+      return { endpoint, chunks, first: first.done ? undefined : first.value, isLarge: !second.done }
+    } catch (error) {
+      this.#options.onTrouble(error)
+      return { kind: 'retry', retryAfterMs: 0, reason: 'internal error' }
+    }
+  }
+
+  async sendRest(): Promise<void> {
+    for (const [endpoint, group] of this.#groups) await this.#sendGroup(endpoint, group)
+  }
+
+  /** In their order, each request within the limit, or with one alone. JSON cannot be joined without reading it. */
+  async #addSmall(endpoint: PlannedExport['endpoint'], small: Small): Promise<void> {
+    const group = this.#groups.get(endpoint) ?? []
+    const bytes = [...group, small].reduce((sum, { chunk }) => sum + chunk.body.length, 0)
+    const fits = group.length === 0 || (bytes <= this.#options.maxSharedBytes && small.chunk.encoding !== 'json')
+    this.#groups.set(endpoint, fits ? [...group, small] : [small])
+    if (!fits) await this.#sendGroup(endpoint, group)
   }
 
   /** An item that is refused for what it is takes nobody with it. */
@@ -105,7 +136,7 @@ class BatchRun {
     for (const delivery of deliveries) this.over(delivery, shared(outcome, group.length))
   }
 
-  async sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
+  async #sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
     const accepted = new Set(delivery.progress === '' ? [] : delivery.progress.split(' '))
     const told: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
     for (const chunk of chunks) {
@@ -139,21 +170,6 @@ class BatchRun {
     if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)) this.#shut.add(endpoint)
     return outcome
   }
-}
-
-/** In their order, each within the limit, or alone. JSON cannot be joined without reading it, and so goes alone. */
-function groupsOf(small: readonly Small[], maxBytes: number): Small[][] {
-  const groups: Small[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const one of small) {
-    bytes += one.chunk.body.length
-    if (bytes > maxBytes || one.chunk.encoding === 'json') {
-      groups.push([])
-      bytes = one.chunk.body.length
-    }
-    groups.at(-1)!.push(one)
-  }
-  return groups
 }
 
 /** Which of them the rejected items belong to is not known. */

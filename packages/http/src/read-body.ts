@@ -10,6 +10,8 @@ export interface FormRules {
   readonly limitBytes?: number
   /** Of each file; they are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
+  /** Only JSON is taken, and its text is kept. */
+  readonly keepsText?: true
 }
 
 const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
@@ -17,11 +19,13 @@ const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
 export interface Body {
   readonly body: unknown
   readonly form?: readonly FormEntry[]
+  /** Of JSON, as it came, where the route keeps it. */
+  readonly text?: string
 }
 
 /**
  * The body as JSON, application/x-www-form-urlencoded or multipart/form-data; an empty one is none, whatever its type. One
- * without a type is taken for a form, as `curl -d` would have said.
+ * without a type is taken for a form, as `curl -d` would have said. Where the text is kept, JSON alone.
  *
  * @throws RequestProblem: unsupported_media_type, then body_too_large, then invalid_json; MalformedForm; ClientGone
  */
@@ -31,10 +35,15 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rul
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
   requireIdentity(request)
   const bodyLimitBytes = rules.limitBytes ?? limitBytes
+  if (rules.keepsText && type !== 'application/json') {
+    throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
+  }
   switch (type) {
     case 'application/json': {
       const bytes = await readBytes(request, bodyLimitBytes)
-      return { body: bytes.length === 0 ? undefined : parseJson(bytes) }
+      if (bytes.length === 0) return { body: undefined }
+      const { text, value } = parseJson(bytes)
+      return rules.keepsText ? { body: value, text } : { body: value }
     }
     case '':
     case 'application/x-www-form-urlencoded':

@@ -16,7 +16,7 @@ export class ClientGone extends Error {
 export async function readJson(request: IncomingMessage, limitBytes: number, needed: boolean): Promise<unknown> {
   if (!needed && isWithoutBody(request)) return undefined
   requireJson(request)
-  return parseJson(await readBytes(request, limitBytes))
+  return parseJson(await readBytes(request, limitBytes)).value
 }
 
 export function isWithoutBody({ headers }: IncomingMessage): boolean {
@@ -41,32 +41,47 @@ function requireJson(request: IncomingMessage): void {
   }
 }
 
-/** @throws RequestProblem body_too_large; ClientGone */
-export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/**
+ * @param take told of each piece before it is kept; what it throws ends the reading
+ * @throws RequestProblem body_too_large; ClientGone; what `take` throws
+ */
+export function readBytes(
+  request: IncomingMessage,
+  limitBytes: number,
+  take: (bytes: number) => void = () => {},
+): Promise<Buffer> {
   const tooLarge = () => new RequestProblem({ kind: 'body_too_large', limitBytes })
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge())
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = []
+    let chunks: Buffer[] | undefined = []
     let bytes = 0
     request.on('data', (chunk: Buffer) => {
+      if (chunks === undefined) return
       bytes += chunk.length
-      if (bytes <= limitBytes) {
+      try {
+        if (bytes > limitBytes) throw tooLarge()
+        take(chunk.length)
         chunks.push(chunk)
-      } else {
-        chunks = []
-        reject(tooLarge())
+      } catch (error) {
+        chunks = undefined
+        reject(error)
       }
     })
-    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('end', () => resolve(Buffer.concat(chunks ?? [])))
     request.on('error', () => reject(new ClientGone()))
     request.on('close', () => reject(new ClientGone()))
   })
 }
 
-/** @throws RequestProblem invalid_json */
-export function parseJson(bytes: Buffer): unknown {
+/**
+ * With the text that the value came as.
+ *
+ * @throws RequestProblem invalid_json
+ */
+export function parseJson(bytes: Buffer): { readonly text: string; readonly value: unknown } {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return { text, value: JSON.parse(text) }
   } catch {
     // The parser's message quotes the body.
     throw new RequestProblem({ kind: 'invalid_json' })

@@ -32,6 +32,8 @@ export interface RouteRequest extends Incoming {
   readonly body: unknown
   /** What that form was made of, in its order. */
   readonly form?: readonly FormEntry[]
+  /** Of a JSON body, as it came, where the route keeps it: numbers in it may be longer than JavaScript's. */
+  readonly text?: string
 }
 
 /** An answer: JSON, other content, or no body at all. */

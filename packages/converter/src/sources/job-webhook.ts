@@ -68,8 +68,14 @@ function readJobProject(hook: Fields): ProjectRecord {
   }
 }
 
+/** What of a job hook goes into the record of its pipeline. */
+export type JobNews = Pick<
+  JobEvent,
+  'pipelineId' | 'jobId' | 'failureReason' | 'retriesCount' | 'runner' | 'environment'
+>
+
 /** Two hooks of one job as one: what the later one does not say, the earlier one does. */
-export function mergedJobEvents(earlier: JobEvent, later: JobEvent): JobEvent {
+export function mergedJobEvents<Event extends JobNews>(earlier: Event, later: Event): Event {
   return {
     ...later,
     retriesCount: later.retriesCount ?? earlier.retriesCount,
@@ -83,8 +89,8 @@ export function mergedJobEvents(earlier: JobEvent, later: JobEvent): JobEvent {
  * The record with what job hooks, in order of arrival, know and it does not: attempt, runner, environment, failure
  * reason. Events of other pipelines are ignored.
  */
-export function withJobEvents(record: PipelineRecord, events: readonly JobEvent[]): PipelineRecord {
-  const eventByJob = new Map<bigint, JobEvent>()
+export function withJobEvents(record: PipelineRecord, events: readonly JobNews[]): PipelineRecord {
+  const eventByJob = new Map<bigint, JobNews>()
   for (const event of events) {
     if (event.pipelineId !== record.id) continue
     const earlier = eventByJob.get(event.jobId)
@@ -94,7 +100,7 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobEvent[
   return { ...record, jobs: record.jobs.map((job) => enriched(job, eventByJob.get(job.id))) }
 }
 
-function enriched(job: JobRecord, event: JobEvent | undefined): JobRecord {
+function enriched(job: JobRecord, event: JobNews | undefined): JobRecord {
   if (event === undefined) return job
   return {
     ...job,

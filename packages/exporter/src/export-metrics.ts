@@ -1,0 +1,173 @@
+import type { Outcome } from '@penstock/delivery'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { keptCauses } from './record-intake.ts'
+
+export interface ExportInstrument {
+  readonly kind: 'counter' | 'gauge'
+  readonly unit: string
+  readonly about: string
+  /** By name, the values it may have. */
+  readonly labels: Readonly<Record<string, readonly string[]>>
+}
+
+/** Why a delivery is dead. */
+export const deadClasses = ['authentication', 'refused', 'gave_up', 'unsendable'] as const
+export type DeadClass = (typeof deadClasses)[number]
+
+const attemptOutcomes = ['delivered', 'retry', 'dead'] as const satisfies readonly Outcome['kind'][]
+
+const rows = {
+  otelcol_exporter_sent_spans: { kind: 'counter', unit: '{spans}', labels: {}, about: 'Spans an endpoint accepted.' },
+  otelcol_exporter_sent_metrics: {
+    kind: 'counter',
+    unit: '{metrics}',
+    labels: {},
+    about: 'Metrics (not their points) an endpoint accepted.',
+  },
+  otelcol_exporter_sent_log_records: {
+    kind: 'counter',
+    unit: '{records}',
+    labels: {},
+    about: 'Log records an endpoint accepted.',
+  },
+  otelcol_exporter_send_failed_spans: {
+    kind: 'counter',
+    unit: '{spans}',
+    labels: {},
+    about: 'Spans in requests that were not accepted; tried again, they count again.',
+  },
+  otelcol_exporter_send_failed_metrics: {
+    kind: 'counter',
+    unit: '{metrics}',
+    labels: {},
+    about: 'Metrics (not their points) in requests that were not accepted; tried again, they count again.',
+  },
+  otelcol_exporter_send_failed_log_records: {
+    kind: 'counter',
+    unit: '{records}',
+    labels: {},
+    about: 'Log records in requests that were not accepted; tried again, they count again.',
+  },
+  otelcol_exporter_queue_size: {
+    kind: 'gauge',
+    unit: '{deliveries}',
+    labels: {},
+    about:
+      'Deliveries that wait or are under way, in the database that all processes share; 100,000 means as many or more.',
+  },
+  penstock_export_dead_letters: {
+    kind: 'gauge',
+    unit: '{deliveries}',
+    labels: {},
+    about:
+      'Dead deliveries that are kept for a replay, in the database that all processes share; 100,000 means as many or more.',
+  },
+  penstock_export_records: {
+    kind: 'counter',
+    unit: '{records}',
+    labels: { outcome: ['enqueued', ...keptCauses] },
+    about: 'Pipeline records and job hooks taken in, by what became of them.',
+  },
+  penstock_export_attempts: {
+    kind: 'counter',
+    unit: '{requests}',
+    labels: { signal: signalNames, outcome: attemptOutcomes },
+    about: 'Requests to endpoints, by signal and outcome: delivered, retry, dead (refused for good).',
+  },
+  penstock_export_delivered: {
+    kind: 'counter',
+    unit: '{deliveries}',
+    labels: { signal: signalNames },
+    about: 'Exports that are complete: one signal of one pipeline each.',
+  },
+  penstock_export_dead: {
+    kind: 'counter',
+    unit: '{deliveries}',
+    labels: { signal: signalNames, reason: deadClasses },
+    about:
+      'Exports given up, by reason: authentication (401, 403), refused, gave_up (out of time), unsendable (no endpoint, or no record that can be read).',
+  },
+  penstock_export_authentication_refusals: {
+    kind: 'counter',
+    unit: '{requests}',
+    labels: { signal: signalNames },
+    about: 'Requests whose credential was refused.',
+  },
+  penstock_export_rejected_items: {
+    kind: 'counter',
+    unit: '{items}',
+    labels: { signal: signalNames },
+    about: 'Spans, data points and log records that an endpoint rejected of requests it accepted (partial success).',
+  },
+  penstock_export_lost_claims: {
+    kind: 'counter',
+    unit: '{deliveries}',
+    labels: { signal: signalNames },
+    about: 'Deliveries that took longer than their lease, and are sent again by whoever claimed them then.',
+  },
+} as const satisfies Readonly<Record<string, ExportInstrument>>
+export type ExportInstrumentName = keyof typeof rows
+
+/** What the exporter says about itself, with the collector's names where it has such. `npm run docs` prints it. */
+export const exportInstruments: Readonly<Record<ExportInstrumentName, ExportInstrument>> = rows
+
+/** Of what the receiver counts: `otelcol_exporter_sent_spans`. */
+export const itemNames = { traces: 'spans', metrics: 'metrics', logs: 'log_records' } as const satisfies Record<
+  Signal,
+  string
+>
+
+type LabelsOf<Name extends ExportInstrumentName> = {
+  readonly [Label in keyof (typeof rows)[Name]['labels']]: string &
+    ((typeof rows)[Name]['labels'][Label] & readonly string[])[number]
+}
+
+export interface MetricSample {
+  readonly name: ExportInstrumentName
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** One process's figures. Every series is there from the beginning, at 0. */
+export class ExportMetrics {
+  readonly #values = new Map<string, { readonly sample: Omit<MetricSample, 'value'>; value: number }>()
+
+  constructor() {
+    for (const [name, { labels }] of Object.entries(exportInstruments) as [ExportInstrumentName, ExportInstrument][]) {
+      for (const each of combinations(Object.entries(labels))) {
+        this.#values.set(seriesKey(name, each), { sample: { name, labels: each }, value: 0 })
+      }
+    }
+  }
+
+  add<Name extends ExportInstrumentName>(name: Name, labels: LabelsOf<Name>, value = 1): void {
+    this.#series(name, labels).value += value
+  }
+
+  set<Name extends ExportInstrumentName>(name: Name, labels: LabelsOf<Name>, value: number): void {
+    this.#series(name, labels).value = value
+  }
+
+  /** In the order of the table. */
+  snapshot(): MetricSample[] {
+    return [...this.#values.values()].map(({ sample, value }) => ({ ...sample, value }))
+  }
+
+  #series(name: ExportInstrumentName, labels: Readonly<Record<string, string>>) {
+    const series = this.#values.get(seriesKey(name, labels))
+    if (series === undefined) throw new Error(`${name} has no series ${JSON.stringify(labels)}`)
+    return series
+  }
+}
+
+/** Labels in the order of the table. */
+function seriesKey(name: ExportInstrumentName, labels: Readonly<Record<string, string>>): string {
+  return [name, ...Object.keys(exportInstruments[name].labels).map((label) => labels[label])].join(' ')
+}
+
+function combinations(labels: readonly (readonly [string, readonly string[]])[]): Readonly<Record<string, string>>[] {
+  const [first, ...others] = labels
+  if (first === undefined) return [{}]
+  const [name, values] = first
+  return values.flatMap((value) => combinations(others).map((rest) => ({ [name]: value, ...rest })))
+}

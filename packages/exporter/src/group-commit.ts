@@ -1,0 +1,81 @@
+import { type Db, isUnavailable, QueueFullError } from '@penstock/db'
+import type { Transaction } from 'kysely'
+import type { ExportLimits } from './export-limits.ts'
+
+interface GroupCommitOptions<Item, Result, Tables> {
+  readonly db: Db<Tables>
+  /** For items that share a transaction: their results in the same order. What it throws undoes all. */
+  readonly work: (tx: Transaction<Tables>, items: readonly Item[]) => Promise<readonly Result[]>
+  /** In characters. */
+  readonly sizeOf: (item: Item) => number
+  readonly limits: Pick<ExportLimits, 'maxGroup' | 'maxGroupCharacters' | 'maxWaiting' | 'maxWaitingCharacters'>
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly size: number
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * Writes what comes while a transaction is under way in the next one together: a commit waits for the disk, and does so once
+ * for all of them. Where one of them fails, each gets a transaction of its own.
+ */
+export class GroupCommit<Item, Result, Tables> {
+  readonly #options: GroupCommitOptions<Item, Result, Tables>
+  #waiting: Waiting<Item, Result>[] = []
+  #waitingCharacters = 0
+  #isWriting = false
+
+  constructor(options: GroupCommitOptions<Item, Result, Tables>) {
+    this.#options = options
+  }
+
+  /** @throws QueueFullError */
+  add(item: Item): Promise<Result> {
+    const { limits, sizeOf } = this.#options
+    const size = sizeOf(item)
+    const isFull =
+      this.#waiting.length >= limits.maxWaiting || this.#waitingCharacters + size > limits.maxWaitingCharacters
+    if (isFull && this.#waiting.length > 0) return Promise.reject(new QueueFullError())
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, size, resolve, reject })
+      this.#waitingCharacters += size
+      if (!this.#isWriting) void this.#writeAll()
+    })
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true
+    // Whoever comes in the same turn of the event loop shares the first transaction too.
+    await null
+    while (this.#waiting.length > 0) await this.#writeGroup(this.#nextGroup())
+    this.#isWriting = false
+  }
+
+  #nextGroup(): Waiting<Item, Result>[] {
+    const { maxGroup, maxGroupCharacters } = this.#options.limits
+    let count = 0
+    let characters = 0
+    for (const { size } of this.#waiting) {
+      if (count === maxGroup || (count > 0 && characters + size > maxGroupCharacters)) break
+      count += 1
+      characters += size
+    }
+    this.#waitingCharacters -= characters
+    return this.#waiting.splice(0, count)
+  }
+
+  async #writeGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    const { db, work } = this.#options
+    try {
+      const items = group.map(({ item }) => item)
+      const results = await db.write((tx) => work(tx, items))
+      for (const [index, { resolve }] of group.entries()) resolve(results[index]!)
+    } catch (error) {
+      if (group.length === 1 || isUnavailable(error)) for (const { reject } of group) reject(error)
+      else for (const one of group) await this.#writeGroup([one])
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { FailureLimit } from './failure-limit.ts'
+
+test('after as many failures as a minute allows, the key waits for its end', () => {
+  const limit = new FailureLimit(2)
+  expect(limit.count('a', 60_000)).toBe(true)
+  expect(limit.secondsLeft('a', 61_000)).toBe(0)
+  expect(limit.count('a', 61_000)).toBe(false)
+  expect(limit.secondsLeft('a', 61_000)).toBe(59)
+  expect(limit.secondsLeft('a', 119_999)).toBe(1)
+  expect(limit.secondsLeft('b', 119_999)).toBe(0)
+  expect(limit.secondsLeft('a', 120_000)).toBe(0)
+})
+
+test('10,000 keys are counted, and the further ones left alone', () => {
+  const limit = new FailureLimit(1)
+  for (let key = 0; key < 10_000; key += 1) limit.count(String(key), 0)
+  expect(limit.count('10000', 0)).toBe(false)
+  expect(limit.secondsLeft('9999', 0)).toBe(60)
+  expect(limit.secondsLeft('10000', 0)).toBe(0)
+})

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request as startRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { resolveOptions } from '@penstock/converter'
+import { type Db, migrate, openDatabase } from '@penstock/db'
+import { HttpClient } from '@penstock/delivery'
+import { type Listening, listen } from '@penstock/http'
+import { jsonLog, TrustedProxies } from '@penstock/runtime'
+import { ManualClock, ScriptedServer, temporaryDatabase } from '@penstock/testkit'
+import { Webhook } from 'standardwebhooks'
+import { defaultExportLimits, type ExportLimits } from '../export-limits.ts'
+import { type ExporterTables, exporterMigrations } from '../export-tables.ts'
+import { Exporter } from '../exporter.ts'
+import type { DurableOptions } from '../record-intake.ts'
+import { type HookLimits, hooksListener } from './hooks-listener.ts'
+import { findSource, readSources, sourceDestination } from './sources.ts'
+
+export const secretToken = 'canary-secret-5d1e77'
+export const signingToken = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
+/** 2026-07-28T15:12:59Z */
+export const NOW_MS = 1_785_251_579_000
+
+const fixtures = join(import.meta.dirname, '../../../../fixtures')
+export const fixture = (path: string): string => readFileSync(join(fixtures, path), 'utf8')
+/** Of a fixture that is several hooks in order of arrival. */
+export const hooksOf = (name: string): string[] =>
+  (JSON.parse(fixture(`pipelines/${name}.json`)) as object[]).map((body) => JSON.stringify(body))
+
+interface Settings {
+  readonly sources?: object
+  readonly serviceName?: string
+  readonly limits?: Partial<HookLimits>
+  readonly exportLimits?: Partial<ExportLimits>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly json: { readonly result?: string; readonly reason?: string; readonly message?: string }
+}
+
+/** Hooks are taken on a socket, and exported to another one. */
+export class HookReceiver {
+  readonly clock: ManualClock
+  readonly db: Db<ExporterTables>
+  readonly sink: ScriptedServer
+  readonly #log: string[]
+  readonly #listening: Listening
+  readonly #exporter: Exporter
+  readonly #ends: (() => unknown)[]
+
+  static async start(settings: Settings = {}): Promise<HookReceiver> {
+    const directory = mkdtempSync(join(tmpdir(), 'penstock-hooks-'))
+    const database = await temporaryDatabase(directory)
+    const db = openDatabase<ExporterTables>(database.location)
+    await migrate(db, exporterMigrations)
+    const sink = await ScriptedServer.start(() => ({ play: 'reply', status: 200 }))
+    const client = new HttpClient()
+    const clock = new ManualClock(NOW_MS)
+    const lines: string[] = []
+    const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
+    const sources = readSources(settings.sources ?? { forge: { secretToken, signals: ['traces'], encoding: 'json' } })
+    const exporter = new Exporter({
+      db,
+      clock,
+      random: () => 0.5,
+      newClaim: () => randomBytes(8).toString('hex'),
+      log,
+      client,
+      optionsOf: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
+      destinationOf: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
+      limits: { ...defaultExportLimits, ...settings.exportLimits },
+    })
+    const listener = hooksListener({
+      sources,
+      intake: exporter.intake,
+      serviceName: settings.serviceName ?? 'svc',
+      clock,
+      log,
+      trustedProxies: new TrustedProxies(['127.0.0.1']),
+      ...(settings.limits && { limits: settings.limits }),
+    })
+    const listening = await listen(listener, { host: '127.0.0.1', port: 0 })
+    const ends = [
+      () => listening.close(AbortSignal.abort()),
+      () => client.close(),
+      () => sink.close(),
+      () => db.close(),
+      () => database.remove(),
+      () => rmSync(directory, { recursive: true }),
+    ]
+    return new HookReceiver({ clock, db, sink, lines, listening, exporter, ends })
+  }
+
+  private constructor(parts: {
+    clock: ManualClock
+    db: Db<ExporterTables>
+    sink: ScriptedServer
+    lines: string[]
+    listening: Listening
+    exporter: Exporter
+    ends: (() => unknown)[]
+  }) {
+    this.clock = parts.clock
+    this.db = parts.db
+    this.sink = parts.sink
+    this.#log = parts.lines
+    this.#listening = parts.listening
+    this.#exporter = parts.exporter
+    this.#ends = parts.ends
+  }
+
+  get logged(): string {
+    return this.#log.join('')
+  }
+
+  urlOf(source: string): string {
+    return `${this.#listening.url}/hooks/pipelines/${source}`
+  }
+
+  async post(body: string | Buffer, headers: Readonly<Record<string, string>> = {}, source = 'forge'): Promise<Answer> {
+    const request = startRequest(this.urlOf(source), { method: 'POST', headers, agent: false })
+    request.end(body)
+    return answerTo(request)
+  }
+
+  /** With the secret token. */
+  send(body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.post(body, { 'X-Gitlab-Token': secretToken, ...headers })
+  }
+
+  /** Keys of the records that are, or have been, to be exported. */
+  async keys(): Promise<string[]> {
+    const rows = await this.db.read.selectFrom('export_records').select('key').orderBy('key').execute()
+    return rows.map(({ key }) => key)
+  }
+
+  /** What arrives at the endpoint, once it is `count` requests and no more is on its way. */
+  async exported(count: number): Promise<readonly ScriptedServer['requests'][number][]> {
+    const end = new AbortController()
+    const running = this.#exporter.run(end.signal)
+    await this.sink.received(count)
+    end.abort()
+    await running
+    return this.sink.requests
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end()
+  }
+}
+
+export function answerTo(request: ReturnType<typeof startRequest>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', async (response) => {
+      const chunks = await response.toArray()
+      const json = JSON.parse(Buffer.concat(chunks).toString())
+      resolve({ status: response.statusCode!, headers: response.headers, json })
+    })
+  })
+}
+
+/** By someone else's implementation. */
+export function signed(body: string, id: string, atMs = NOW_MS, token = signingToken): Record<string, string> {
+  const signature = new Webhook(token).sign(id, new Date(atMs), body)
+  return { 'webhook-id': id, 'webhook-timestamp': String(atMs / 1_000), 'webhook-signature': signature }
+}

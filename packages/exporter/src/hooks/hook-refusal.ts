@@ -1,0 +1,56 @@
+import { RecordError } from '@penstock/converter'
+import { isUnavailable } from '@penstock/db'
+import { type Reply, RequestProblem, type Wrong } from '@penstock/http'
+
+/** A hook that is not taken, in the words of the answer. */
+export class HookRefusal extends Error {
+  override readonly name = 'HookRefusal'
+  readonly reply: Reply
+
+  constructor(status: keyof typeof phrases, headers: Readonly<Record<string, string>> = {}) {
+    super(phrases[status])
+    this.reply = replyOf(status, headers)
+  }
+}
+
+const phrases = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+const problemStatus = {
+  not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  body_too_large: 413,
+  invalid_json: 400,
+} satisfies Record<Wrong['kind'], keyof typeof phrases>
+
+const UNAVAILABLE_RETRY_SECONDS = 5
+
+export const overloaded = (): HookRefusal => new HookRefusal(503, { 'Retry-After': '1' })
+
+/**
+ * Every failure in the form of the REST API.
+ *
+ * @see spec/interface-1.md 7
+ */
+export function renderError(error: unknown): Reply {
+  if (error instanceof HookRefusal) return error.reply
+  if (error instanceof RequestProblem) return replyOf(problemStatus[error.wrong.kind], error.headers)
+  if (error instanceof RecordError) return replyOf(400, {}, error.message)
+  if (isUnavailable(error)) return replyOf(503, { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) })
+  return replyOf(500)
+}
+
+function replyOf(status: keyof typeof phrases, headers: Readonly<Record<string, string>> = {}, detail?: string): Reply {
+  const message = `${status} ${phrases[status]}${detail === undefined ? '' : ` - ${detail}`}`
+  return { status, headers, json: { message } }
+}

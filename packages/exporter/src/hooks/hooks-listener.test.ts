@@ -1,0 +1,156 @@
+import { afterEach, expect, test } from 'vitest'
+import { fixture, HookReceiver, hooksOf, secretToken, signed, signingToken } from './hook-receiver.case.ts'
+
+let receiver: HookReceiver
+const start = async (...settings: Parameters<typeof HookReceiver.start>) => {
+  receiver = await HookReceiver.start(...settings)
+}
+afterEach(() => receiver.close())
+
+interface Delivery {
+  readonly case: string
+  /** Name of a file of fixtures/pipelines. */
+  readonly body: string
+  readonly signed: boolean
+  readonly headers: Readonly<Record<string, string>>
+}
+const deliveries: readonly Delivery[] = JSON.parse(fixture('webhooks/deliveries.json'))
+const finished = fixture('pipelines/push-pipeline-five-jobs-three-stages.json')
+const enqueued = { result: 'enqueued', signals: ['traces'] }
+
+test.each(deliveries)('$case: taken, and a redelivery exports nothing again', async (delivery) => {
+  const credential = delivery.signed ? { signingToken } : { secretToken }
+  await start({ sources: { forge: { ...credential, signals: ['traces', 'metrics', 'logs'] } } })
+  const body = fixture(`pipelines/${delivery.body}.json`)
+  const send = () => {
+    const headers = Object.entries(delivery.headers).map(([name, value]) => [
+      name,
+      value === '<secret token>' ? secretToken : value,
+    ])
+    const signature = delivery.signed ? signed(body, delivery.headers['webhook-id']!, receiver.clock.nowMs()) : {}
+    return receiver.post(body, { ...Object.fromEntries(headers), ...signature })
+  }
+  expect(await send()).toMatchObject({
+    status: 202,
+    json: { result: 'enqueued', signals: ['traces', 'metrics', 'logs'] },
+  })
+  expect(await receiver.keys()).toHaveLength(1)
+  await receiver.clock.advance(3_600_000)
+  expect(await send()).toMatchObject({
+    status: 202,
+    json: { result: 'kept', reason: expect.stringContaining('already exported') },
+  })
+  const paths = (await receiver.exported(3)).map(({ path }) => path)
+  expect(paths.toSorted()).toEqual(['/v1/logs', '/v1/metrics', '/v1/traces'])
+})
+
+test('one hook per change of status, all of one chain: the final one is exported', async () => {
+  await start()
+  const chain = { 'X-Gitlab-Event': 'Pipeline Hook', 'X-Gitlab-Event-UUID': '13792a34-cac6-4fda-95a8-c58e00a3954e' }
+  const results = []
+  for (const body of hooksOf('one-hook-per-status-change')) results.push((await receiver.send(body, chain)).json.result)
+  expect(results).toEqual(['kept', 'kept', 'kept', 'kept', 'kept', 'enqueued'])
+})
+
+test('ten redeliveries at the same time are one export', async () => {
+  await start()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => receiver.send(finished)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202))
+  expect(answers.filter(({ json }) => json.result === 'enqueued')).toHaveLength(1)
+  expect(await receiver.keys()).toHaveLength(1)
+  expect(await receiver.exported(1)).toHaveLength(1)
+})
+
+test('what job hooks have told before is part of the export', async () => {
+  await start()
+  const bodies = hooksOf('job-hook-then-pipeline-hook')
+  const results = []
+  for (const [index, body] of bodies.entries()) {
+    const event = index === bodies.length - 1 ? 'Pipeline Hook' : index === 0 ? 'Build Hook' : 'Job Hook'
+    results.push((await receiver.send(body, { 'X-Gitlab-Event': event })).json.result)
+  }
+  expect(results).toEqual(['kept', 'kept', 'kept', 'enqueued'])
+  const [request] = await receiver.exported(1)
+  // The second attempt of job 640244, which its pipeline hook does not tell.
+  expect(Buffer.from(request!.body).toString()).toContain(
+    '{"key":"svc.cicd.pipeline.task.run.attempt","value":{"intValue":"2"}}',
+  )
+})
+
+test('two sources may send the same pipeline: each is exported to its own endpoint with its own token', async () => {
+  const source = (token: string) => ({ secretToken, signals: ['traces'], token })
+  await start({ sources: { one: source('token-one'), two: source('token-two') } })
+  const headers = { 'X-Gitlab-Token': secretToken }
+  for (const name of ['one', 'two', 'two']) expect((await receiver.post(finished, headers, name)).status).toBe(202)
+  expect(await receiver.keys()).toEqual(['source:one ci.example.com 31', 'source:two ci.example.com 31'])
+  const sent = (await receiver.exported(2)).map((request) => request.headers.authorization)
+  expect(sent.toSorted()).toEqual(['Bearer token-one', 'Bearer token-two'])
+})
+
+test("headers in the service's own name, under any", async () => {
+  await start({ serviceName: 'acme-ci' })
+  const own = { 'X-Acme-Ci-Token': secretToken, 'X-Acme-Ci-Event': 'Push Hook' }
+  expect(await receiver.post(finished, own)).toMatchObject({ status: 202, json: { result: 'ignored' } })
+  expect(await receiver.post(finished, { ...own, 'X-Acme-Ci-Event': 'Pipeline Hook' })).toMatchObject({
+    status: 202,
+    json: enqueued,
+  })
+})
+
+test.each([
+  ['a push hook', { 'X-Gitlab-Event': 'Push Hook' }, fixture('refused/push-hook-body.json')],
+  ['a push hook that nobody can read', { 'X-Gitlab-Event': 'Push Hook' }, '{'],
+  ['a push hook by its body alone', {}, fixture('refused/push-hook-body.json')],
+  ['a system hook', { 'X-Gitlab-Event': 'System Hook' }, '{"event_name":"project_create","project_id":7}'],
+])('%s is answered as if it were taken', async (_, headers, body) => {
+  await start()
+  expect(await receiver.send(body, headers)).toMatchObject({
+    status: 202,
+    json: { result: 'ignored', reason: 'only pipeline and job hooks are kept' },
+  })
+  expect(await receiver.keys()).toEqual([])
+})
+
+test.each([
+  ['cut off', '{"object_kind": "pipeline"', '400 Bad request - ends before the JSON is complete at line 1, column 27'],
+  ['no JSON', '<html>', '400 Bad request - is not valid JSON at line 1, column 1'],
+  ['not UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), '400 Bad request - is not UTF-8'],
+  [
+    'no record',
+    '{"event_name":"project_create"}',
+    '400 Bad request - must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }',
+  ],
+  [
+    'no id',
+    fixture('refused/e49-id-missing.json'),
+    expect.stringMatching(/^400 Bad request - object_attributes\.id: /),
+  ],
+  ['an unread job hook', fixture('refused/job-hook-without-pipeline-id.json'), expect.stringContaining('pipeline_id')],
+  ['nothing', '', expect.stringMatching(/^400 Bad request - /)],
+])('a body that is %s is refused', async (_, body, message) => {
+  await start()
+  expect(await receiver.send(body, { 'X-Gitlab-Event': 'Pipeline Hook' })).toMatchObject({
+    status: 400,
+    json: { message },
+  })
+})
+
+test('what is odd about a record is told', async () => {
+  await start()
+  const answer = await receiver.send(fixture('pipelines/e11-month-thirteen.json'))
+  expect(answer.json).toMatchObject({
+    result: 'enqueued',
+    warnings: ['created_at', 'finished_at'].map((name) =>
+      expect.stringMatching(`^object_attributes\\.${name}: must be a date`),
+    ),
+  })
+})
+
+test('variables of a pipeline are neither told nor logged nor kept', async () => {
+  await start()
+  const answer = await receiver.send(fixture('pipelines/e58-canary-secret-in-variables.json'))
+  expect(answer.status).toBe(202)
+  expect(JSON.stringify(answer.json) + receiver.logged).not.toMatch(/canary-secret-5d1e77|CANARY_KEY_81c2/)
+  const [record] = await receiver.db.read.selectFrom('export_records').select('body').execute()
+  expect(record?.body).not.toContain('CANARY_KEY_81c2')
+})

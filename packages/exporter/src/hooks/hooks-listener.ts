@@ -1,0 +1,181 @@
+import type { RequestListener } from 'node:http'
+import { RecordError } from '@penstock/converter'
+import {
+  apiHeaders,
+  guarded,
+  type Incoming,
+  type Reply,
+  type RouteRequest,
+  readBytes,
+  requireIdentity,
+  serveRoutes,
+} from '@penstock/http'
+import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
+import { type ReceivedBody, readBody } from '../received-body.ts'
+import type { RecordIntake, Taken } from '../record-intake.ts'
+import { type CredentialRefusal, refusalOfBody, refusalOfHead } from './credential.ts'
+import { FailureLimit } from './failure-limit.ts'
+import { HookRefusal, overloaded, renderError } from './hook-refusal.ts'
+import { type Source, type Sources, sourceScope } from './sources.ts'
+
+/** Whoever hosts the listener gives it what begins with this. */
+export const HOOKS_PATH = '/hooks/pipelines/'
+
+export interface HooksOptions {
+  readonly sources: Sources
+  readonly intake: Pick<RecordIntake, 'receive'>
+  /** `X-<ServiceName>-Event` and `-Token` are taken beside `X-Gitlab-…`. */
+  readonly serviceName: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly trustedProxies?: TrustedProxies
+  readonly limits?: Partial<HookLimits>
+}
+
+export interface HookLimits {
+  /** Of one body. */
+  readonly bodyBytes: number
+  /** Of all bodies at the same time, from their first byte until they are taken. */
+  readonly allBodiesBytes: number
+  /** Wrong credentials for one source from one address, beyond which all of that address are refused in that minute. */
+  readonly failuresPerMinute: number
+}
+
+/** A forge sends at most 25 MB, spec/rest-part3-details.md 1.10. */
+export const defaultHookLimits: HookLimits = {
+  bodyBytes: 25 * 1024 * 1024,
+  allBodiesBytes: 128 * 1024 * 1024,
+  failuresPerMinute: 30,
+}
+
+/** Events of the forge that may hold a record, in lower case. Job hooks of its first versions are called build hooks. */
+const recordEvents = ['pipeline hook', 'job hook', 'build hook', 'system hook']
+
+interface Accepted {
+  readonly source: Source
+  /** Throws what a wrong credential is answered with. */
+  readonly refuse: (reason: CredentialRefusal) => never
+}
+
+/**
+ * Takes the pipeline and job hooks of forges outside the core: `POST /hooks/pipelines/:source`.
+ *
+ * Order of checks: source (404), too many wrong credentials before (429), secret token and time of the signature (401), size
+ * and coding of the body (413, 415), signature (401), event, record (400). 202 says that what is to be kept is kept for good.
+ *
+ * @see spec/pipeline-telemetry.md 1.1, 1.2, 2.6; spec/rest-part3-details.md 1.10
+ */
+export function hooksListener(options: HooksOptions): RequestListener {
+  const { sources, intake, clock, log } = options
+  const limits = { ...defaultHookLimits, ...options.limits }
+  const failures = new FailureLimit(limits.failuresPerMinute)
+  const ownName = options.serviceName.toLowerCase()
+  const tokenHeaders = ['x-gitlab-token', `x-${ownName}-token`]
+  let heldBytes = 0
+
+  function enter(incoming: Incoming): Accepted {
+    const source = sources.get(incoming.path.slice(HOOKS_PATH.length).replace(/\/$/, ''))
+    if (source === undefined) throw new HookRefusal(404)
+    const key = `${source.name} ${subscriberOf(incoming.source)}`
+    const nowMs = clock.nowMs()
+    const secondsLeft = failures.secondsLeft(key, nowMs)
+    if (secondsLeft > 0) throw new HookRefusal(429, { 'Retry-After': String(secondsLeft) })
+
+    const refuse = (reason: CredentialRefusal): never => {
+      const fields = { event: 'hooks.credential_refused', source: source.name, address: incoming.source, reason }
+      // The further ones of that minute are told of by the answers.
+      if (failures.count(key, nowMs)) log.warn(fields, 'A hook showed no right credential')
+      throw new HookRefusal(401)
+    }
+    const refusal = refusalOfHead(source.credentials, incoming.raw.headers, tokenHeaders, nowMs)
+    return refusal === undefined ? { source, refuse } : refuse(refusal)
+  }
+
+  async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
+    requireIdentity(raw)
+    let ownBytes = 0
+    const hold = (bytes: number) => {
+      if (heldBytes + bytes > limits.allBodiesBytes) throw overloaded()
+      heldBytes += bytes
+      ownBytes += bytes
+    }
+    try {
+      const bytes = await readBytes(raw, limits.bodyBytes, hold)
+      const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
+      if (refusal !== undefined) refuse(refusal)
+      const event = (raw.headers[`x-${ownName}-event`] ?? raw.headers['x-gitlab-event'])
+        ?.toString()
+        .trim()
+        .toLowerCase()
+      return await take(source, event, bytes)
+    } finally {
+      heldBytes -= ownBytes
+    }
+  }
+
+  async function take(source: Source, event: string | undefined, bytes: Buffer): Promise<Reply> {
+    if (event !== undefined && !recordEvents.includes(event)) return ignored
+    const receivedAtNs = clock.nowNs()
+    const body = recordIn(bytes, event, receivedAtNs)
+    if (body === undefined) return ignored
+    const { signals } = source
+    const scope = sourceScope(source)
+    const taken = await intake.receive({
+      scope,
+      body,
+      receivedAtNs,
+      plan: async () => ({ signals, destination: scope }),
+    })
+    return replyTo(taken)
+  }
+
+  const route = { method: 'POST', path: `${HOOKS_PATH}:source`, access: undefined, handle } as const
+  return serveRoutes(guarded([route], enter), {
+    renderError,
+    headers: apiHeaders,
+    log,
+    takesTrailingSlash: true,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+  })
+}
+
+/** A webhook may have more triggers than ours; refusals would make its forge switch it off. */
+const ignored: Reply = {
+  status: 202,
+  json: { result: 'ignored', reason: 'only pipeline and job hooks are kept' },
+}
+
+/**
+ * The record or job event; undefined for hooks that are about something else.
+ *
+ * @throws RecordError
+ */
+function recordIn(bytes: Buffer, event: string | undefined, receivedAtNs: bigint): ReceivedBody | undefined {
+  try {
+    return readBody(utf8(bytes), receivedAtNs)
+  } catch (error) {
+    if (!(error instanceof RecordError) || error.line !== undefined) throw error
+    const isOfOtherKind = error.path === 'object_kind' || (event === 'system hook' && error.path === '')
+    if (isOfOtherKind) return undefined
+    throw error
+  }
+}
+
+function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new RecordError('', 'is not UTF-8')
+  }
+}
+
+/** Warnings that an answer tells of; a forge shows it to whoever set up the webhook. */
+const WARNINGS_TOLD = 10
+
+function replyTo(taken: Taken): Reply {
+  const warnings = taken.warnings.items
+    .slice(0, WARNINGS_TOLD)
+    .map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`))
+  const what = taken.kind === 'enqueued' ? { signals: taken.signals } : { reason: taken.reason }
+  return { status: 202, json: { result: taken.kind, ...what, ...(warnings.length > 0 && { warnings }) } }
+}

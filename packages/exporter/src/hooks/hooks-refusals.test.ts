@@ -1,0 +1,160 @@
+import { request as startRequest } from 'node:http'
+import { Gate } from '@penstock/testkit'
+import { afterEach, expect, test } from 'vitest'
+import { answerTo, fixture, HookReceiver, NOW_MS, secretToken, signed, signingToken } from './hook-receiver.case.ts'
+
+let receiver: HookReceiver
+const start = async (...settings: Parameters<typeof HookReceiver.start>) => {
+  receiver = await HookReceiver.start(...settings)
+}
+afterEach(() => receiver.close())
+
+const body = fixture('pipelines/push-pipeline-five-jobs-three-stages.json')
+const id = '0f6d2a3e-7a41-4c58-9e7b-2f9f1c1b7d10'
+const signals = ['traces']
+const otherToken = 'whsec_ZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp7'
+const token = { 'X-Gitlab-Token': secretToken }
+const unauthorized = { status: 401, json: { message: '401 Unauthorized' } }
+
+test.each([
+  ['no secret token', { secretToken }, {}, 'token_missing'],
+  ['a wrong secret token', { secretToken }, { 'X-Gitlab-Token': 'not-the-secret' }, 'token_wrong'],
+  ['no signature, and the right secret token', { secretToken, signingToken }, token, 'signature_missing'],
+  ['a signature, and no secret token', { secretToken, signingToken }, signed(body, id), 'token_missing'],
+  ['a signature by another key', { signingToken }, signed(body, id, NOW_MS, otherToken), 'signature_wrong'],
+  ['a signature of another body', { signingToken }, signed(`${body} `, id), 'signature_wrong'],
+  ['a signature for another id', { signingToken }, { ...signed(body, id), 'webhook-id': 'other' }, 'signature_wrong'],
+  ['an old signature', { signingToken }, signed(body, id, NOW_MS - 301_000), 'timestamp_outside_window'],
+  ['a signature to come', { signingToken }, signed(body, id, NOW_MS + 301_000), 'timestamp_outside_window'],
+])('%s: 401, and only the log knows why', async (_, credential, headers, reason) => {
+  await start({ sources: { forge: { ...credential, signals } } })
+  expect(await receiver.post(body, headers)).toMatchObject(unauthorized)
+  expect(JSON.parse(receiver.logged)).toMatchObject({
+    level: 'warn',
+    event: 'hooks.credential_refused',
+    source: 'forge',
+    address: '127.0.0.1',
+    reason,
+  })
+  for (const shown of Object.values(headers)) expect(receiver.logged).not.toContain(shown)
+  expect(await receiver.keys()).toEqual([])
+})
+
+test('signing tokens are exchanged without a gap: old, both, new', async () => {
+  await start({ sources: { forge: { signingToken: [otherToken, signingToken], signals } } })
+  expect(await receiver.post(body, signed(body, id, NOW_MS, signingToken))).toMatchObject({ status: 202 })
+  expect(await receiver.post(body, signed(body, id, NOW_MS, otherToken))).toMatchObject({ status: 202 })
+  const both = `${signed(body, id, NOW_MS, otherToken)['webhook-signature']} v1,AAAA`
+  expect(await receiver.post(body, { ...signed(body, id), 'webhook-signature': both })).toMatchObject({ status: 202 })
+})
+
+test('a signed request that is sent again within its five minutes exports nothing again, and later is refused', async () => {
+  await start({ sources: { forge: { signingToken, signals } } })
+  const headers = signed(body, id)
+  expect(await receiver.post(body, headers)).toMatchObject({ status: 202, json: { result: 'enqueued' } })
+  await receiver.clock.advance(300_000)
+  expect(await receiver.post(body, headers)).toMatchObject({ status: 202, json: { result: 'kept' } })
+  await receiver.clock.advance(1)
+  expect(await receiver.post(body, headers)).toMatchObject(unauthorized)
+})
+
+test('wrong credentials of one address for one source: 429 until the minute is over, for that address and source alone', async () => {
+  await start({
+    sources: { forge: { secretToken, signals }, other: { secretToken, signals } },
+    limits: { failuresPerMinute: 3 },
+  })
+  const from = (address: string, shown: string, source = 'forge') =>
+    receiver.post(body, { 'X-Forwarded-For': address, 'X-Gitlab-Token': shown }, source)
+  for (let failure = 0; failure < 3; failure += 1)
+    expect(await from('192.0.2.1', 'wrong-wrong')).toMatchObject(unauthorized)
+  const { status, headers, json } = await from('192.0.2.1', secretToken)
+  // 15:12:59
+  expect([status, headers['retry-after'], json]).toEqual([429, '1', { message: '429 Too Many Requests' }])
+  expect(await from('192.0.2.2', secretToken)).toMatchObject({ status: 202 })
+  expect(await from('192.0.2.1', secretToken, 'other')).toMatchObject({ status: 202 })
+  await receiver.clock.advance(1_000)
+  expect(await from('192.0.2.1', secretToken)).toMatchObject({ status: 202 })
+  expect(receiver.logged.match(/hooks\.credential_refused/g)).toHaveLength(1)
+  expect(receiver.logged).not.toContain('wrong-wrong')
+})
+
+test('an unknown source', async () => {
+  await start()
+  expect(await receiver.post(body, token, 'other')).toMatchObject({ status: 404, json: { message: '404 Not Found' } })
+  expect(await receiver.post(body, token, 'constructor')).toMatchObject({ status: 404 })
+  expect(await receiver.post(body, token, 'forge/')).toMatchObject({ status: 202 })
+})
+
+test('another method', async () => {
+  await start()
+  const request = startRequest(receiver.urlOf('forge'), { agent: false })
+  request.end()
+  expect(await answerTo(request)).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+})
+
+test('a compressed body', async () => {
+  await start()
+  expect(await receiver.send(body, { 'Content-Encoding': 'gzip' })).toMatchObject({ status: 415 })
+})
+
+test.each([
+  ['says how large it is', {}],
+  ['does not say how large it is', { 'Transfer-Encoding': 'chunked' }],
+])('a body that is too large and %s', async (_, headers) => {
+  await start({ limits: { bodyBytes: Buffer.byteLength(body) - 1 } })
+  expect(await receiver.send(body, headers)).toMatchObject({
+    status: 413,
+    json: { message: '413 Payload Too Large' },
+  })
+  await receiver.close()
+  await start({ limits: { bodyBytes: Buffer.byteLength(body) } })
+  expect(await receiver.send(body, headers)).toMatchObject({ status: 202 })
+})
+
+test('bodies that come slowly hold what they have sent, and what goes beyond the bound of all is told to come again', async () => {
+  const bodyBytes = Buffer.byteLength(body)
+  await start({ limits: { allBodiesBytes: bodyBytes + 9 } })
+  const slow = startRequest(receiver.urlOf('forge'), { method: 'POST', headers: token, agent: false })
+  const answer = answerTo(slow)
+  slow.write(' '.repeat(10))
+  // Until those ten bytes have been counted nothing else is refused.
+  let refused = await receiver.send(body)
+  for (let tries = 0; refused.status === 202 && tries < 200; tries += 1) refused = await receiver.send(body)
+  expect(refused).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '1' },
+    json: { message: '503 Service Unavailable' },
+  })
+  slow.destroy()
+  await expect(answer).rejects.toThrow()
+  for (let tries = 0; refused.status === 503 && tries < 200; tries += 1) refused = await receiver.send(body)
+  expect(refused).toMatchObject({ status: 202 })
+})
+
+test('while too many wait for the database, hooks are told to come again, and nothing is lost of those that were taken', async () => {
+  await start({ exportLimits: { maxWaiting: 1, maxGroup: 1 } })
+  const gate = new Gate()
+  const writing = receiver.db.write(() => gate.opened)
+  const allRefused = new Gate()
+  let refused = 0
+  const answers = Array.from({ length: 8 }, async () => {
+    const answer = await receiver.send(body)
+    if (answer.status === 503) refused += 1
+    if (refused === 6) allRefused.open()
+    return answer
+  })
+  // One is in its transaction, one waits for the next.
+  await allRefused.opened
+  gate.open()
+  await writing
+  const told = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
+  expect(told.toSorted()).toEqual(['202 ', '202 ', ...Array(6).fill('503 5')])
+  expect(await receiver.keys()).toHaveLength(1)
+})
+
+test('without its database a hook is not taken', async () => {
+  await start()
+  await receiver.db.write((tx) => tx.schema.dropTable('export_records').execute())
+  expect(await receiver.send(body)).toMatchObject({ status: 500, json: { message: '500 Internal Server Error' } })
+  expect(receiver.logged).not.toContain(secretToken)
+})

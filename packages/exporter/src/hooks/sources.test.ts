@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { findSource, readSources, SourcesError, sourceDestination, sourceScope } from './sources.ts'
+
+const secretToken = 'canary-secret-5d1e77'
+const signingToken = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
+const signals = ['traces']
+const instance = { url: 'http://127.0.0.1:4318', encoding: 'protobuf' } as const
+
+function problemsOf(json: unknown): string[] {
+  try {
+    readSources(json)
+    return []
+  } catch (error) {
+    expect(error).toBeInstanceOf(SourcesError)
+    return (error as SourcesError).message.split('\n')
+  }
+}
+
+test('a source with all that it may have', () => {
+  const sources = readSources({
+    'git.example.com': {
+      secretToken: [secretToken, 'another-one'],
+      signingToken,
+      endpoint: 'https://otel.example.com/otlp',
+      token: 'psin_1',
+      signals: ['logs', 'traces', 'logs'],
+      options: { user: 'omit', profile: 'native' },
+      instanceId: 'ours',
+      encoding: 'json',
+    },
+  })
+  const source = sources.get('git.example.com')!
+  expect(source).toMatchObject({
+    name: 'git.example.com',
+    signals: ['traces', 'logs'],
+    options: { user: 'omit', profile: 'native', instanceId: 'ours' },
+  })
+  expect(source.credentials.signingKeys).toEqual([Buffer.from(Array.from({ length: 32 }, (_, byte) => byte))])
+  expect(source.credentials.tokenDigests).toHaveLength(2)
+  expect(sourceDestination(sources, sourceScope(source), instance)).toEqual({
+    url: 'https://otel.example.com/otlp',
+    token: 'psin_1',
+    encoding: 'json',
+  })
+})
+
+test('a source without an endpoint exports to that of the instance, with its own token', () => {
+  const sources = readSources({ a: { secretToken, signals, token: 'psin_1' }, b: { secretToken, signals } })
+  expect(sourceDestination(sources, 'source:a', instance)).toEqual({ ...instance, token: 'psin_1' })
+  expect(sourceDestination(sources, 'source:b', instance)).toEqual({ ...instance, token: undefined })
+})
+
+test('a scope of no source has no destination, and says so', () => {
+  const sources = readSources({ a: { secretToken, signals } })
+  expect(sourceDestination(sources, 'source:gone', instance)).toBe('there is no source:gone in the settings any more')
+  expect(findSource(sources, 'project:a')).toBeUndefined()
+  expect(findSource(sources, 'a')).toBeUndefined()
+})
+
+test.each([
+  ['no credential', { signals }, 'source a: needs a secretToken or a signingToken'],
+  ['no credential among several', { secretToken: [], signals }, /^source a: secretToken: /],
+  ['no signals', { secretToken }, /^source a: signals: /],
+  ['an empty list of signals', { secretToken, signals: [] }, /^source a: signals: /],
+  ['an unknown signal', { secretToken, signals: ['spans'] }, /^source a: signals\.0: .*"traces"\|"metrics"\|"logs"/],
+  ['an unknown key', { secretToken, signals, secret: 'x' }, /^source a: .*"secret"/],
+  ['a short secret', { secretToken: '1234567', signals }, /^source a: secretToken\.0: /],
+  [
+    'a secret with a line break',
+    { secretToken: 'secret-token\n', signals },
+    'source a: secretToken.0: must have no control characters, nor blanks around it',
+  ],
+  [
+    'a signing token without its prefix',
+    { signingToken: signingToken.slice(6), signals },
+    'source a: signingToken.0: must be whsec_ and the base64 of 24 to 64 bytes',
+  ],
+  [
+    'a signing key of 23 bytes',
+    { signingToken: `whsec_${Buffer.alloc(23).toString('base64')}`, signals },
+    'source a: signingToken.0: must be whsec_ and the base64 of 24 to 64 bytes',
+  ],
+  [
+    'the second of two signing tokens',
+    { signingToken: [signingToken, 'whsec_no-base64'], signals },
+    'source a: signingToken.1: must be whsec_ and the base64 of 24 to 64 bytes',
+  ],
+  [
+    'an endpoint that is no URL',
+    { secretToken, signals, endpoint: 'otel.example.com' },
+    'source a: endpoint: the endpoint must be a URL that starts with http:// or https://',
+  ],
+  [
+    'a token with a blank',
+    { secretToken, signals, token: 'a b' },
+    'source a: token: must be printable characters without blanks',
+  ],
+  [
+    'an unknown option',
+    { secretToken, signals, options: { nope: 1 } },
+    'source a: options: option nope: no such option',
+  ],
+  [
+    'an option of the installation',
+    { secretToken, signals, options: { providerName: 'x' } },
+    'source a: options: option providerName: is a setting of the installation',
+  ],
+  [
+    'running totals',
+    { secretToken, signals, options: { metricsMode: 'cumulative' } },
+    'source a: options: option metricsMode: only per-run is exported from here',
+  ],
+  [
+    'two instance ids',
+    { secretToken, signals, instanceId: 'x', options: { instanceId: 'y' } },
+    'source a: instanceId stands beside and among the options',
+  ],
+  ['no object', 'canary-secret-5d1e77', /^source a: /],
+])('%s is refused', (_, source, problem) => {
+  const problems = problemsOf({ a: source })
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toMatch(problem)
+})
+
+test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('%j is no name', (name) => {
+  const json = JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify({ secretToken, signals })}}`)
+  expect(problemsOf(json)).toEqual([
+    `source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`,
+  ])
+})
+
+test.each([null, [], 'text', 1, undefined])('%j is no object of sources', (json) => {
+  expect(problemsOf(json)).toEqual(['the sources must be an object, with one property per source'])
+})
+
+test('every problem is told at once, and none quotes a credential', () => {
+  const canary = 'canary-secret-5d1e77'
+  const problems = problemsOf({
+    a: { secretToken: `${canary}\t`, signingToken: [canary, `whsec_${canary}`], signals, token: `${canary} x` },
+    b: { secretToken: { [canary]: canary }, signals: [canary], endpoint: `https://u:${canary}@example.com` },
+    c: { secretToken: canary, signals, options: { user: canary }, encoding: canary, instanceId: 1 },
+  })
+  expect(problems.length).toBeGreaterThan(8)
+  expect(problems.join('\n')).not.toContain(canary)
+})

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
+import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
+import { z } from 'zod'
+import { EndpointError, signalUrls } from '../endpoint-url.ts'
+import type { Destination } from '../exporter.ts'
+import { isDurable } from '../record-intake.ts'
+
+/** A forge outside the core that sends its pipeline and job hooks here. */
+export interface Source {
+  readonly name: string
+  readonly credentials: Credentials
+  /** OTLP/HTTP base URL; undefined: where the instance exports to. */
+  readonly endpoint: string | undefined
+  /** Sent to the endpoint as a bearer token. */
+  readonly token: string | undefined
+  /** Undefined: that of the instance. */
+  readonly encoding: Encoding | undefined
+  /** At least one, in listing order. */
+  readonly signals: readonly Signal[]
+  /** On top of the instance's own. */
+  readonly options: ConvertOptionsInput
+}
+
+/** At least one of either kind. Of each kind that a source has, a request must show one. */
+export interface Credentials {
+  /** SHA-256 of the secret tokens. */
+  readonly tokenDigests: readonly Buffer[]
+  /** Keys of Standard Webhooks signatures. */
+  readonly signingKeys: readonly Buffer[]
+}
+
+/** By name. */
+export type Sources = ReadonlyMap<string, Source>
+
+/** The configuration of the sources cannot be used. The message names each place, and shows no credential. */
+export class SourcesError extends Error {
+  override readonly name = 'SourcesError'
+}
+
+const MOST_SOURCES = 1_000
+/** The old and the new one while they are exchanged, and some. */
+const MOST_CREDENTIALS = 8
+/** Short enough for a path and a key, and nothing that has to be escaped there. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** Base64 of the 24 to 64 bytes that Standard Webhooks asks for. */
+const MIN_KEY_BYTES = 24
+const MAX_KEY_BYTES = 64
+
+const oneOrSeveral = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(
+    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(item).min(1).max(MOST_CREDENTIALS).optional(),
+  )
+
+/** As a header carries it: a forge takes line breaks out, and a parser the blanks around it. */
+const secretToken = z
+  .string()
+  .min(8)
+  .max(512)
+  .refine(
+    (text) => !/\p{Cc}/u.test(text) && text.trim() === text,
+    'must have no control characters, nor blanks around it',
+  )
+  .transform((text) => digestOf(Buffer.from(text)))
+
+const signingToken = z.string().transform((text, context) => {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? ''
+  const key = Buffer.from(base64, 'base64')
+  if (key.length >= MIN_KEY_BYTES && key.length <= MAX_KEY_BYTES && key.toString('base64') === base64) return key
+  context.addIssue(`must be whsec_ and the base64 of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes`)
+  return z.NEVER
+})
+
+/** What is true of the whole installation, so that its backends see one vocabulary. */
+const installationOptions = ['vendorNamespace', 'providerName']
+
+const convertOptions = z.record(z.string(), z.unknown()).transform((given, context): ConvertOptionsInput => {
+  const fixed = Object.keys(given).find((name) => installationOptions.includes(name))
+  if (fixed !== undefined) {
+    context.addIssue(`option ${fixed}: is a setting of the installation`)
+    return z.NEVER
+  }
+  try {
+    if (isDurable(resolveOptions(given))) return given
+    context.addIssue('option metricsMode: only per-run is exported from here')
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error
+    context.addIssue(error.message)
+  }
+  return z.NEVER
+})
+
+const endpoint = z.string().transform((text, context) => {
+  try {
+    signalUrls(text)
+    return text
+  } catch (error) {
+    if (!(error instanceof EndpointError)) throw error
+    context.addIssue(error.message)
+    return z.NEVER
+  }
+})
+
+const sourceSchema = z
+  .strictObject({
+    secretToken: oneOrSeveral(secretToken),
+    signingToken: oneOrSeveral(signingToken),
+    endpoint: endpoint.optional(),
+    token: z
+      .string()
+      .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks')
+      .optional(),
+    signals: z.array(z.enum(signalNames)).min(1),
+    options: convertOptions.default({}),
+    instanceId: z.string().trim().min(1).optional(),
+    encoding: z.enum(['protobuf', 'json']).optional(),
+  })
+  .refine(
+    ({ secretToken, signingToken }) => secretToken !== undefined || signingToken !== undefined,
+    'needs a secretToken or a signingToken',
+  )
+  .refine(
+    ({ instanceId, options }) => instanceId === undefined || options.instanceId === undefined,
+    'instanceId stands beside and among the options',
+  )
+
+/**
+ * The sources that `json`, parsed, configures: an object of one property per source, by name.
+ *
+ * @throws SourcesError with everything that is wrong
+ */
+export function readSources(json: unknown): Sources {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new SourcesError('the sources must be an object, with one property per source')
+  }
+  const entries = Object.entries(json)
+  if (entries.length > MOST_SOURCES) throw new SourcesError(`there may be at most ${MOST_SOURCES} sources`)
+  const problems: string[] = []
+  const sources = new Map<string, Source>()
+  for (const [name, value] of entries) {
+    if (!namePattern.test(name)) {
+      problems.push(`source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`)
+      continue
+    }
+    const read = sourceSchema.safeParse(value)
+    if (read.success) sources.set(name, sourceOf(name, read.data))
+    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${told(issue)}`))
+  }
+  if (problems.length > 0) throw new SourcesError(problems.join('\n'))
+  return sources
+}
+
+function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
+  const { secretToken = [], signingToken = [], signals, options, instanceId } = given
+  return {
+    name,
+    credentials: { tokenDigests: secretToken, signingKeys: signingToken },
+    endpoint: given.endpoint,
+    token: given.token,
+    encoding: given.encoding,
+    signals: signalNames.filter((signal) => signals.includes(signal)),
+    options: instanceId === undefined ? options : { ...options, instanceId },
+  }
+}
+
+/** The validator's own messages name what was expected, and never quote what was found. */
+function told({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`
+}
+
+const SCOPE_PREFIX = 'source:'
+
+/** Whatever a source sends is known to the exporter under this scope, apart from everyone else's. */
+export const sourceScope = ({ name }: Source): string => SCOPE_PREFIX + name
+
+/** The source whose scope it is; undefined for scopes of other kinds, and once the source is no longer configured. */
+export function findSource(sources: Sources, scope: string): Source | undefined {
+  return scope.startsWith(SCOPE_PREFIX) ? sources.get(scope.slice(SCOPE_PREFIX.length)) : undefined
+}
+
+/** Where a source's telemetry goes now, or why nowhere; `instance` says so for sources that do not. */
+export function sourceDestination(
+  sources: Sources,
+  scope: string,
+  instance: Pick<Destination, 'url' | 'encoding'>,
+): Destination | string {
+  const source = findSource(sources, scope)
+  if (source === undefined) return `there is no ${scope} in the settings any more`
+  const { endpoint: url = instance.url, encoding = instance.encoding, token } = source
+  return { url, encoding, token }
+}
+
+export const digestOf = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest()

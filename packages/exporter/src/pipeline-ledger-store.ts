@@ -1,0 +1,143 @@
+import { rootKey } from '@penstock/converter'
+import type { Selectable, Transaction } from 'kysely'
+import type { EarlierExport, Known } from './admission.ts'
+import type { ExporterTables, ExportPipelinesTable } from './export-tables.ts'
+
+type Tx = Transaction<ExporterTables>
+type Row = Selectable<ExportPipelinesTable>
+
+/** Where ids are of: everything learnt is learnt within it. */
+export interface Realm {
+  readonly scope: string
+  readonly instance: string
+}
+
+/** Scopes have no blanks, so that no two pipelines have the same. */
+export const pipelineKey = ({ scope, instance }: Realm, id: bigint): string => `${scope} ${rootKey(instance, id)}`
+
+export interface KnownPipeline extends Known {
+  /** How often it has been exported. */
+  readonly exports: number
+}
+
+/** Levels of pipelines that start each other; more are not followed. */
+const MAX_LEVELS = 32
+/** How stale `last_seen_at_ms` may be: who hears the same again need not write. */
+const SEEN_AGAIN_MS = 3_600_000
+
+/**
+ * What is known of pipelines, as one transaction sees it: read once, changed in memory, and written at its end. Bodies that
+ * share a transaction so share its statements too.
+ */
+export class PipelineLedger {
+  readonly #tx: Tx
+  /** Undefined where there is none. */
+  readonly #rows = new Map<string, Row | undefined>()
+  readonly #changed = new Set<string>()
+
+  constructor(tx: Tx) {
+    this.#tx = tx
+  }
+
+  async load(keys: Iterable<string>): Promise<void> {
+    const wanted = [...new Set(keys)].filter((key) => !this.#rows.has(key))
+    if (wanted.length === 0) return
+    const rows = await this.#tx.selectFrom('export_pipelines').selectAll().where('key', 'in', wanted).execute()
+    for (const key of wanted) this.#rows.set(key, undefined)
+    for (const row of rows) this.#rows.set(row.key, row)
+  }
+
+  /** Of a pipeline, with the roots on the way up from it and from `upstreamId`. */
+  async known(realm: Realm, id: bigint, upstreamId: bigint | undefined): Promise<KnownPipeline> {
+    const roots = new Map<string, bigint>()
+    const asked = new Set<bigint>()
+    let ids = upstreamId === undefined ? [id] : [id, upstreamId]
+    for (let level = 0; ids.length > 0 && level < MAX_LEVELS; level += 1) {
+      for (const each of ids) asked.add(each)
+      await this.load(ids.map((each) => pipelineKey(realm, each)))
+      const found = ids.flatMap((each) => {
+        const row = this.#rows.get(pipelineKey(realm, each))
+        return row === undefined ? [] : [{ each, rootId: BigInt(row.root_id) }]
+      })
+      for (const { each, rootId } of found) roots.set(rootKey(realm.instance, each), rootId)
+      ids = found.map(({ rootId }) => rootId).filter((rootId) => !asked.has(rootId))
+    }
+    const own = this.#rows.get(pipelineKey(realm, id))
+    return { roots, earlier: own && earlierOf(own), exports: own?.exports ?? 0 }
+  }
+
+  learnRoot(key: string, rootId: bigint, nowMs: number): void {
+    const row = this.#rows.get(key)
+    const isKnown = row?.root_id === String(rootId) && nowMs - row.last_seen_at_ms < SEEN_AGAIN_MS
+    if (!isKnown) this.#change(key, { root_id: String(rootId), last_seen_at_ms: nowMs })
+  }
+
+  learnExport(key: string, { rootId, finishedAtNs, digest, jobIds }: EarlierExport, nowMs: number): void {
+    this.#change(key, {
+      root_id: String(rootId),
+      exports: (this.#rows.get(key)?.exports ?? 0) + 1,
+      exported_root_id: String(rootId),
+      finished_at_ns: finishedAtNs === undefined ? null : String(finishedAtNs),
+      digest,
+      job_ids: idsText(jobIds),
+      last_seen_at_ms: nowMs,
+    })
+  }
+
+  async write(): Promise<void> {
+    const rows = [...this.#changed].map((key) => this.#rows.get(key)!)
+    if (rows.length === 0) return
+    await this.#tx
+      .insertInto('export_pipelines')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet(({ ref }) => ({
+          root_id: ref('excluded.root_id'),
+          exports: ref('excluded.exports'),
+          exported_root_id: ref('excluded.exported_root_id'),
+          finished_at_ns: ref('excluded.finished_at_ns'),
+          digest: ref('excluded.digest'),
+          job_ids: ref('excluded.job_ids'),
+          last_seen_at_ms: ref('excluded.last_seen_at_ms'),
+        })),
+      )
+      .execute()
+  }
+
+  #change(key: string, change: Partial<Row> & Pick<Row, 'root_id' | 'last_seen_at_ms'>): void {
+    const former = this.#rows.get(key) ?? { ...unknown, key }
+    this.#rows.set(key, { ...former, ...change })
+    this.#changed.add(key)
+  }
+}
+
+const unknown = { exports: 0, exported_root_id: null, finished_at_ns: null, digest: '', job_ids: '' }
+
+export async function deletePipelinesBefore(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('export_pipelines')
+    .where('key', 'in', (eb) =>
+      eb
+        .selectFrom('export_pipelines')
+        .select('key')
+        .where('last_seen_at_ms', '<', beforeMs)
+        .orderBy('last_seen_at_ms')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+function earlierOf({ exported_root_id, finished_at_ns, digest, job_ids }: Row): EarlierExport | undefined {
+  if (exported_root_id === null) return undefined
+  return {
+    rootId: BigInt(exported_root_id),
+    finishedAtNs: finished_at_ns === null ? undefined : BigInt(finished_at_ns),
+    digest,
+    jobIds: BigInt64Array.from(readIds(job_ids)),
+  }
+}
+
+export const idsText = (ids: Iterable<bigint>): string => [...ids].join(' ')
+
+export const readIds = (text: string): bigint[] => (text === '' ? [] : text.split(' ').map(BigInt))

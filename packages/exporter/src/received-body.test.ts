@@ -1,0 +1,50 @@
+import { parseLossless, RecordError } from '@penstock/converter'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { hook } from './exporting.case.ts'
+import { readBody } from './received-body.ts'
+
+const secret = [{ key: 'PASSWORD', value: 'CANARY' }]
+
+test('a body without variables is kept as it came', () => {
+  for (const more of [{}, { variables: [] }, { variables: null }]) {
+    const text = `${hook({ id: 1, more })} \n`
+    expect(readBody(text).text).toBe(text)
+  }
+})
+
+test.each([
+  ['plainly', JSON.stringify({ object_attributes: { id: 1, status: 'success', variables: secret } })],
+  ['escaped', '{"object_attributes":{"id":1,"status":"success","v\\u0061riables":[{"value":"CANARY"}]}}'],
+  [
+    'twice',
+    '{"object_attributes":{"id":1,"variables":["CANARY"]},"object_attributes":{"id":1,"status":"success","variables":[]}}',
+  ],
+])('edge 58: variables that are there %s are not kept', (_, text) => {
+  const kept = readBody(text).text
+  expect(JSON.parse(kept)).toEqual({ object_attributes: { id: 1, status: 'success' } })
+})
+
+test('everything else stays, to the last digit, whatever is beside it', () => {
+  const texts = fc.oneof(fc.string(), fc.constantFrom('\0', '\0\0', '\u00001', '\\u0000', '"'))
+  const values = fc.oneof(texts, fc.integer(), fc.boolean(), fc.constant(null), fc.array(texts))
+  fc.assert(
+    fc.property(
+      fc.dictionary(texts, values),
+      texts,
+      fc.bigInt({ min: 10n ** 16n, max: 2n ** 63n - 1n }),
+      (extra, ref, size) => {
+        const rest = { object_attributes: { id: 1, status: 'success', ref }, extra, size: 'SIZE' }
+        const whole = { ...rest, object_attributes: { ...rest.object_attributes, variables: secret } }
+        const textOf = (value: unknown) => JSON.stringify(value).replace('"size":"SIZE"}', `"size":${size}}`)
+        expect(parseLossless(readBody(textOf(whole)).text)).toEqual(parseLossless(textOf(rest)))
+      },
+    ),
+  )
+})
+
+test('what is no record is refused', () => {
+  for (const text of ['', '{', '[]', '{"object_attributes":{"id":0,"status":"success"}}']) {
+    expect(() => readBody(text)).toThrow(RecordError)
+  }
+})

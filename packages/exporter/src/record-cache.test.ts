@@ -1,0 +1,34 @@
+import type { PipelineRecord } from '@penstock/converter'
+import { ManualClock } from '@penstock/testkit'
+import { expect, test } from 'vitest'
+import { readBody } from './received-body.ts'
+import { RecordCache } from './record-cache.ts'
+
+function recordOf(id: number): PipelineRecord {
+  const { input } = readBody(JSON.stringify({ object_attributes: { id, status: 'success' } }))
+  if (input.kind !== 'pipeline') throw new Error('no pipeline')
+  return input.record
+}
+const read = (id: number, characters: number) => ({ scope: 'project:1', record: recordOf(id), characters })
+
+test('holds so much and no more; the oldest go first', () => {
+  const cache = new RecordCache(new ManualClock(), 100)
+  cache.add('a', read(1, 60))
+  cache.add('a', read(1, 50))
+  cache.add('b', read(2, 50))
+  expect([cache.find('a')?.record.id, cache.find('b')?.record.id]).toEqual([1n, 2n])
+  cache.add('c', read(3, 1))
+  expect([cache.find('a'), cache.find('b')?.record.id, cache.find('c')?.record.id]).toEqual([undefined, 2n, 3n])
+  cache.add('d', read(4, 101))
+  expect(['b', 'c', 'd'].map((key) => cache.find(key))).toEqual([undefined, undefined, undefined])
+})
+
+test('for a moment', async () => {
+  const clock = new ManualClock()
+  const cache = new RecordCache(clock, 100)
+  cache.add('a', read(1, 1))
+  await clock.advance(29_999)
+  expect(cache.find('a')).toBeDefined()
+  await clock.advance(1)
+  expect(cache.find('a')).toBeUndefined()
+})

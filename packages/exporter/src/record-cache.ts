@@ -1,0 +1,45 @@
+import type { PipelineRecord } from '@penstock/converter'
+import type { Clock } from '@penstock/runtime'
+
+interface Entry {
+  readonly scope: string
+  readonly record: PipelineRecord
+  readonly characters: number
+  readonly untilMs: number
+}
+
+/** The signals of a record are sent at about the same time, and to read its body costs as much as to convert it. */
+const KEPT_MS = 30_000
+
+/** Records as they were read a moment ago, of so many characters of JSON together. */
+export class RecordCache {
+  readonly #entries = new Map<string, Entry>()
+  readonly #clock: Clock
+  readonly #maxCharacters: number
+  #characters = 0
+
+  constructor(clock: Clock, maxCharacters: number) {
+    this.#clock = clock
+    this.#maxCharacters = maxCharacters
+  }
+
+  find(key: string): Pick<Entry, 'scope' | 'record'> | undefined {
+    const entry = this.#entries.get(key)
+    return entry !== undefined && this.#clock.nowMs() < entry.untilMs ? entry : undefined
+  }
+
+  add(key: string, read: Pick<Entry, 'scope' | 'record' | 'characters'>): void {
+    this.#remove(key)
+    this.#entries.set(key, { ...read, untilMs: this.#clock.nowMs() + KEPT_MS })
+    this.#characters += read.characters
+    for (const oldest of this.#entries.keys()) {
+      if (this.#characters <= this.#maxCharacters) break
+      this.#remove(oldest)
+    }
+  }
+
+  #remove(key: string): void {
+    this.#characters -= this.#entries.get(key)?.characters ?? 0
+    this.#entries.delete(key)
+  }
+}

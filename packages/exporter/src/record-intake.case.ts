@@ -1,0 +1,276 @@
+import { signalNames } from '@penstock/otlp'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.case.ts'
+import { readBody } from './received-body.ts'
+import type { Taken } from './record-intake.ts'
+import { findRecord } from './record-store.ts'
+
+const SCOPE = 'source:forge'
+const key = (id: number | bigint, host = 'ci.example.com') => `${SCOPE} ${host} ${id}`
+const exportsOf = (record: string) => signalNames.map((signal) => `${record} ${signal}`)
+const later = '2026-02-11 10:00:00 UTC'
+const reasonOf = (taken: Taken) => (taken.kind === 'kept' ? taken.reason : taken.kind)
+
+/** What the intake does alike on every database. */
+export function describeRecordIntake(name: string, newPlace: NewPlace): void {
+  describe(name, () => {
+    let place: { location: string; remove(): Promise<void> }
+    let world: ExportingWorld
+    const worlds: ExportingWorld[] = []
+    const open = async (change: Parameters<typeof ExportingWorld.open>[1] = {}) => {
+      const opened = await ExportingWorld.open(place.location, change)
+      worlds.push(opened)
+      return opened
+    }
+
+    beforeEach(async () => {
+      place = await newPlace()
+      world = await open()
+    })
+    afterEach(async () => {
+      for (const each of worlds.splice(0)) await each.close()
+      await place.remove()
+    })
+    const recordAt = async (recordKey: string) => (await findRecord(world.db.read, recordKey))?.read()
+
+    describe('once', () => {
+      test('a finished pipeline is enqueued for each signal; a redelivery and a later completion are not', async () => {
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued', signals: signalNames })
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+        expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({ because: 'completed_again' })
+        expect(await world.keys()).toEqual(exportsOf(key(1)))
+        expect(world.metric('penstock_export_records', { outcome: 'enqueued' })).toBe(1)
+        expect(world.metric('penstock_export_records', { outcome: 'completed_again' })).toBe(1)
+      })
+
+      test('ten at once, of two processes', async () => {
+        const other = await open()
+        const taken = await Promise.all(
+          Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? world : other).receive(hook({ id: 1 }))),
+        )
+        expect(taken.filter(({ kind }) => kind === 'enqueued')).toHaveLength(1)
+        expect(await world.keys()).toEqual(exportsOf(key(1)))
+      })
+
+      test('pipelines are of a scope and an instance', async () => {
+        await world.receive(hook({ id: 1 }))
+        await world.receive(hook({ id: 1, host: 'ci.example.org' }))
+        await world.receive(hook({ id: 1 }), 'project:1', ['logs'])
+        expect(await world.keys()).toEqual([
+          ...exportsOf(key(1)),
+          ...exportsOf(key(1, 'ci.example.org')),
+          'project:1 ci.example.com 1 logs',
+        ])
+      })
+
+      test.each(['created', 'running', 'manual', 'foo'])('%s is no end, before it or after it', async (status) => {
+        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
+        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
+        expect(await world.keys()).toHaveLength(3)
+      })
+
+      test('one of which nothing is to be exported may be exported when it is heard of again', async () => {
+        expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ because: 'nothing_to_export' })
+        expect(await world.receive(hook({ id: 1 }), SCOPE, ['logs'])).toMatchObject({
+          kind: 'enqueued',
+          signals: ['logs'],
+        })
+      })
+
+      test('a key that is still in the queue is not enqueued again when the ledger has forgotten it', async () => {
+        await world.receive(hook({ id: 1 }))
+        await world.db.write((tx) => tx.deleteFrom('export_pipelines').execute())
+        const taken = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
+        expect(taken).toMatchObject([{ kind: 'kept', because: 'already_exported' }, { kind: 'enqueued' }])
+        expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(2))])
+      })
+
+      test('whatever the order, and however often each comes: one export per finished pipeline', async () => {
+        const hooks = [
+          ...[1, 2, 3].flatMap((id) => [
+            hook({ id, status: 'created' }),
+            hook({ id, status: 'running', jobs: [id * 10] }),
+            hook({ id, status: id === 3 ? 'canceling' : 'success', jobs: [id * 10] }),
+          ]),
+          hook({ id: 1, finishedAt: later, jobs: [10, 11] }),
+          jobHook({ pipeline_id: 2, build_id: 20, retries_count: 1 }),
+        ]
+        let run = 0
+        const deliveries = fc.shuffledSubarray([...hooks, ...hooks], { minLength: hooks.length * 2 })
+        await fc.assert(
+          fc.asyncProperty(deliveries, fc.array(fc.boolean()), async (texts, waits) => {
+            run += 1
+            const scope = `source:run-${run}`
+            const taken: Promise<Taken>[] = []
+            for (const [index, text] of texts.entries()) {
+              taken.push(world.receive(text, scope))
+              if (waits[index]) await taken.at(-1)
+            }
+            await Promise.all(taken)
+            const keys = (await world.keys()).filter((each) => each.startsWith(`${scope} `))
+            const expected = [1, 2].flatMap((id) => exportsOf(`${scope} ci.example.com ${id}`))
+            expect(keys.toSorted()).toEqual(expected.toSorted())
+            await world.db.write((tx) => tx.deleteFrom('deliveries').execute())
+          }),
+          { numRuns: 20 },
+        )
+      })
+    })
+
+    describe('the record', () => {
+      test('is kept as it came, without variables, and with every digit', async () => {
+        const more = { variables: [{ key: 'PASSWORD', value: 'CANARY' }] }
+        await world.receive(hook({ id: 9223372036854775807n, more }))
+        const row = await world.db.read.selectFrom('export_records').selectAll().executeTakeFirstOrThrow()
+        expect(row.key).toBe(key(9223372036854775807n))
+        expect(row.body).not.toContain('CANARY')
+        const record = await recordAt(row.key)
+        expect(record?.id).toBe(9223372036854775807n)
+        expect(record?.receivedAtNs).toBe(world.clock.nowNs())
+      })
+
+      test('belongs to the transaction of the caller', async () => {
+        const failing = world.db.write(async (tx) => {
+          await world.exporter.intake.take(tx, world.received(hook({ id: 1 })), 0)
+          throw new Error('no')
+        })
+        await expect(failing).rejects.toThrow('no')
+        expect(await world.keys()).toEqual([])
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
+      })
+
+      test('knows what job hooks have told before, which is forgotten then', async () => {
+        await world.receive(jobHook({ build_id: 7, retries_count: 2, runner: { id: 4, description: 'shed' } }))
+        expect(reasonOf(await world.receive(jobHook({ build_id: 7 })))).toBe('job hook, kept for pipeline 1')
+        await world.receive(jobHook({ build_id: 8, pipeline_id: 2, retries_count: 5 }))
+        await world.receive(hook({ id: 1, jobs: [7, 8] }))
+        expect((await recordAt(key(1)))?.jobs).toMatchObject([
+          { id: 7n, attempt: 3, runner: { id: 4n, description: 'shed' } },
+          { id: 8n, attempt: undefined },
+        ])
+        const kept = await world.db.read.selectFrom('export_job_hooks').select('job_id').execute()
+        expect(kept).toEqual([{ job_id: '8' }])
+      })
+
+      test('a job hook after the export is not kept', async () => {
+        await world.receive(hook({ id: 1 }))
+        expect(reasonOf(await world.receive(jobHook({ retries_count: 2 })))).toBe(
+          'job hook of pipeline 1, which has been exported',
+        )
+        expect(await world.db.read.selectFrom('export_job_hooks').selectAll().execute()).toEqual([])
+      })
+    })
+
+    describe('roots', () => {
+      test('a child before its parent, whose root an unfinished hook has told', async () => {
+        await world.receive(hook({ id: 2, status: 'running', parent: 1 }))
+        await world.receive(hook({ id: 3, parent: 2 }))
+        expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
+      })
+
+      test('job hooks tell them too', async () => {
+        await world.receive(jobHook({ pipeline_id: 2, source_pipeline: { pipeline_id: 1, job_id: 9 } }))
+        await world.receive(hook({ id: 3, parent: 2 }))
+        expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
+      })
+
+      test('edge 45: nobody knows the parent', async () => {
+        await world.receive(hook({ id: 3, parent: 2 }))
+        expect(await recordAt(key(3))).toMatchObject({ rootPipelineId: undefined, upstream: { pipelineId: 2n } })
+      })
+
+      test('edge 47: each the parent of the other', async () => {
+        await world.receive(hook({ id: 1, parent: 2, status: 'running' }))
+        expect(await world.receive(hook({ id: 2, parent: 1 }))).toMatchObject({
+          kind: 'enqueued',
+          warnings: { items: [{ path: 'source_pipeline' }] },
+        })
+        expect(await recordAt(key(2))).toMatchObject({ rootPipelineId: 2n, upstream: undefined })
+      })
+
+      test('a chain of any length is followed so far', async () => {
+        for (let id = 40; id > 1; id -= 1) await world.receive(hook({ id, parent: id - 1, status: 'running' }))
+        expect(await world.receive(hook({ id: 41, parent: 40 }))).toMatchObject({ kind: 'enqueued' })
+        expect((await recordAt(key(41)))?.rootPipelineId).toBe(8n)
+      })
+
+      test('what one scope says poisons no other', async () => {
+        await world.receive(hook({ id: 2, status: 'running', parent: 66 }), 'project:6')
+        await world.receive(hook({ id: 2, status: 'running', parent: 1 }))
+        await world.receive(hook({ id: 3, parent: 2 }))
+        expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
+      })
+
+      test('one that changes after the export is said, and changes nothing', async () => {
+        await world.receive(hook({ id: 3, parent: 2 }))
+        await world.receive(hook({ id: 2, parent: 1 }))
+        expect(reasonOf(await world.receive(hook({ id: 3, parent: 2 })))).toBe(
+          'pipeline 3: already exported in the trace of pipeline 2, and now said to belong to 1',
+        )
+      })
+    })
+
+    describe('reexport', () => {
+      test.each(['replace', 'link'] as const)(
+        '%s: a later completion goes with what was not sent before',
+        async (reexport) => {
+          const again = await open({ options: { reexport } })
+          await again.receive(hook({ id: 1, jobs: [10, 11] }))
+          expect(reasonOf(await again.receive(hook({ id: 1, jobs: [10, 11] })))).toBe('pipeline 1: already exported')
+          await again.receive(hook({ id: 1, finishedAt: later, jobs: [10, 12] }))
+          await again.receive(hook({ id: 1, finishedAt: '2026-02-11 11:00:00 UTC', jobs: [13] }))
+          expect(await again.keys()).toEqual([
+            ...exportsOf(key(1)),
+            ...exportsOf(`${key(1)} #2`),
+            ...exportsOf(`${key(1)} #3`),
+          ])
+          expect((await recordAt(`${key(1)} #3`))?.previousExport).toEqual({ jobIds: new Set([10n, 11n, 12n]) })
+          expect((await recordAt(key(1)))?.previousExport).toBeUndefined()
+        },
+      )
+
+      test('a completion of before that comes late is no news', async () => {
+        const again = await open({ options: { reexport: 'replace' } })
+        await again.receive(hook({ id: 1, finishedAt: later }))
+        expect(await again.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+      })
+    })
+
+    describe('a shared transaction', () => {
+      test('a body whose plan fails takes none of its neighbours with it', async () => {
+        const bad = { ...world.received(hook({ id: 2 })), plan: () => Promise.reject(new Error('poisoned')) }
+        const outcomes = await Promise.allSettled([
+          world.receive(hook({ id: 1 })),
+          world.exporter.intake.receive(bad),
+          world.receive(hook({ id: 3 })),
+        ])
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(3))])
+      })
+
+      test('nor does one that the database refuses', async () => {
+        const bad = { ...world.received(hook({ id: 2 })), scope: null as unknown as string }
+        const outcomes = await Promise.allSettled([
+          world.receive(hook({ id: 1 })),
+          world.exporter.intake.receive(bad),
+          world.receive(hook({ id: 3 })),
+        ])
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(3))])
+      })
+
+      test('more wait than may: the next is told to come later', async () => {
+        const small = await open({ limits: { maxWaiting: 2, maxGroup: 1 } })
+        const outcomes = await Promise.allSettled([1, 2, 3, 4].map((id) => small.receive(hook({ id }))))
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+        expect(await small.keys()).toHaveLength(6)
+      })
+    })
+
+    test('bodies that are none never get as far as a transaction', () => {
+      expect(() => readBody('{"object_kind":"pipeline"}')).toThrow('object_attributes')
+    })
+  })
+}

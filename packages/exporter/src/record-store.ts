@@ -1,0 +1,141 @@
+import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/converter'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
+import { readJobNews } from './job-hook-store.ts'
+import { idsText, readIds } from './pipeline-ledger-store.ts'
+import { readBody } from './received-body.ts'
+
+/** Of the exporter's deliveries. */
+export const EXPORT_QUEUE = 'exports'
+
+/** One record to be sent, as it is kept. */
+export interface KeptRecord {
+  readonly key: string
+  readonly scope: string
+  readonly body: string
+  readonly receivedAtNs: bigint
+  readonly root: Root
+  readonly previousJobIds: Iterable<bigint> | undefined
+  /** JSON, as `readJobNews` takes it. */
+  readonly jobNews: string | undefined
+}
+
+/** The key of a record, and of its deliveries with the signal behind. `round`: 1 for the first export of its pipeline. */
+export const recordKey = (pipeline: string, round: number): string => (round === 1 ? pipeline : `${pipeline} #${round}`)
+
+export const deliveryKey = (record: string, signal: Signal): string => `${record} ${signal}`
+
+export function readDeliveryKey(key: string): { record: string; signal: Signal } {
+  const at = key.lastIndexOf(' ')
+  return { record: key.slice(0, at), signal: key.slice(at + 1) as Signal }
+}
+
+export async function insertRecords(
+  tx: Transaction<ExporterTables>,
+  records: readonly KeptRecord[],
+  nowMs: number,
+): Promise<void> {
+  if (records.length === 0) return
+  await tx
+    .insertInto('export_records')
+    .values(
+      records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews }) => ({
+        key,
+        scope,
+        body,
+        received_at_ns: String(receivedAtNs),
+        root_id: String(root.id),
+        root_from: root.from,
+        upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
+        previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
+        job_news: jobNews ?? null,
+        enqueued_at_ms: nowMs,
+      })),
+    )
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
+}
+
+export interface FoundRecord {
+  readonly scope: string
+  /** Of its body. */
+  readonly characters: number
+  /** As it was admitted. @throws RecordError of a body that cannot be read any more */
+  read(): PipelineRecord
+}
+
+export async function findRecord(db: Kysely<ExporterTables>, key: string): Promise<FoundRecord | undefined> {
+  const row = await db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
+  return row && { scope: row.scope, characters: row.body.length, read: () => recordOf(row) }
+}
+
+function recordOf(row: ExportRecordsTable): PipelineRecord {
+  const { input } = readBody(row.body)
+  if (input.kind !== 'pipeline') throw new Error(`${row.key} is no pipeline`)
+  const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
+  const told = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))
+  const rooted = withRoot(told, rootOf(row))
+  if (row.previous_job_ids === null) return rooted
+  return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }
+}
+
+function rootOf({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
+  const root = { id: BigInt(root_id), from: root_from as Root['from'] }
+  return upstream_root_id === null ? root : { ...root, upstreamId: BigInt(upstream_root_id) }
+}
+
+/** Where a sweep over the records stands. */
+export interface RecordPlace {
+  readonly enqueuedAtMs: number
+  readonly key: string
+}
+
+/**
+ * Deletes those of the `limit` oldest behind `after` that have no delivery any more.
+ *
+ * @returns where the next step begins; `undefined` at the end
+ */
+export async function deleteDoneRecords(
+  tx: Transaction<ExporterTables>,
+  { after, beforeMs, limit }: { readonly after: RecordPlace; readonly beforeMs: number; readonly limit: number },
+): Promise<{ deleted: number; next: RecordPlace | undefined }> {
+  const rows = await tx
+    .selectFrom('export_records')
+    .select(['key', 'enqueued_at_ms'])
+    .where('enqueued_at_ms', '<', beforeMs)
+    .where(({ eb, and, or }) =>
+      or([
+        eb('enqueued_at_ms', '>', after.enqueuedAtMs),
+        and([eb('enqueued_at_ms', '=', after.enqueuedAtMs), eb('key', '>', after.key)]),
+      ]),
+    )
+    .where('enqueued_at_ms', '>=', after.enqueuedAtMs)
+    .orderBy('enqueued_at_ms')
+    .orderBy('key')
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return { deleted: 0, next: undefined }
+  const keys = sql.join(signalNames.map((signal) => sql`export_records.key || ${` ${signal}`}`))
+  const result = await tx
+    .deleteFrom('export_records')
+    .where(
+      'key',
+      'in',
+      rows.map(({ key }) => key),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('deliveries')
+            .select('deliveries.id')
+            .where('deliveries.queue', '=', EXPORT_QUEUE)
+            .where(sql<boolean>`deliveries.key in (${keys})`),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  const last = rows.at(-1)!
+  const next = rows.length < limit ? undefined : { enqueuedAtMs: last.enqueued_at_ms, key: last.key }
+  return { deleted: Number(result.numDeletedRows), next }
+}
