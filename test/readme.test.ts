@@ -62,6 +62,7 @@ const variables = new Set([
   'PENSTOCK_SERVICE_NAME',
   'PENSTOCK_EXPORT_ENDPOINT',
   'PENSTOCK_EXPORT_TOKEN',
+  'PENSTOCK_FORGE_TOKEN',
 ])
 
 describe.each(pages)('%s', (page) => {

@@ -30,14 +30,14 @@ export interface RunningGateway {
 /** `penstock serve gateway` within this process, on free ports and with a data directory of its own; ends with the test. */
 export async function startGateway(
   env: Readonly<Record<string, string>> = {},
-  { clock = systemClock, isSampled = false }: { readonly clock?: Clock; readonly isSampled?: boolean } = {},
+  { clock = systemClock }: { readonly clock?: Clock } = {},
 ): Promise<RunningGateway> {
   const dataDir = env.PENSTOCK_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'penstock-gateway-'))
   const interruption = new AbortController()
   const stdout = new Sink()
   const stderr = new Sink()
   const said = new Promise<void>((resolve) => stdout.onWrite(() => resolve()))
-  const run = penstock(['serve', 'gateway', ...(isSampled ? ['--sample'] : [])], {
+  const run = penstock(['serve', 'gateway'], {
     env: {
       PENSTOCK_DATA_DIR: dataDir,
       PENSTOCK_OBS_API_KEY: ADMIN_KEY,

@@ -12,7 +12,7 @@ import zlib
 from urllib.parse import quote
 
 import schemathesis
-from world import World, fresh_word, in_days
+from world import World, fresh_word, in_days, record_of
 
 token = os.environ["ADMINISTRATOR_TOKEN"]
 is_administrator = os.environ["CALLER"] == "administrator"
@@ -47,6 +47,8 @@ PATH = {
     "branch": ("branch", ["name"]),
     "tag_name": ("tag", ["name"]),
     "file_path": ("file", ["file_path"]),
+    "pipeline_id": ("pipeline", ["id"]),
+    "job_id": ("job", ["id"]),
 }
 
 # By the name of a parameter in the query or the body.
@@ -169,6 +171,9 @@ def say_what_makes_sense(case):
                 parameters[name] = WORDS[name]()
             elif thing is not None:
                 parameters[name] = world[thing][members[0]]
+        if place == "projects" and "object_attributes" in parameters:
+            parameters.clear()
+            parameters.update(record_of(int(case.path_parameters["pipeline_id"])))
         if "branch" in parameters:
             parameters["branch"] = fresh_word() if "ref" in parameters else "main"
 

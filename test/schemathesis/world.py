@@ -134,6 +134,14 @@ class World:
     def _project_variable(self):
         return self._in("project", "variables", key=fresh_word(), value="value")
 
+    def _pipeline(self):
+        number = int(uuid.uuid4().int % 2**31) + 1
+        record = record_of(number)
+        return self.call("PUT", f"/projects/{self['project']['id']}/pipeline_records/{number}", **record)
+
+    def _job(self):
+        return self.call("GET", f"/projects/{self['project']['id']}/pipelines/{self['pipeline']['id']}/jobs")[0]
+
     def _group_token(self):
         return self._token(f"/groups/{self['group']['id']}/access_tokens")
 
@@ -151,6 +159,16 @@ class World:
 
     def _token(self, path, /, **fields):
         return self.call("POST", path, name="seed", scopes=["api"], expires_at=in_days(30), **fields)
+
+
+def record_of(pipeline):
+    """The body of a pipeline hook."""
+    run = {"id": pipeline, "status": "success", "ref": "main", "sha": "a1", "source": "push", "tag": False}
+    return {
+        "object_attributes": run,
+        "builds": [{"id": pipeline * 2, "name": "unit", "status": "success"}],
+        "bridges": [{"id": pipeline * 2 + 1, "name": "deploy", "status": "success"}],
+    }
 
 
 def fresh_word():

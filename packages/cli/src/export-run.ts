@@ -17,6 +17,7 @@ import {
   RequestEncoder,
   type Signal,
 } from '@penstock/otlp'
+import { Acceptance } from './acceptance.ts'
 import { deliveryTable } from './delivery-table.ts'
 import { type Environment, exitCodes } from './environment.ts'
 import type { InputSettings } from './input-flags.ts'
@@ -25,7 +26,6 @@ import type { PlacedRecord, RecordRun } from './record-run.ts'
 import { loadState, saveState } from './state-file.ts'
 
 export interface ExportSettings extends InputSettings {
-  readonly inputs: readonly string[]
   readonly endpoint: string
   readonly token: string | undefined
   readonly signals: readonly Signal[]
@@ -54,6 +54,7 @@ export class ExportRun {
   readonly #run: RecordRun
   readonly #stops: DeliveryStops
   readonly #encoder: RequestEncoder
+  readonly #acceptances = new WeakMap<EncodedChunk, Acceptance>()
   readonly #retries = perSignal(() => 0)
   #totals = perSignal(noTotals)
   #complete = true
@@ -137,7 +138,9 @@ export class ExportRun {
       stops: this.#stops,
       onSettled: (chunk, { attempts, outcome }) => {
         this.#retries[chunk.signal] += Math.max(attempts - 1, 0)
-        if (outcome.kind === 'delivered') onDelivered(chunk)
+        if (outcome.kind !== 'delivered') return
+        this.#acceptances.get(chunk)?.delivered(chunk.signal)
+        onDelivered(chunk)
       },
       onRetry: (notice) => this.#tellRetry(notice),
     })
@@ -164,15 +167,31 @@ export class ExportRun {
   /** Only the first step can fail, so a record that is refused has sent nothing. */
   *#chunksOf(placed: PlacedRecord): Generator<EncodedChunk> {
     const { options } = this.#settings
-    const signals = this.#windows === undefined ? this.#settings.signals : withoutMetrics(this.#settings.signals)
+    const wanted = placed.outstanding?.signals ?? this.#settings.signals
+    const signals = this.#windows === undefined ? wanted : withoutMetrics(wanted)
     try {
       const chunking = { signals, encoder: this.#encoder, limits: defaultChunkLimits }
-      const tally = yield* convertChunks(placed.record, options, chunking)
+      const tally = yield* this.#accountedFor(convertChunks(placed.record, options, chunking), placed)
       this.#windows?.add(convertMetrics(placed.record, options))
       this.#run.exported(placed, tally)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       this.#run.report.refuse(placed.place, error)
+    }
+  }
+
+  /** The same chunks; whoever keeps account of the record hears which signals of it have been accepted. */
+  *#accountedFor<R>(chunks: Generator<EncodedChunk, R>, { outstanding }: PlacedRecord): Generator<EncodedChunk, R> {
+    if (outstanding === undefined) return yield* chunks
+    const acceptance = new Acceptance(outstanding)
+    for (let step = chunks.next(); ; step = chunks.next()) {
+      if (step.done) {
+        acceptance.allMade()
+        return step.value
+      }
+      acceptance.made(step.value.signal)
+      this.#acceptances.set(step.value, acceptance)
+      yield step.value
     }
   }
 

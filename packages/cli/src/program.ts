@@ -3,10 +3,12 @@ import { EndpointError } from '@penstock/exporter'
 import { Command, CommanderError } from 'commander'
 import type { CommandDefinition } from './command-definition.ts'
 import { apiKeyCommand } from './commands/api-key.ts'
+import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
 import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
+import { exportQueueCommand } from './commands/export-queue.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -19,6 +21,8 @@ import { printable } from './wording.ts'
 const commands: readonly CommandDefinition[] = [
   convertCommand,
   exportCommand,
+  backfillCommand,
+  exportQueueCommand,
   showCommand,
   serveCommand,
   tokenCommand,

@@ -1,6 +1,6 @@
 import type { Clock } from '@penstock/runtime'
 import type { OutputStream } from './environment.ts'
-import { counted, formatBytes } from './wording.ts'
+import { counted, formatBytes, formatCount } from './wording.ts'
 
 /** A bar that is redrawn on a terminal; a line now and then elsewhere. */
 type ProgressMode = 'bar' | 'lines' | 'none'
@@ -29,11 +29,17 @@ export class Progress {
   #nextMs: number
   #bytes = 0
   #records = 0
+  #expected = 0
   #drawn = false
 
   constructor(options: ProgressOptions) {
     this.#options = options
     this.#nextMs = options.clock.nowMs() + quietMs[options.mode]
+  }
+
+  /** So many more records are to come; not every source can tell. */
+  expect(records: number): void {
+    this.#expected += records
   }
 
   addBytes(bytes: number): void {
@@ -77,13 +83,18 @@ export class Progress {
   #text(): string {
     const { activity, totalBytes } = this.#options
     const share = totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)}`
-    return `${activity}: ${counted(this.#records, 'record')}, ${formatBytes(this.#bytes)}${share} read`
+    const records =
+      this.#expected === 0
+        ? counted(this.#records, 'record')
+        : `${formatCount(this.#records)} of ${counted(Math.max(this.#expected, this.#records), 'record')}`
+    return `${activity}: ${records}, ${formatBytes(this.#bytes)}${share} read`
   }
 
   #bar(): string {
-    const { totalBytes } = this.#options
-    if (totalBytes === undefined || totalBytes === 0) return ''
-    const share = Math.min(this.#bytes / totalBytes, 1)
+    const [done, total = 0] =
+      this.#expected === 0 ? [this.#bytes, this.#options.totalBytes] : [this.#records, this.#expected]
+    if (total === 0) return ''
+    const share = Math.min(done / total, 1)
     const full = Math.round(share * barCells)
     return `${'█'.repeat(full)}${'░'.repeat(barCells - full)} ${String(Math.floor(share * 100)).padStart(3)}%  `
   }

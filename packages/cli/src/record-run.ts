@@ -3,20 +3,31 @@ import type { Environment } from './environment.ts'
 import { findInputFiles, type InputFile } from './input-files.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
-import { type Place, readBodies } from './record-stream.ts'
+import { type Outstanding, type Place, type Reading, readBodies } from './record-stream.ts'
 import { Report } from './report.ts'
 import { counted } from './wording.ts'
 
-interface RecordRunSettings {
-  /** Files, directories, `-`. */
-  readonly inputs: readonly string[]
+/** Where records come from. */
+export interface RecordSource {
+  /** As messages call it. */
+  readonly name: string
+  /** In order; what is wrong with the source itself is a fault among them. */
+  readings(progress: Progress): AsyncIterable<Reading>
+}
+
+interface RunSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
-  readonly maxDocumentBytes: number
   /** For people who wait: `converting`. */
   readonly activity: string
   /** Whether standard output goes to the same terminal, where a bar would get in its way. */
   readonly printsToTerminal: boolean
+}
+
+interface FileRunSettings extends RunSettings {
+  /** Files, directories, `-`. */
+  readonly inputs: readonly string[]
+  readonly maxDocumentBytes: number
   /** Ends the reading, as an interruption does. */
   readonly stop?: AbortSignal
 }
@@ -24,34 +35,41 @@ interface RecordRunSettings {
 /** A record to export, and where it stands. */
 export interface PlacedRecord extends Admitted {
   readonly place: Place
+  readonly outstanding: Outstanding | undefined
 }
 
 /** One pass over all inputs: what every command does with records before and after its own part. */
 export class RecordRun {
   readonly report: Report
   readonly progress: Progress
-  readonly #files: readonly InputFile[]
-  readonly #settings: RecordRunSettings
+  readonly #sources: readonly RecordSource[]
   readonly #intake: Intake
 
   /** @throws {UsageError} for inputs that cannot be read */
-  static async open(settings: RecordRunSettings, environment: Environment): Promise<RecordRun> {
+  static async open(settings: FileRunSettings, environment: Environment): Promise<RecordRun> {
     const { inputs, stop } = settings
     const signal = stop === undefined ? environment.signal : AbortSignal.any([environment.signal, stop])
-    return new RecordRun(settings, environment, await findInputFiles(inputs, environment, signal))
+    const files = await findInputFiles(inputs, environment, signal)
+    const sources = files.map((file) => fileSource(file, settings.maxDocumentBytes))
+    return new RecordRun(settings, environment, sources, totalBytes(files))
   }
 
-  private constructor(settings: RecordRunSettings, environment: Environment, files: readonly InputFile[]) {
+  /** `bytes`: the length of all sources, where it is known. */
+  constructor(
+    settings: RunSettings,
+    environment: Environment,
+    sources: readonly RecordSource[],
+    bytes: number | undefined = undefined,
+  ) {
     const { stderr, clock } = environment
     const terminal = stderr.isTTY === true
-    this.#settings = settings
-    this.#files = files
+    this.#sources = sources
     this.#intake = new Intake(settings.options, settings.receivedAtNs, () => clock.nowNs())
     this.progress = new Progress({
       stderr,
       clock,
       activity: settings.activity,
-      totalBytes: totalBytes(files),
+      totalBytes: bytes,
       mode: terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines',
     })
     this.report = new Report((line) => this.progress.print(line))
@@ -59,19 +77,19 @@ export class RecordRun {
 
   /** The records to export, one at a time and in order; the report hears of the others. */
   async *records(): AsyncGenerator<PlacedRecord> {
-    for (const file of this.#files) {
-      const limits = { maxDocumentBytes: this.#settings.maxDocumentBytes }
-      for await (const reading of readBodies(file, limits, (bytes) => this.progress.addBytes(bytes))) {
+    for (const source of this.#sources) {
+      for await (const reading of source.readings(this.progress)) {
         const { place } = reading
         if (reading.kind === 'fault') {
           this.report.refuse(place, reading.error)
         } else {
-          const admission = this.refusing(place, () => this.#intake.admit(reading.body))
-          if (admission !== undefined && this.#isAdmitted(place, admission)) yield { ...admission, place }
+          const { body, outstanding } = reading
+          const admission = this.refusing(place, () => this.#intake.admit(body))
+          if (admission !== undefined && this.#isAdmitted(place, admission)) yield { ...admission, place, outstanding }
         }
         this.progress.addRecord()
       }
-      this.report.endFile(file.name)
+      this.report.endFile(source.name)
     }
   }
 
@@ -106,6 +124,13 @@ export class RecordRun {
     if (admission.kind === 'skip') this.report.skip(place, admission.reason)
     else this.report.warn(place, admission.warnings)
     return admission.kind === 'export'
+  }
+}
+
+function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
+  return {
+    name: file.name,
+    readings: (progress) => readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
   }
 }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { parseLossless, RecordError } from '@penstock/converter'
+import type { Signal } from '@penstock/otlp'
 import type { InputFile } from './input-files.ts'
 import { type Line, LineReader } from './line-reader.ts'
 import { isSystemError, systemReason } from './system-error.ts'
@@ -16,8 +17,21 @@ export interface Place {
 
 /** A parsed body, or why there is none. */
 export type Reading =
-  | { readonly kind: 'body'; readonly place: Place; readonly body: unknown }
+  | {
+      readonly kind: 'body'
+      readonly place: Place
+      readonly body: unknown
+      /** Undefined: all signals, and nobody keeps account. */
+      readonly outstanding?: Outstanding | undefined
+    }
   | { readonly kind: 'fault'; readonly place: Place; readonly error: RecordError }
+
+/** What of a record is still to be delivered, for whoever keeps account of it. */
+export interface Outstanding {
+  readonly signals: readonly Signal[]
+  /** All that the record has of the signal has been accepted; rejected items count as told. */
+  accepted(signal: Signal): void
+}
 
 interface ReadLimits {
   /** Length of one JSON document: a file, or a line of NDJSON. NDJSON as a whole may be of any length. */

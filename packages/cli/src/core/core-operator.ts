@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { type Actor, type Core, DomainError, type Failure } from '@penstock/core'
+import type { Db } from '@penstock/db'
 import type { OptionValues } from 'commander'
 import { type Environment, UsageError } from '../environment.ts'
 import { readSettings } from '../serve/read-settings.ts'
 import type { Settings } from '../serve/setting-table.ts'
-import { openCore } from './open-core.ts'
+import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
 /** Whoever can read the data directory may do anything; nobody's name stands in what they made. */
 export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true }
@@ -11,6 +13,13 @@ export const operator: Actor = { id: 0, username: 'operator', isAdministrator: t
 export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
   const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
   return readSettings(flags.config as string | undefined, env, given)
+}
+
+/** @throws {UsageError} where nothing has been kept yet: a slip in the name of the directory must not make a database */
+export function requireCoreDatabase(flags: OptionValues, { env }: Environment): void {
+  const settings = settingsOf(flags, env)
+  const { location, name } = coreDatabase(settings)
+  if (settings.databaseUrl === undefined && !existsSync(location)) throw new UsageError(`there is no database ${name}`)
 }
 
 /**
@@ -22,13 +31,16 @@ export function settingsOf(flags: OptionValues, env: Environment['env']): Settin
 export async function asCoreOperator<Result>(
   flags: OptionValues,
   { env, clock }: Environment,
-  work: (core: Core) => Promise<Result>,
+  work: (core: Core, db: Db<CoreDatabaseTables>) => Promise<Result>,
   { migrates = false }: { readonly migrates?: boolean } = {},
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
-  const { core, close } = await openCore(settings, clock, { externalUrl: settings['core.externalUrl'] ?? '', migrates })
+  const { core, db, close } = await openCore(settings, clock, {
+    externalUrl: settings['core.externalUrl'] ?? '',
+    migrates,
+  })
   try {
-    return await work(core)
+    return await work(core, db)
   } catch (error) {
     throw error instanceof DomainError ? new UsageError(sentenceOf(error.failure)) : error
   } finally {
@@ -36,7 +48,8 @@ export async function asCoreOperator<Result>(
   }
 }
 
-function sentenceOf(failure: Failure): string {
+/** For a person, with parameters as the flags have them. */
+export function sentenceOf(failure: Failure): string {
   switch (failure.code) {
     case 'parameters':
       return failure.problems

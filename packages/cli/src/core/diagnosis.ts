@@ -1,12 +1,17 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { type CoreTables, pendingCoreMigrations } from '@penstock/core'
-import { openToRead } from '@penstock/db'
+import { pendingCoreMigrations } from '@penstock/core'
+import { type Db, openToRead } from '@penstock/db'
+import { DeliveryQueue } from '@penstock/delivery'
+import { EXPORT_QUEUE } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
+import { UsageError } from '../environment.ts'
+import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { databaseReason } from '../serve/start-error.ts'
-import { coreDatabase } from './open-core.ts'
+import { formatCount } from '../wording.ts'
+import { type CoreDatabaseTables, coreDatabase, otherMigrations } from './open-core.ts'
 
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
@@ -20,7 +25,8 @@ export async function diagnose(settings: Settings): Promise<Finding[]> {
   return [
     directoryFinding(settings.dataDir),
     ...keyFindings(settings.dataDir),
-    await databaseFinding(settings),
+    ...(await databaseFindings(settings)),
+    ...exportFindings(settings),
     await portFinding('core.listen', settings['core.listen']),
     await portFinding('observability.listen', settings['observability.listen']),
     ...(await Promise.all(settings['gateway.http'].map((address) => portFinding('gateway.http', address)))),
@@ -62,28 +68,50 @@ function keyFindings(dataDir: string): Finding[] {
 
 const isOpenToOthers = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
 
-async function databaseFinding(settings: Settings): Promise<Finding> {
+async function databaseFindings(settings: Settings): Promise<Finding[]> {
   const { location, name } = coreDatabase(settings)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
-    return { grade: 'note', what: `there is no database ${name} yet; the first start makes it` }
+    return [{ grade: 'note', what: `there is no database ${name} yet; the first start makes it` }]
   }
-  const opened = (async () => openToRead<CoreTables>(location))()
+  const opened = (async () => openToRead<CoreDatabaseTables>(location))()
   try {
-    const pending = await pendingCoreMigrations(await opened)
-    return pending.length === 0
-      ? { grade: 'ok', what: `${name} is up to date` }
-      : { grade: 'note', what: `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them` }
+    const db = await opened
+    const pending = await pendingCoreMigrations(db, otherMigrations)
+    if (pending.length === 0) return [{ grade: 'ok', what: `${name} is up to date` }, await queueFinding(db)]
+    const lack = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
+    return [{ grade: 'note', what: lack }]
   } catch (error) {
-    return {
-      grade: 'wrong',
-      what: `${name} cannot be used: ${databaseReason(error as Error)}`,
-      remedy:
-        settings.databaseUrl === undefined
-          ? 'put back a backup, or start with another data directory'
-          : 'is the server running, and are name and password right?',
-    }
+    const what = `${name} cannot be used: ${databaseReason(error as Error)}`
+    const remedy =
+      settings.databaseUrl === undefined
+        ? 'put back a backup, or start with another data directory'
+        : 'is the server running, and are name and password right?'
+    return [{ grade: 'wrong', what, remedy }]
   } finally {
     await opened.then((db) => db.close()).catch(() => {})
+  }
+}
+
+async function queueFinding({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): Promise<Finding> {
+  const write = () => Promise.reject(new Error('nothing is changed by asking'))
+  const { dead, open } = await new DeliveryQueue({ read, close, write }, EXPORT_QUEUE).counts()
+  if (dead === 0) return { grade: 'ok', what: `no export has failed for good, ${formatCount(open)} wait` }
+  return {
+    grade: 'wrong',
+    what: `${formatCount(dead)} exports have failed for good`,
+    remedy: 'penstock export-queue list says why; once that is mended, penstock export-queue replay --all',
+  }
+}
+
+function exportFindings(settings: Settings): Finding[] {
+  try {
+    const { endpoint } = exportConfig(settings)
+    if (endpoint !== undefined || settings['gateway.tlsCertFile'] === undefined) return []
+    const what = `pipelines are exported to ${gatewayUrl(settings)}, whose certificate may be for another name`
+    return [{ grade: 'note', what, remedy: 'set PENSTOCK_EXPORT_ENDPOINT to the URL that fits the certificate' }]
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return [{ grade: 'wrong', what: error.message }]
   }
 }
 

@@ -10,6 +10,7 @@ import {
   pendingCoreMigrations,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
+import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import type { Clock } from '@penstock/runtime'
 import { UsageError } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
@@ -26,8 +27,16 @@ export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: st
     : { location: databaseUrl, name: 'the database of PENSTOCK_DATABASE_URL' }
 }
 
+/** Exports are kept beside the records they are of, so that one transaction writes both. */
+export type CoreDatabaseTables = CoreTables & ExporterTables
+
+/** Of what stands in that database beside the domain's tables. */
+export const otherMigrations = exporterMigrations
+
 export interface OpenCore {
   readonly core: Core
+  /** The same database as the core's, with all that is in it. */
+  readonly db: Db<CoreDatabaseTables>
   close(): Promise<void>
 }
 
@@ -54,9 +63,9 @@ export async function openCore(
     (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
   )
   const { location, name } = coreDatabase(settings)
-  const db = await orUnusable(name, (async () => openDatabase<CoreTables>(location))())
+  const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
-    await orUnusable(name, migrates ? migrateCore(db) : requireTables(db, name))
+    await orUnusable(name, migrates ? migrateCore(db, otherMigrations) : requireTables(db, name))
     const core: Core = {
       db,
       clock,
@@ -73,7 +82,7 @@ export async function openCore(
         ropcWithoutClientCredentials: settings['core.ropcWithoutClientCredentials'],
       },
     }
-    return { core, close: () => db.close() }
+    return { core, db, close: () => db.close() }
   } catch (error) {
     await db.close()
     throw error
@@ -81,9 +90,9 @@ export async function openCore(
 }
 
 /** A service of the version before may be at work on the tables. */
-async function requireTables(db: Db<CoreTables>, name: string): Promise<void> {
-  if (await isNewCoreDatabase(db)) return migrateCore(db)
-  const pending = await pendingCoreMigrations(db)
+async function requireTables(db: Db<CoreDatabaseTables>, name: string): Promise<void> {
+  if (await isNewCoreDatabase(db, otherMigrations)) return migrateCore(db, otherMigrations)
+  const pending = await pendingCoreMigrations(db, otherMigrations)
   if (pending.length === 0) return
   throw new UsageError(`${name} lacks ${pending.join(', ')}: end the older service, then run penstock migrate`)
 }

@@ -1,9 +1,13 @@
 import type { RequestListener } from 'node:http'
-import { ensureRootToken, startSweeping } from '@penstock/core'
+import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
+import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
+import { exportsOfCore } from '../exporting/core-exports.ts'
+import type { ExportConfig } from '../exporting/export-config.ts'
+import { Exporting } from '../exporting/exporting.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { openCore } from './open-core.ts'
 
@@ -11,16 +15,29 @@ export interface ServedCore {
   readonly url: string
   /** Value of the first administrator's token, when it has just been made here. */
   readonly rootToken: string | undefined
+  /** With the listeners that export what is recorded through it. */
+  readonly core: Core
+  readonly exporting: Exporting
   /** Takes no more requests, and waits for those under way, at most so long. */
   close(timeoutMs: number): Promise<void>
 }
 
+interface ServedExports {
+  readonly config: ExportConfig
+  readonly ownGateway: string
+}
+
 /**
- * The core on its address.
+ * The core on its address, and the exporter of its pipelines.
  *
  * @throws {UsageError} when directory or database cannot be used; the system's error when the address cannot be had
  */
-export async function serveCore(settings: Settings, { clock }: Environment, log: Log): Promise<ServedCore> {
+export async function serveCore(
+  settings: Settings,
+  { clock, random }: Environment,
+  log: Log,
+  exports: ServedExports,
+): Promise<ServedCore> {
   // Generated URLs begin with the address that was bound, so that comes first; who is quick comes again.
   let answer: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Retry-After': '1' }).end()
@@ -28,10 +45,14 @@ export async function serveCore(settings: Settings, { clock }: Environment, log:
   const listening = await listen((request, response) => answer(request, response), settings['core.listen'])
   try {
     const externalUrl = (settings['core.externalUrl'] ?? listening.url).replace(/\/+$/, '')
-    const { core, close } = await openCore(settings, clock, { externalUrl, migrates: true })
+    const { core: plain, db, close } = await openCore(settings, clock, { externalUrl, migrates: true })
     try {
+      const exporting = new Exporting({ ...exports, core: plain, db, random, log })
+      const { exporter } = exporting
+      const core: Core = { ...plain, listeners: [exportsOfCore(exporter)] }
       const rootToken = await ensureRootToken(core, settings.rootToken)
-      answer = restListener({
+      const trustedProxies = new TrustedProxies(settings['core.trustedProxies'])
+      const rest = restListener({
         core,
         areas,
         log,
@@ -39,15 +60,28 @@ export async function serveCore(settings: Settings, { clock }: Environment, log:
           anonymous: { count: settings['core.anonymousPerMinute'], periodSeconds: 60 },
           authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
         },
-        trustedProxies: new TrustedProxies(settings['core.trustedProxies']),
+        trustedProxies,
         extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
       })
+      const hooks = hooksListener({
+        sources: exports.config.sources,
+        intake: exporter.intake,
+        serviceName: settings.serviceName,
+        clock,
+        log,
+        trustedProxies,
+      })
+      answer = (request, response) => (request.url?.startsWith(HOOKS_PATH) ? hooks : rest)(request, response)
+      exporting.start()
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
       return {
         url: externalUrl,
         rootToken,
+        core,
+        exporting,
         close: async (timeoutMs) => {
           await listening.close(AbortSignal.timeout(timeoutMs))
+          await exporting.end()
           await sweeping.end()
           await close()
         },

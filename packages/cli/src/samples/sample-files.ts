@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Environment, UsageError } from './environment.ts'
+import { type Environment, UsageError } from '../environment.ts'
 
 /** Chosen to show, between them, what pipelines do. */
 const samples = [

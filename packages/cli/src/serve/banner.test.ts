@@ -24,12 +24,28 @@ No API key at hand? npx penstock api-key create --name me --role Admin
 })
 
 test('A-7: a key that has just been made is shown, and stands in what to try', () => {
-  const text = banner({ ...started, firstKey: 'psak_made', embedded: true, samples: '6 samples went through.' })
+  const text = banner({ ...started, firstKey: 'psak_made', embedded: true })
   expect(text).toContain('Admin API key, shown only now:  psak_made\n')
   expect(text).toContain('\n  export OBS_API_KEY=psak_made\n')
   expect(text.match(/OBS-API-KEY: \$OBS_API_KEY/g)).toHaveLength(3)
-  expect(text).toContain('6 samples went through.\n')
   expect(text).toContain('embedded store, which is for trying things out')
+})
+
+test('with samples: what they are, and three commands about them', () => {
+  const core = { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made' }
+  const samples = { sentence: 'Thirty pipelines are on their way.', project: 'mossgate/shop/storefront' }
+  const text = banner({ ...started, firstKey: 'psak_made', embedded: true, core, samples })
+  expect(text).toContain('\n\nThirty pipelines are on their way.\n')
+  expect(text.split('Try next:\n')[1]).toBe(`  export OBS_API_KEY=psak_made
+  export PRIVATE_TOKEN=svcpat-made
+  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/projects/mossgate%2Fshop%2Fstorefront/pipelines
+  curl -H "OBS-API-KEY: $OBS_API_KEY" http://127.0.0.1:8081/api/v1/observe/services
+  curl -X PUT -H "OBS-API-KEY: $OBS_API_KEY" -d '{"enabled":true}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/state
+
+`)
+  const failed = banner({ ...started, core, samples: { sentence: 'It could not be made.', project: undefined } })
+  expect(failed).toContain('It could not be made.\n')
+  expect(failed).toContain('/api/v4/user\n')
 })
 
 test('of the core: where it is, and the token that has just been made', () => {

@@ -1,3 +1,5 @@
+import type { StartedSamples } from '../samples/sample-workspace.ts'
+
 export interface Started {
   readonly managementUrl: string
   /** host:port of the OTLP listeners. */
@@ -5,8 +7,7 @@ export interface Started {
   readonly embedded: boolean
   /** Value of the first Admin API key, when it has just been made. */
   readonly firstKey: string | undefined
-  /** What became of the samples. */
-  readonly samples: string | undefined
+  readonly samples: StartedSamples | undefined
   readonly core: StartedCore | undefined
 }
 
@@ -31,25 +32,41 @@ export function coreLines({ url, rootToken }: StartedCore): { facts: string[]; t
 }
 
 /** What a start prints: where everything is, the one secret that is shown once, and what to try. */
-export function banner({ managementUrl, gatewayUrls, embedded, firstKey, samples, core }: Started): string {
+export function banner(started: Started): string {
+  const { managementUrl, gatewayUrls, embedded, firstKey, samples, core } = started
   const lines = [
     `Penstock takes OTLP on ${gatewayUrls.join(' and ')} (HTTP and gRPC on either).`,
     `Its API, metrics and health are on ${managementUrl}.`,
   ]
   if (embedded) lines.push('No upstream is set: telemetry goes to the embedded store, which is for trying things out.')
-  const ofCore = core && coreLines(core)
-  if (ofCore !== undefined) lines.push(...ofCore.facts)
-  if (samples !== undefined) lines.push(samples)
+  if (core !== undefined) lines.push(...coreLines(core).facts)
   if (firstKey !== undefined) lines.push('', `Admin API key, shown only now:  ${firstKey}`)
-  lines.push(
-    '',
-    'Try next:',
-    ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]),
-    `  curl -H "OBS-API-KEY: $OBS_API_KEY" ${managementUrl}/api/v1/ingest_auth/state`,
-    `  curl -H "OBS-API-KEY: $OBS_API_KEY" -d '{"name":"first"}' -H 'Content-Type: application/json' ${managementUrl}/api/v1/ingest_auth/tokens`,
-  )
-  if (embedded) lines.push(`  curl -H "OBS-API-KEY: $OBS_API_KEY" ${managementUrl}/api/v1/observe/services`)
-  if (ofCore !== undefined) lines.push(...ofCore.tries)
+  if (samples !== undefined) lines.push('', samples.sentence)
+  const tries = samples?.project === undefined ? ownTries(started) : sampleTries(started, samples.project)
+  lines.push('', 'Try next:', ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]), ...tries)
   if (firstKey === undefined) lines.push('', 'No API key at hand? npx penstock api-key create --name me --role Admin')
   return `${[...lines, ''].join('\n')}\n`
+}
+
+const OBS_KEY = '-H "OBS-API-KEY: $OBS_API_KEY"'
+const JSON_BODY = "-H 'Content-Type: application/json'"
+
+function ownTries({ managementUrl, embedded, core }: Started): string[] {
+  return [
+    `  curl ${OBS_KEY} ${managementUrl}/api/v1/ingest_auth/state`,
+    `  curl ${OBS_KEY} -d '{"name":"first"}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/tokens`,
+    ...(embedded ? [`  curl ${OBS_KEY} ${managementUrl}/api/v1/observe/services`] : []),
+    ...(core === undefined ? [] : coreLines(core).tries),
+  ]
+}
+
+/** Pipelines as they came in, as they arrived, and the gate shut; the last leaves the samples their way in. */
+function sampleTries({ managementUrl, core }: Started, project: string): string[] {
+  const pipelines = `${core!.url}/api/v4/projects/${encodeURIComponent(project)}/pipelines`
+  return [
+    ...(core!.rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${core!.rootToken}`]),
+    `  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" ${pipelines}`,
+    `  curl ${OBS_KEY} ${managementUrl}/api/v1/observe/services`,
+    `  curl -X PUT ${OBS_KEY} -d '{"enabled":true}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/state`,
+  ]
 }

@@ -3,6 +3,12 @@ import { address, flag, integer, networks, url } from './setting-shapes.ts'
 
 export const coreSettingRows = {
   'core.listen': row('PENSTOCK_CORE_LISTEN', address, '127.0.0.1:8080', 'REST API and sign-in pages of the core.'),
+  'core.metricsListen': row(
+    'PENSTOCK_CORE_METRICS_LISTEN',
+    address,
+    undefined,
+    '`/metrics`, `/livez` and `/readyz` of `serve core`. Unset: nowhere; with the gateway beside it they are on `observability.listen`.',
+  ),
   'core.externalUrl': row(
     'PENSTOCK_EXTERNAL_URL',
     url('http', 'https'),

@@ -12,7 +12,7 @@ import {
   type Peppers,
   propagate,
 } from '@penstock/gateway'
-import { jsonLog } from '@penstock/runtime'
+import { type Clock, jsonLog } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
 import { type Environment, UsageError } from '../environment.ts'
 import { orUsageError } from '../system-error.ts'
@@ -91,25 +91,38 @@ export async function asOperator<Result>(
   const settings = settingsOf(flags, env)
   const { db, peppers, close } = await openStore(settings)
   try {
-    return await work({
-      db,
-      peppers,
-      nowMs: () => clock.nowMs(),
-      randomBytes,
-      actor: { id: 'operator', name: 'command line', role: 'Admin' },
-      source: undefined,
-      requestId: undefined,
-      rules: {
-        ...defaultManagementRules,
-        tokenLimit: settings['gateway.tokenLimit'],
-        uniqueNames: settings['gateway.uniqueTokenNames'],
-      },
-      propagate: () => propagate({ db, clock, log: jsonLog(stderr, () => clock.nowMs()), planes: () => [] }),
-    })
+    const log = jsonLog(stderr, () => clock.nowMs())
+    return await work(
+      operatorContext({ db, peppers }, settings, clock, () => propagate({ db, clock, log, planes: () => [] })),
+    )
   } catch (error) {
     throw error instanceof ApiError ? new UsageError(withDetails(error)) : error
   } finally {
     await close()
+  }
+}
+
+/** Whoever is at the machine may do anything on the management side. */
+export function operatorContext(
+  { db, peppers }: Pick<GatewayStore, 'db' | 'peppers'>,
+  settings: Settings,
+  clock: Clock,
+  propagate: OperationContext['propagate'],
+): OperationContext {
+  return {
+    db,
+    peppers,
+    nowMs: () => clock.nowMs(),
+    randomBytes,
+    actor: { id: 'operator', name: 'command line', role: 'Admin' },
+    source: undefined,
+    requestId: undefined,
+    rules: {
+      ...defaultManagementRules,
+      tokenLimit: settings['gateway.tokenLimit'],
+      uniqueNames: settings['gateway.uniqueTokenNames'],
+    },
+    propagate,
   }
 }
 

@@ -9,7 +9,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 const rows = Object.entries(settingTable) as [SettingName, SettingRow][]
 
 /** Of other commands; everything else that starts with PENSTOCK_ must be a setting, or it is a slip. */
-const variablesElsewhere = ['PENSTOCK_SERVICE_NAME', 'PENSTOCK_EXPORT_ENDPOINT', 'PENSTOCK_EXPORT_TOKEN']
+const variablesElsewhere = ['PENSTOCK_EXPORT_TOKEN', 'PENSTOCK_FORGE_TOKEN']
 
 /**
  * Settings from a JSON file, then from variables, which win.

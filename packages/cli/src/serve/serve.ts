@@ -3,24 +3,28 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
 import {
+  createToken,
   ensureFirstAdminKey,
   openGatewayStore,
   openIngestPlane,
   openManagement,
+  propagate,
   type UpstreamConfig,
 } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
-import { serveCore } from '../core/serve-core.ts'
+import { type ServedCore, serveCore } from '../core/serve-core.ts'
 import { type Environment, exitCodes, Interrupted } from '../environment.ts'
+import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import { write } from '../output.ts'
+import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { banner } from './banner.ts'
 import { openEmbeddedUpstream } from './embedded-upstream.ts'
 import { judgeByAgeAlone } from './engine.ts'
-import { exportSamples } from './export-samples.ts'
 import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
-import { openStore, STORE_FILE } from './operator.ts'
+import { openStore, operatorContext, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { startErrorOf } from './start-error.ts'
+import { untilAborted } from './until-aborted.ts'
 import { isWorker, Workers, workUntilReleased } from './workers.ts'
 
 export interface ServeOptions {
@@ -30,6 +34,12 @@ export interface ServeOptions {
   readonly isSampled: boolean
   /** The core beside it, in this process. */
   readonly withCore: boolean
+}
+
+const sampleToken = {
+  name: 'sample workspace',
+  description: 'With it the exporter sends the sample pipelines; it is a CI/CD variable of their group.',
+  signals: ['traces', 'metrics', 'logs'],
 }
 
 /** Runs in the order in which they were added, last first. */
@@ -68,10 +78,14 @@ async function serveUntilInterrupted(
   teardown: Teardown,
 ): Promise<void> {
   const { clock, random, signal, stdout } = environment
+  const exports = withCore ? exportConfig(settings) : undefined
   const isNew = !existsSync(join(settings.dataDir, STORE_FILE))
   const { db, peppers, close } = await openStore(settings)
   teardown.push(close)
   const configured = configuredUpstream(settings)
+  // Samples are for trying things out: into nobody's backend.
+  const isForSamples = isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
+  const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
   const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
   if (embedded !== undefined) teardown.push(() => embedded.close())
   const config = gatewayConfig(settings, configured ?? embedded!.upstream)
@@ -100,6 +114,8 @@ async function serveUntilInterrupted(
   })
   teardown.push(() => judge.close())
 
+  const planes = () => [judge, ...(workers?.planes ?? [])]
+  let core: ServedCore | undefined
   const management = await openManagement({
     config,
     address: settings['observability.listen'],
@@ -107,8 +123,9 @@ async function serveUntilInterrupted(
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
     judge,
-    planes: () => [judge, ...(workers?.planes ?? [])],
+    planes,
     routes: embedded?.routes ?? [],
+    moreMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
     clock,
@@ -117,8 +134,11 @@ async function serveUntilInterrupted(
     log,
   })
   teardown.push(() => management.close())
-  const core = withCore ? await serveCore(settings, environment, log) : undefined
-  if (core !== undefined) teardown.push(() => core.close(config.drainTimeoutMs))
+  if (exports !== undefined) {
+    const ownGateway = gatewayUrl(settings, judge.addresses[0])
+    core = await serveCore(settings, environment, log, { config: exports, ownGateway })
+    teardown.push(() => core!.close(config.drainTimeoutMs))
+  }
   // Not before everything listens: a start that fails must not make a key that nobody gets to see.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
     given: settings.obsApiKey,
@@ -130,9 +150,19 @@ async function serveUntilInterrupted(
     ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
   )
   const samples =
-    isSampled && isNew && embedded !== undefined
-      ? await exportSamples(`http://${gatewayUrls[0]}`, environment)
-      : undefined
+    core === undefined || samplesBegunMs === undefined
+      ? undefined
+      : await makeSamples({
+          dataDir: settings.dataDir,
+          begunMs: samplesBegunMs,
+          core: core.core,
+          newIngestToken: async () => {
+            const applied = () => propagate({ db, clock, log, planes })
+            const { token } = await createToken(operatorContext({ db, peppers }, settings, clock, applied), sampleToken)
+            return token
+          },
+          log,
+        })
   await write(
     stdout,
     banner({
@@ -145,11 +175,11 @@ async function serveUntilInterrupted(
     }),
   )
 
-  await aborted(signal)
+  await untilAborted(signal)
   const delayMs =
     signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT' ? 0 : settings['gateway.drainDelayMs']
   log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
-  await Promise.all([judge.drain(delayMs), workers?.drain(delayMs)])
+  await Promise.all([judge.drain(delayMs), workers?.drain(delayMs), core?.exporting.end()])
   log.info({ event: 'drain.ended' }, 'drained')
 }
 
@@ -170,11 +200,4 @@ function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<s
     PENSTOCK_UPSTREAM: upstream.url,
     ...('header' in credential && { PENSTOCK_UPSTREAM_AUTHORIZATION: credential.header }),
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -126,7 +126,7 @@ export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string,
   return {
     form: `a JSON object whose values are ${inner.form}`,
     parse: (value) => {
-      const object = jsonObject(value)
+      const object = parseObject(value)
       const entries = object && Object.entries(object).map(([key, entry]) => [key, inner.parse(String(entry))] as const)
       return entries?.every(([, entry]) => entry !== undefined)
         ? (Object.fromEntries(entries) as Record<string, Value>)
@@ -141,7 +141,7 @@ export function upstreamsByTenant(...schemes: readonly string[]): Shape<Readonly
   return {
     form: `a JSON object whose values are ${address.form}, or objects of url, authorization or authorizationFile, and caFile`,
     parse: (value) => {
-      const object = jsonObject(value)
+      const object = parseObject(value)
       const entries =
         object && Object.entries(object).map(([tenant, entry]) => [tenant, upstreamOf(entry, address)] as const)
       return entries?.every(([, upstream]) => upstream !== undefined)
@@ -172,10 +172,15 @@ function upstreamOf(entry: unknown, address: Shape<string>): UpstreamConfig | un
   }
 }
 
-function jsonObject(value: string): object | undefined {
+/** What may stand in it is for others to say. */
+export const jsonObject: Shape<Readonly<Record<string, unknown>>> = { form: 'a JSON object', parse: parseObject }
+
+function parseObject(value: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const parsed: unknown = JSON.parse(value)
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? (parsed as Record<string, unknown>)
+      : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { coreSettingRows } from './core-setting-rows.ts'
+import { exporterSettingRows } from './exporter-setting-rows.ts'
 import { gatewaySettingRows } from './gateway-setting-rows.ts'
 import { row } from './setting-row.ts'
 import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, words } from './setting-shapes.ts'
@@ -66,6 +67,7 @@ export const settingTable = {
     'Instead of keys: a passphrase, stretched with argon2id.',
     { secret: true },
   ),
+  ...exporterSettingRows,
   ...gatewaySettingRows,
 } as const
 

@@ -32,11 +32,11 @@ function systemErrorOf(
   return path === undefined ? undefined : new UsageError(`cannot read ${path}: ${systemReason(error)}`)
 }
 
-const listeners = ['core.listen', 'observability.listen', 'gateway.http', 'gateway.grpc'] as const
+const listeners = ['core.listen', 'core.metricsListen', 'observability.listen', 'gateway.http', 'gateway.grpc'] as const
 
 const variablesWithPort = (settings: Settings, port: number | undefined): string[] =>
   listeners
-    .filter((name) => [settings[name]].flat().some((address) => address.port === port))
+    .filter((name) => [settings[name]].flat().some((address) => address?.port === port))
     .map((name) => settingTable[name].variable)
 
 /**

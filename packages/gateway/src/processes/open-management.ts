@@ -38,6 +38,8 @@ export interface ManagementOptions {
   readonly planes: () => readonly IngestPlane[]
   /** Further calls behind the same keys. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
+  /** What else stands on `/metrics`, in the same format, under names of its own. */
+  readonly moreMetrics?: () => string
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly clock: Clock
@@ -89,7 +91,10 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       plain('/readyz', async () => readiness(await reports.all(), planes().length)),
       plain(
         '/metrics',
-        async () => ({ status: 200, content: prometheusText(await metricsReports()) }),
+        async () => ({
+          status: 200,
+          content: prometheusText(await metricsReports()) + (options.moreMetrics?.() ?? ''),
+        }),
         prometheusContentType,
       ),
     ]),

@@ -1,0 +1,86 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { signalNames } from '@penstock/otlp'
+import { describe, expect, test } from 'vitest'
+import { temporaryDirectory } from '../../../../test/cli/temporary-directory.ts'
+import { UsageError } from '../environment.ts'
+import { Journal } from './journal.ts'
+
+const subject = { from: 'https://forge.example/api/v4', project: '17', endpoint: 'https://otlp.example' }
+const header =
+  '{"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}\n'
+
+test('what was accepted is known to the next run', async () => {
+  await using directory = await temporaryDirectory()
+  const path = join(directory.path, 'state')
+  const first = Journal.open(path, subject)
+  expect(first.missing(31n, signalNames)).toEqual(['traces', 'metrics', 'logs'])
+  first.learn(31n, [{ id: '32', projectId: '17', bridgeId: '380' }])
+  first.accept(31n, 'traces')
+  first.accept(9_007_199_254_740_993n, 'logs')
+  first.close()
+
+  const second = Journal.open(path, subject)
+  expect(second.missing(31n, signalNames)).toEqual(['metrics', 'logs'])
+  expect(second.missing(31n, ['traces'])).toEqual([])
+  expect(second.missing(9_007_199_254_740_993n, signalNames)).toEqual(['traces', 'metrics'])
+  expect(second.missing(9_007_199_254_740_992n, signalNames)).toEqual(signalNames)
+  second.learn(31n, [{ id: '32', projectId: '17', bridgeId: '380' }])
+  second.close()
+  expect(await readFile(path, 'utf8')).toBe(
+    `${header}{"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}
+{"id":"31","signal":"traces"}
+{"id":"9007199254740993","signal":"logs"}
+`,
+  )
+})
+
+test('cut off at any byte, it holds the lines that are whole, and goes on after them', async () => {
+  await using directory = await temporaryDirectory()
+  const path = join(directory.path, 'state')
+  const lines = [header, '{"id":"1","signal":"traces"}\n', '{"id":"2","signal":"traces"}\n']
+  const whole = lines.join('')
+  for (let length = 0; length <= whole.length; length++) {
+    await writeFile(path, whole.slice(0, length))
+    const journal = Journal.open(path, subject)
+    const kept = whole.slice(0, length).split('\n').length - 1
+    expect([1n, 2n].filter((id) => journal.missing(id, ['traces']).length === 0)).toHaveLength(Math.max(kept - 1, 0))
+    journal.accept(3n, 'traces')
+    journal.close()
+    const expected = [...lines.slice(0, Math.max(kept, 1)), '{"id":"3","signal":"traces"}\n']
+    expect(await readFile(path, 'utf8')).toBe(expected.join(''))
+  }
+})
+
+describe('a file that is none of ours', () => {
+  test.each([
+    { content: 'anything\n', complaint: 'is no state file of penstock backfill' },
+    { content: 'anything', complaint: 'is no state file of penstock backfill' },
+    { content: '{"format":"penstock cumulative metrics 1"}\n', complaint: 'is no state file of penstock backfill' },
+    {
+      content: header.replace('forge.example', 'other.example'),
+      complaint: 'is of another run: its from is https://other.example/api/v4, not https://forge.example/api/v4',
+    },
+    { content: header.replace('"17"', '"18"'), complaint: 'is of another run: its project is 18, not 17' },
+    {
+      content: header.replace('otlp.example', 'staging.example'),
+      complaint: 'is of another run: its endpoint is https://staging.example, not https://otlp.example',
+    },
+  ])('$content', async ({ content, complaint }) => {
+    await using directory = await temporaryDirectory()
+    const path = await directory.file('state', content)
+    expect(() => Journal.open(path, subject)).toThrow(new UsageError(`${path} ${complaint}`))
+    expect(await readFile(path, 'utf8')).toBe(content)
+  })
+
+  test('a device', () => {
+    const message = '/dev/zero is no state file of penstock backfill'
+    expect(() => Journal.open('/dev/zero', subject)).toThrow(new UsageError(message))
+  })
+
+  test('a directory', async () => {
+    await using directory = await temporaryDirectory()
+    const message = `cannot use ${directory.path}: illegal operation on a directory`
+    expect(() => Journal.open(directory.path, subject)).toThrow(new UsageError(message))
+  })
+})

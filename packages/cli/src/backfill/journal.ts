@@ -1,0 +1,176 @@
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { OutputError, UsageError } from '../environment.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+import { isObject } from './forge.ts'
+import type { Downstream } from './lineage.ts'
+
+/** What a journal is about. One of anything else must not be gone on with. */
+export interface JournalSubject {
+  /** Base URL of the forge's API. */
+  readonly from: string
+  /** Id of the project. */
+  readonly project: string
+  /** Base URL of the receiver. */
+  readonly endpoint: string
+}
+
+type Entry =
+  | { readonly id: string; readonly signal: Signal }
+  | { readonly id: string; readonly downstream: readonly Downstream[] }
+
+/** Says what the file is, and in which form. */
+const format = 'penstock backfill 1'
+/** Some three million pipelines. */
+const MAX_BYTES = 400_000_000
+
+/**
+ * What of a project has been accepted by a receiver: a line for the subject, then one per pipeline and signal. A line is whole
+ * or does not count, so a process may end at any moment; after a loss of power the last lines may be missing, and what they
+ * say is sent again.
+ *
+ *     {"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}
+ *     {"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}
+ *     {"id":"31","signal":"traces"}
+ */
+export class Journal {
+  readonly #path: string
+  readonly #file: number
+  readonly #accepted = new Map<string, Set<Signal>>()
+  readonly #downstream = new Map<string, readonly Downstream[]>()
+
+  /** @throws {UsageError} for a file that cannot be used, is none of ours or is about something else */
+  static open(path: string, subject: JournalSubject): Journal {
+    try {
+      return new Journal(path, subject)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      throw new UsageError(`cannot use ${path}: ${systemReason(error)}`)
+    }
+  }
+
+  private constructor(path: string, subject: JournalSubject) {
+    this.#path = path
+    const text = readIfThere(path)
+    const header = headerOf(subject)
+    const isNew = !text.includes('\n') && header.startsWith(text)
+    if (!isNew) requireHeader(path, text, subject)
+    const end = isNew ? 0 : this.#read(text)
+    this.#file = openSync(path, 'a', 0o600)
+    if (end < Buffer.byteLength(text)) truncateSync(path, end)
+    if (isNew) this.#write(header)
+  }
+
+  get path(): string {
+    return this.#path
+  }
+
+  /** The signals that have not been accepted yet. */
+  missing(id: bigint, signals: readonly Signal[]): readonly Signal[] {
+    const accepted = this.#accepted.get(String(id))
+    return accepted === undefined ? signals : signals.filter((signal) => !accepted.has(signal))
+  }
+
+  /** What pipelines have started, as far as they have been read. */
+  get downstream(): ReadonlyMap<string, readonly Downstream[]> {
+    return this.#downstream
+  }
+
+  /** @throws {OutputError} */
+  accept(id: bigint, signal: Signal): void {
+    this.#append({ id: String(id), signal })
+  }
+
+  /** @throws {OutputError} */
+  learn(id: bigint, downstream: readonly Downstream[]): void {
+    const known = this.#downstream.get(String(id))
+    if (downstream.length === 0 || JSON.stringify(known) === JSON.stringify(downstream)) return
+    this.#append({ id: String(id), downstream })
+  }
+
+  close(): void {
+    fsyncSync(this.#file)
+    closeSync(this.#file)
+  }
+
+  #append(entry: Entry): void {
+    this.#take(entry)
+    this.#write(`${JSON.stringify(entry)}\n`)
+  }
+
+  #take(entry: Entry): void {
+    if ('downstream' in entry) {
+      this.#downstream.set(entry.id, entry.downstream)
+      return
+    }
+    const accepted = this.#accepted.get(entry.id) ?? new Set()
+    this.#accepted.set(entry.id, accepted.add(entry.signal))
+  }
+
+  /** Not later and not elsewhere: once it is known that something was accepted, nothing may come between. */
+  #write(line: string): void {
+    try {
+      writeSync(this.#file, line)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      throw new OutputError(`cannot write ${this.#path}: ${systemReason(error)}`)
+    }
+  }
+
+  /** @returns the length in bytes of what is whole; the rest is of a process that has been ended */
+  #read(text: string): number {
+    let start = text.indexOf('\n') + 1
+    for (let end = text.indexOf('\n', start); end >= 0; end = text.indexOf('\n', start)) {
+      const entry = entryOf(text.slice(start, end))
+      if (entry === undefined) break
+      this.#take(entry)
+      start = end + 1
+    }
+    return Buffer.byteLength(text.slice(0, start))
+  }
+}
+
+function headerOf({ from, project, endpoint }: JournalSubject): string {
+  return `${JSON.stringify({ format, from, project, endpoint })}\n`
+}
+
+function requireHeader(path: string, text: string, subject: JournalSubject): void {
+  const header = parsed(text.slice(0, text.indexOf('\n')))
+  if (header?.format !== format) throw new UsageError(`${path} is no state file of penstock backfill`)
+  for (const key of ['from', 'project', 'endpoint'] as const) {
+    if (header[key] === subject[key]) continue
+    throw new UsageError(`${path} is of another run: its ${key} is ${String(header[key])}, not ${subject[key]}`)
+  }
+}
+
+function entryOf(line: string): Entry | undefined {
+  const entry = parsed(line)
+  if (typeof entry?.id !== 'string') return undefined
+  if ((signalNames as unknown[]).includes(entry.signal)) return { id: entry.id, signal: entry.signal as Signal }
+  const { downstream } = entry
+  return Array.isArray(downstream) && downstream.every(isDownstream) ? { id: entry.id, downstream } : undefined
+}
+
+const isDownstream = (value: unknown): value is Downstream =>
+  isObject(value) && [value.id, value.projectId, value.bridgeId].every((id) => /^\d+$/.test(String(id)))
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    const stats = statSync(path)
+    if (stats.isDirectory() || (stats.isFile() && stats.size <= MAX_BYTES)) return readFileSync(path, 'utf8')
+    throw new UsageError(`${path} is no state file of penstock backfill`)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return ''
+    throw error
+  }
+}

@@ -1,0 +1,224 @@
+import { type ConvertOptions, exportDecision, parseDate, RecordError, readInput } from '@penstock/converter'
+import type { Signal } from '@penstock/otlp'
+import type { Progress } from '../progress.ts'
+import type { RecordSource } from '../record-run.ts'
+import type { Place, Reading } from '../record-stream.ts'
+import { formatCount } from '../wording.ts'
+import { type Forge, type Item, idOf, type JsonObject } from './forge.ts'
+import { ForgeError } from './forge-error.ts'
+import type { Journal } from './journal.ts'
+import { type Downstream, downstreamOf, type Lineage } from './lineage.ts'
+import { listAll, listAscending } from './listing.ts'
+import { readAhead } from './read-ahead.ts'
+
+export interface PipelineFilter {
+  /** Created at or after. */
+  readonly sinceNs: bigint | undefined
+  /** Created before. */
+  readonly untilNs: bigint | undefined
+  /** Undefined: any. */
+  readonly statuses: readonly string[] | undefined
+}
+
+export interface ProjectSourceOptions {
+  readonly forge: Forge
+  /** As the forge describes it. */
+  readonly project: JsonObject
+  readonly journal: Journal
+  readonly lineage: Lineage
+  readonly filter: PipelineFilter
+  readonly signals: readonly Signal[]
+  readonly convertOptions: ConvertOptions
+  readonly perPage: number
+  /** Of one pipeline with its jobs. */
+  readonly maxBytes: number
+  readonly tell: (line: string) => void
+}
+
+/** Read at once: each takes three requests, and waiting for answers is all there is to do. */
+const PIPELINES_AHEAD = 4
+/** GitLab allows some thousands of jobs to a pipeline. */
+const MAX_JOBS = 100_000
+const MAX_PIPELINES = 2_000_000
+
+/** A pipeline as read, or what became of the attempt. */
+interface Loaded {
+  readonly id: bigint
+  readonly bytes: number
+  readonly result:
+    | { readonly kind: 'bundle'; readonly bundle: { readonly pipeline: JsonObject; readonly [part: string]: unknown } }
+    | { readonly kind: 'refused'; readonly error: RecordError }
+    | { readonly kind: 'gone' }
+  readonly downstream: readonly Downstream[]
+}
+
+/** The finished pipelines of one project that have not been accepted yet: oldest first, those they started after them. */
+export class ProjectSource implements RecordSource {
+  readonly name: string
+  readonly #options: ProjectSourceOptions
+  readonly #projectId: string
+  readonly #path: string
+  /** Of this run. */
+  readonly #taken = new Set<bigint>()
+
+  constructor(options: ProjectSourceOptions) {
+    const { project, journal, lineage } = options
+    this.#options = options
+    this.#projectId = String(idOf(project.id))
+    this.#path = `/projects/${this.#projectId}/pipelines`
+    this.name = typeof project.path_with_namespace === 'string' ? project.path_with_namespace : this.#projectId
+    for (const [id, downstream] of journal.downstream) lineage.learn(id, project, downstream)
+  }
+
+  async *readings(progress: Progress): AsyncGenerator<Reading> {
+    try {
+      const loaded = readAhead(this.#pipelines(progress), (item) => this.#loadOrTake(item), PIPELINES_AHEAD)
+      for await (const each of loaded) yield* this.#family(each, progress)
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error
+      yield { kind: 'fault', place: place(this.name), error: new RecordError('', error.message) }
+    }
+  }
+
+  /** Children that an earlier run has heard of, then the list. */
+  async *#pipelines(progress: Progress): AsyncGenerator<Item> {
+    const { forge, filter, perPage, journal } = this.#options
+    for (const id of this.#knownChildren()) {
+      progress.expect(1)
+      yield { id, value: {} }
+    }
+    const { sinceNs, statuses } = filter
+    const query = {
+      order_by: 'id',
+      sort: 'asc',
+      per_page: perPage,
+      // What was created since then was updated since then too; when it was created is looked at below.
+      updated_after: sinceNs === undefined ? undefined : new Date(Number(sinceNs / 1_000_000n)).toISOString(),
+      status: statuses?.length === 1 ? statuses[0] : undefined,
+    }
+    const listed = listAscending({ forge, path: this.#path, query, maxItems: MAX_PIPELINES }, (page, number) => {
+      progress.addBytes(page.bytes)
+      if (number === 1) progress.expect(page.total ?? 0)
+    })
+    for await (const item of listed) {
+      const isWanted = isWithin(item.value, filter) && journal.missing(item.id, this.#options.signals).length > 0
+      if (isWanted) yield item
+      else progress.addRecord()
+    }
+  }
+
+  #knownChildren(): bigint[] {
+    const { journal, signals } = this.#options
+    const children = [...journal.downstream.values()].flat().filter((child) => child.projectId === this.#projectId)
+    return children
+      .map(({ id }) => BigInt(id))
+      .filter((id) => journal.missing(id, signals).length > 0)
+      .sort((a, b) => (a < b ? -1 : 1))
+  }
+
+  /** Of what the list calls unfinished the list says enough: the run tells people why it is skipped. */
+  async #loadOrTake(item: Item): Promise<Loaded> {
+    const isListed = 'status' in item.value
+    if (!isListed || mayBeExported(item.value, this.#options.convertOptions)) return this.#load(item.id)
+    return { id: item.id, bytes: 0, result: { kind: 'bundle', bundle: { pipeline: item.value } }, downstream: [] }
+  }
+
+  async #load(id: bigint): Promise<Loaded> {
+    const { forge, maxBytes } = this.#options
+    const path = `${this.#path}/${id}`
+    let bytes = 0
+    const onRead = (read: number): void => {
+      bytes += read
+      if (bytes <= maxBytes) return
+      throw new RecordError('', `with its jobs it is longer than ${formatCount(maxBytes)} bytes (--max-file-bytes)`)
+    }
+    const all = (part: string, query: Readonly<Record<string, string>>) =>
+      listAll({ forge, path: `${path}/${part}`, query: { ...query, per_page: 100 }, maxItems: MAX_JOBS }, onRead)
+    try {
+      const [pipeline, jobs, bridges] = await Promise.all([
+        forge.object(path, onRead),
+        all('jobs', { include_retried: 'true' }),
+        all('bridges', {}),
+      ])
+      const bundle = { pipeline, jobs: valuesOf(jobs), bridges: valuesOf(bridges) }
+      return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(bridges) }
+    } catch (error) {
+      if (error instanceof RecordError) return { id, bytes, result: { kind: 'refused', error }, downstream: [] }
+      // Deleted since it was listed.
+      if (!(error instanceof ForgeError && error.status === 404)) throw error
+      return { id, bytes, result: { kind: 'gone' }, downstream: [] }
+    }
+  }
+
+  /** The pipeline, then those that it has started in its own project: lists leave them out. */
+  async *#family(first: Loaded, progress: Progress): AsyncGenerator<Reading> {
+    const family = [first]
+    for (const member of family) {
+      if (this.#taken.has(member.id)) {
+        progress.addRecord()
+        continue
+      }
+      this.#taken.add(member.id)
+      progress.addBytes(member.bytes)
+      const { journal, lineage, project, signals } = this.#options
+      journal.learn(member.id, member.downstream)
+      lineage.learn(String(member.id), project, member.downstream)
+      const reading = this.#reading(member)
+      if (reading === undefined) progress.addRecord()
+      else yield reading
+      for (const { id, projectId } of member.downstream) {
+        if (projectId !== this.#projectId || this.#taken.has(BigInt(id))) continue
+        if (journal.missing(BigInt(id), signals).length === 0) continue
+        progress.expect(1)
+        family.push(await this.#load(BigInt(id)))
+      }
+    }
+  }
+
+  #reading({ id, result }: Loaded): Reading | undefined {
+    const { journal, lineage, project, signals, tell } = this.#options
+    const at = place(`${this.name}/-/pipelines/${id}`)
+    switch (result.kind) {
+      case 'gone':
+        tell(`${at.file}: is not there any more`)
+        return undefined
+      case 'refused':
+        return { kind: 'fault', place: at, error: result.error }
+      case 'bundle': {
+        const { pipeline, ...parts } = result.bundle
+        return {
+          kind: 'body',
+          place: at,
+          body: { project, ...parts, ...lineage.bundleOf(pipeline) },
+          outstanding: {
+            signals: journal.missing(id, signals),
+            accepted: (signal) => journal.accept(id, signal),
+          },
+        }
+      }
+    }
+  }
+}
+
+/** Whatever cannot be told yet speaks for it. */
+function mayBeExported(listed: JsonObject, options: ConvertOptions): boolean {
+  try {
+    const input = readInput({ pipeline: listed }, { receivedAtNs: undefined })
+    if (input.kind !== 'pipeline') return true
+    const finishedAtNs = input.record.finishedAtNs ?? 0n
+    return exportDecision({ ...input.record, finishedAtNs }, options).kind === 'export'
+  } catch (error) {
+    if (error instanceof RecordError) return true
+    throw error
+  }
+}
+
+function isWithin(listed: JsonObject, { sinceNs, untilNs, statuses }: PipelineFilter): boolean {
+  if (statuses !== undefined && !statuses.includes(String(listed.status))) return false
+  const createdAtNs = parseDate(listed.created_at)
+  if (createdAtNs === undefined) return true
+  return (sinceNs === undefined || createdAtNs >= sinceNs) && (untilNs === undefined || createdAtNs < untilNs)
+}
+
+const valuesOf = (items: readonly Item[]): JsonObject[] => items.map(({ value }) => value)
+const place = (file: string): Place => ({ file, line: undefined, index: undefined })

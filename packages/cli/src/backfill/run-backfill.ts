@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import type { ExportSettings } from '../export-run.ts'
+import { performExport } from '../perform-export.ts'
+import { RecordRun } from '../record-run.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+import { printable } from '../wording.ts'
+import { apiUrl, Forge, idOf, type JsonObject } from './forge.ts'
+import { ForgeError } from './forge-error.ts'
+import { Journal, type JournalSubject } from './journal.ts'
+import { Lineage } from './lineage.ts'
+import { type PipelineFilter, ProjectSource } from './project-source.ts'
+
+export interface BackfillSettings {
+  readonly from: string
+  /** Ids or paths. */
+  readonly projects: readonly string[]
+  readonly privateToken: string | undefined
+  readonly filter: PipelineFilter
+  readonly perPage: number
+  /** Undefined: one per project, in the data directory. */
+  readonly stateFile: string | undefined
+  readonly dataDir: string
+  readonly delivery: ExportSettings
+}
+
+/** Lines about waits and the like beyond these say nothing new. */
+const NOTICES = 20
+/** Four pipelines are read at once, each with three requests. */
+const CONNECTIONS = 12
+
+/** @returns the exit code */
+export async function runBackfill(settings: BackfillSettings, environment: Environment): Promise<number> {
+  const { delivery } = settings
+  const client = new HttpClient({
+    ...defaultHttpClientLimits,
+    connections: CONNECTIONS,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 30_000,
+    keptReplyBytes: delivery.maxDocumentBytes,
+  })
+  const journals: Journal[] = []
+  /** One request may have failed for good while others still wait for their next attempt. */
+  const end = new AbortController()
+  let exitCode: number = exitCodes.incomplete
+  try {
+    exitCode = await performExport(delivery, environment, async ({ endpoint, stops }) => {
+      const notices = new Notices()
+      const forge = newForge(settings, environment, { client, stop: AbortSignal.any([stops.all, end.signal]), notices })
+      const projects = await projectsOf(forge, settings.projects)
+      const lineage = new Lineage()
+      const sources = projects.map((project) => {
+        const journal = openJournal(settings, project, endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''))
+        journals.push(journal)
+        return new ProjectSource({
+          forge,
+          project,
+          journal,
+          lineage,
+          filter: settings.filter,
+          signals: delivery.signals,
+          convertOptions: delivery.options,
+          perPage: settings.perPage,
+          maxBytes: delivery.maxDocumentBytes,
+          tell: (line) => notices.tell(line),
+        })
+      })
+      const run = new RecordRun({ ...delivery, activity: 'exporting', printsToTerminal: false }, environment, sources)
+      notices.printer = (line) => run.progress.print(line)
+      return run
+    })
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error
+    environment.stderr.write(printable(`penstock: ${error.message}`))
+    environment.stderr.write('\n')
+  } finally {
+    end.abort()
+    for (const journal of journals) journal.close()
+    await client.close()
+    const isOver = exitCode === exitCodes.ok && !environment.signal.aborted
+    if (!isOver && journals.length > 0) environment.stderr.write(howToGoOn(journals))
+  }
+  return exitCode
+}
+
+/** Where the run prints, once there is one. */
+class Notices {
+  printer: ((line: string) => void) | undefined
+  #left = NOTICES
+
+  tell(line: string): void {
+    if (this.#left <= 0) return
+    this.#left -= 1
+    this.printer?.(printable(line))
+  }
+}
+
+function newForge(
+  { from, privateToken, delivery }: BackfillSettings,
+  { clock, random, signal }: Environment,
+  { client, stop, notices }: { readonly client: HttpClient; readonly stop: AbortSignal; readonly notices: Notices },
+): Forge {
+  const anyStop = AbortSignal.any([signal, stop])
+  // Each request under way listens, and so does what waits for its next attempt; Node takes more than ten for a leak.
+  setMaxListeners(8 * CONNECTIONS, anyStop)
+  return new Forge({
+    url: apiUrl(from),
+    token: privateToken,
+    client,
+    maxReplyBytes: delivery.maxDocumentBytes,
+    clock,
+    random,
+    retryForMs: delivery.retryForMs,
+    signal: anyStop,
+    tell: (line) => notices.tell(line),
+  })
+}
+
+/** Each once, though it may be named by id and by path. */
+async function projectsOf(forge: Forge, names: readonly string[]): Promise<JsonObject[]> {
+  const byId = new Map<bigint, JsonObject>()
+  for (const name of names) {
+    const path = `/projects/${encodeURIComponent(name)}`
+    const project = await forge.object(path)
+    const id = idOf(project.id)
+    if (id === undefined) throw new ForgeError(`${path}: the project has no id`)
+    byId.set(id, project)
+  }
+  return [...byId.values()]
+}
+
+function openJournal({ from, stateFile, dataDir }: BackfillSettings, project: JsonObject, endpoint: string): Journal {
+  const subject = { from: apiUrl(from).href, project: String(idOf(project.id)), endpoint }
+  if (stateFile !== undefined) return Journal.open(stateFile, subject)
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`cannot use the data directory ${dataDir}: ${systemReason(error)}`)
+  }
+  return Journal.open(join(dataDir, fileName(subject)), subject)
+}
+
+/** One per subject, and the same one each time. */
+function fileName({ from, project, endpoint }: JournalSubject): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([from, project, endpoint]))
+    .digest('hex')
+  return `backfill-${project}-${digest.slice(0, 12)}.ndjson`
+}
+
+function howToGoOn(journals: readonly Journal[]): string {
+  const files = journals.map(({ path }) => path).join(', ')
+  return printable(`the same command goes on from here; what has been accepted is kept in ${files}`).concat('\n')
+}

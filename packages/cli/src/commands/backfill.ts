@@ -1,0 +1,94 @@
+import { parseDate } from '@penstock/converter'
+import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
+import { type BackfillSettings, runBackfill } from '../backfill/run-backfill.ts'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { addExportFlags, exportSettings } from '../export-flags.ts'
+import { integerFrom } from '../input-flags.ts'
+import { settingTable } from '../serve/setting-table.ts'
+
+const notes = `
+Reads the finished pipelines of a project from a forge with GitLab's REST API, oldest first, with all attempts of their jobs,
+their bridges and the pipelines that these started in the same project; exports them like penstock export.
+
+What has been accepted is written down, pipeline by pipeline, in the data directory (PENSTOCK_DATA_DIR) or in --state-file:
+after an interruption of any kind the same command goes on, and sends again at most what was under way. Pipelines that had not
+finished are looked at again each time. One run at a time may use a state file.
+
+The private token comes from --private-token or PENSTOCK_FORGE_TOKEN; it needs the scope read_api. A variable does not show in
+the list of processes. Rate limits of the forge are waited out.
+
+Examples:
+  $ penstock backfill --from https://gitlab.example.com --project ops/tools --endpoint http://127.0.0.1:4318
+  $ penstock backfill --from https://gitlab.example.com --project 17 --project 18 --since 2026-01-01 --signals traces
+
+Exit codes: 0 all accepted, 1 something not read or not accepted, 2 usage or configuration, 130 interrupted.
+`
+
+export const backfillCommand: CommandDefinition = {
+  name: 'backfill',
+  define: (command: Command) => {
+    command
+      .summary("finished pipelines from a forge's REST API to an OTLP endpoint")
+      .description("Reads the finished pipelines of projects from a forge's REST API and delivers them over OTLP/HTTP.")
+      .addOption(new Option('--from <url>', "the forge's URL; /api/v4 is appended").makeOptionMandatory())
+      .addOption(
+        new Option('--project <id or path>', 'of which project; may be repeated')
+          .argParser((value: string, before: readonly string[] = []) => [...before, value])
+          .makeOptionMandatory(),
+      )
+      .addOption(new Option('--private-token <token>', 'access token of the forge'))
+      .addOption(new Option('--since <date>', 'created at or after this date or time (UTC)').argParser(parseDay))
+      .addOption(new Option('--until <date>', 'created before this date or time (UTC)').argParser(parseDay))
+      .addOption(new Option('--status <list>', 'only these statuses, with commas between').argParser(parseStatuses))
+      .addOption(
+        new Option('--per-page <pipelines>', 'pipelines on a page').argParser(integerFrom(1, 100)).default(100),
+      )
+      .addOption(
+        new Option('--state-file <file>', 'what has been accepted, of one project (default: in the data directory)'),
+      )
+      .addHelpText('after', notes)
+    addExportFlags(command)
+  },
+  run: async (_inputs, flags, environment) => {
+    const settings = settingsOf(flags, environment)
+    return settings === undefined ? exitCodes.ok : runBackfill(settings, environment)
+  },
+}
+
+function settingsOf(flags: OptionValues, environment: Environment): BackfillSettings | undefined {
+  const { env } = environment
+  const delivery = exportSettings(flags, environment)
+  if (delivery === undefined) return undefined
+  const { metricsMode } = delivery.options
+  if (metricsMode !== 'per-run') {
+    throw new UsageError(`--metrics-mode ${metricsMode} belongs to penstock export; a backfill is per-run`)
+  }
+  const projects = flags.project as readonly string[]
+  const stateFile = flags.stateFile as string | undefined
+  if (stateFile !== undefined && projects.length > 1) {
+    throw new UsageError('--state-file is of one project; leave it out, or run once per project')
+  }
+  return {
+    from: flags.from,
+    projects,
+    privateToken: flags.privateToken ?? env.PENSTOCK_FORGE_TOKEN,
+    filter: { sinceNs: flags.since, untilNs: flags.until, statuses: flags.status },
+    perPage: flags.perPage,
+    stateFile,
+    dataDir: env.PENSTOCK_DATA_DIR || settingTable.dataDir.fallback,
+    delivery,
+  }
+}
+
+function parseDay(text: string): bigint {
+  const timeNs = parseDate(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text} 00:00:00` : text)
+  if (timeNs === undefined) throw new InvalidArgumentError('It must be 2026-02-11 or 2026-02-11T09:25:11Z.')
+  return timeNs
+}
+
+function parseStatuses(text: string): string[] {
+  const statuses = text.split(',').map((word) => word.trim().toLowerCase())
+  if (statuses.every((status) => /^[a-z_]+$/.test(status))) return statuses
+  throw new InvalidArgumentError('It must be statuses such as success,failed.')
+}

@@ -1,0 +1,224 @@
+import { type Core, DomainError, getProject } from '@penstock/core'
+import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
+import { EXPORT_QUEUE } from '@penstock/exporter'
+import { Argument, type Command, Option, type OptionValues } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { asCoreOperator, requireCoreDatabase } from '../core/core-operator.ts'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { parseExportKey, projectIdOf } from '../exporting/export-key.ts'
+import { integerFrom } from '../input-flags.ts'
+import { write } from '../output.ts'
+import { addStoreFlags } from '../serve/operator.ts'
+import { type Column, textTable } from '../text-table.ts'
+import { formatCount, printable } from '../wording.ts'
+
+const notes = `
+A delivery is one signal of one pipeline. It is open until it has been accepted; dead once the receiver has refused it, or nothing
+came of it for too long; and kept for a while when it has been delivered. A dead one stays until it is replayed, which gives it all
+its time again, or dropped. All this works beside running services, which take it up within seconds.
+
+Examples:
+  $ penstock export-queue list
+  $ penstock export-queue list --state open --limit 20
+  $ penstock export-queue show 17
+  $ penstock export-queue replay 17 18
+  $ penstock export-queue replay --all --reason 401
+  $ penstock export-queue drop 17
+
+Exit codes: 0 done, 1 some of the deliveries were not there or not dead, 2 usage.
+`
+
+type State = DeliveryStatus['state']
+const PAGE = 1_000
+
+interface Desk extends Pick<Environment, 'stdout' | 'stderr'> {
+  readonly queue: DeliveryQueue
+  readonly names: ScopeNames
+  readonly nowMs: number
+}
+
+type Action = (desk: Desk, ids: readonly number[], flags: OptionValues) => Promise<number>
+
+const actions: Readonly<Record<string, Action>> = {
+  list: async ({ queue, names, stdout }, _ids, flags) => {
+    const state = flags.state as State
+    const rows: string[][] = []
+    for await (const status of deliveries(queue, state, flags.limit as number)) rows.push(await cells(status, names))
+    await write(stdout, `${textTable(columns(state), rows).join('\n')}\n`)
+    return exitCodes.ok
+  },
+  show: async ({ queue, names, stdout }, ids) => {
+    if (ids.length !== 1) throw new UsageError('which delivery? Name one id; penstock export-queue list shows them')
+    const status = await queue.find(ids[0]!)
+    if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
+    await write(
+      stdout,
+      `${textTable(factColumns, await facts(status, names))
+        .slice(1)
+        .join('\n')}\n`,
+    )
+    return exitCodes.ok
+  },
+  replay: async (desk, ids, flags) => {
+    const { queue, nowMs } = desk
+    if (flags.all !== true) return each(desk, ids, 'replayed', (id) => queue.replay(id, nowMs))
+    if (ids.length > 0) throw new UsageError('--all and ids exclude each other')
+    const wanted = ((flags.reason as string | undefined) ?? '').toLowerCase()
+    let count = 0
+    for await (const { id, reason } of deliveries(queue, 'dead')) {
+      if (reason.toLowerCase().includes(wanted) && (await queue.replay(id, nowMs))) count += 1
+    }
+    await write(desk.stderr, `replayed in all: ${formatCount(count)}\n`)
+    return exitCodes.ok
+  },
+  drop: (desk, ids) => each(desk, ids, 'dropped', (id) => desk.queue.drop(id)),
+}
+
+export const exportQueueCommand: CommandDefinition = {
+  name: 'export-queue',
+  define: (command: Command) => {
+    addStoreFlags(
+      command
+        .summary('what is still to be exported, and what could not be')
+        .description('Lists, shows, replays and drops deliveries of the exporter, in the database of the core.')
+        .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
+        .argument('[id...]', 'of deliveries')
+        .addOption(
+          new Option('--state <state>', 'which to list').choices(['dead', 'open', 'delivered']).default('dead'),
+        )
+        .addOption(
+          new Option('--limit <count>', 'how many to list at most').argParser(integerFrom(1, 100_000)).default(100),
+        )
+        .addOption(new Option('--all', 'replays all dead ones'))
+        .addOption(new Option('--reason <text>', 'of all, those whose reason holds this text')),
+    ).addHelpText('after', notes)
+  },
+  run: async ([action = '', ...words], flags, environment) => {
+    if (flags.reason !== undefined && flags.all !== true) throw new UsageError('--reason is for --all')
+    if (flags.all === true && action !== 'replay') throw new UsageError('--all is for replay')
+    const ids = words.map(idOf)
+    requireCoreDatabase(flags, environment)
+    const { stdout, stderr, clock } = environment
+    return asCoreOperator(flags, environment, (core, db) =>
+      actions[action]!(
+        {
+          queue: new DeliveryQueue(db, EXPORT_QUEUE),
+          names: new ScopeNames(core),
+          nowMs: clock.nowMs(),
+          stdout,
+          stderr,
+        },
+        ids,
+        flags,
+      ),
+    )
+  },
+}
+
+function idOf(word: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(word)) throw new UsageError('the id of a delivery is a number')
+  return Number(word)
+}
+
+async function* deliveries(queue: DeliveryQueue, state: State, most = Number.POSITIVE_INFINITY) {
+  let left = most
+  for (let afterId = 0; left > 0; ) {
+    const page = await queue.list(state, { afterId, limit: Math.min(left, PAGE) })
+    yield* page
+    if (page.length === 0) return
+    afterId = page.at(-1)!.id
+    left -= page.length
+  }
+}
+
+async function each(
+  { stderr }: Desk,
+  ids: readonly number[],
+  done: string,
+  work: (id: number) => Promise<boolean>,
+): Promise<number> {
+  if (ids.length === 0) throw new UsageError('which deliveries? Name their ids; penstock export-queue list shows them')
+  let exitCode: number = exitCodes.ok
+  for (const id of ids) {
+    const isDone = await work(id)
+    if (!isDone) exitCode = exitCodes.incomplete
+    await write(stderr, isDone ? `${done} ${id}\n` : `there is no dead delivery ${id}\n`)
+  }
+  return exitCode
+}
+
+const left = (title: string): Column => ({ title, align: 'left' })
+const factColumns = [left(''), left('')]
+
+const columns = (state: State): Column[] => [
+  { title: 'ID', align: 'right' },
+  left('WHOSE'),
+  left('PIPELINE'),
+  left('SIGNAL'),
+  left('STATE'),
+  { title: 'ATTEMPTS', align: 'right' },
+  left(state === 'open' ? 'NEXT TRY' : 'SINCE'),
+  left('REASON'),
+]
+
+async function cells(status: DeliveryStatus, names: ScopeNames): Promise<string[]> {
+  const { id, key, state, attemptsMade, reason } = status
+  const about = parseExportKey(key)
+  return [
+    String(id),
+    about === undefined ? '-' : await names.of(about.scope),
+    about === undefined ? printable(key) : about.pipelineId + (about.round > 1 ? ` #${about.round}` : ''),
+    about?.signal ?? '-',
+    state,
+    String(attemptsMade),
+    timeOf(status),
+    printable(reason) || '-',
+  ]
+}
+
+async function facts(status: DeliveryStatus, names: ScopeNames): Promise<string[][]> {
+  const [id, whose, pipeline, signal, state, attempts, time, reason] = await cells(status, names)
+  return [
+    ['id', id!],
+    ['whose', whose!],
+    ['instance', printable(parseExportKey(status.key)?.instance ?? '-') || '-'],
+    ['pipeline', pipeline!],
+    ['signal', signal!],
+    ['state', state!],
+    ['enqueued', new Date(status.enqueuedAtMs).toISOString()],
+    ['attempts', attempts!],
+    [status.state === 'open' ? 'next try' : status.state, time!],
+    ['reason', reason!],
+  ]
+}
+
+const timeOf = ({ state, dueAtMs, settledAtMs }: DeliveryStatus): string =>
+  new Date(state === 'open' ? dueAtMs : (settledAtMs ?? dueAtMs)).toISOString()
+
+/** `ops/tools` of `project:5`, `source forge` of `source:forge`; asks for each project once. */
+class ScopeNames {
+  readonly #core: Core
+  readonly #known = new Map<string, string>()
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  async of(scope: string): Promise<string> {
+    const known = this.#known.get(scope) ?? (await this.#find(scope))
+    this.#known.set(scope, known)
+    return known
+  }
+
+  async #find(scope: string): Promise<string> {
+    const id = projectIdOf(scope)
+    if (id === undefined) return printable(scope.replace(/^source:/, 'source '))
+    const { db, clock } = this.#core
+    try {
+      return (await getProject({ db: db.read, nowMs: clock.nowMs() }, id)).fullPath
+    } catch (error) {
+      if (error instanceof DomainError && error.failure.code === 'not_found') return `project ${id}, gone`
+      throw error
+    }
+  }
+}

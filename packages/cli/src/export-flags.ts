@@ -1,0 +1,76 @@
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry } from '@penstock/exporter'
+import { type Signal, signalNames } from '@penstock/otlp'
+import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
+import { type Environment, UsageError } from './environment.ts'
+import type { ExportSettings } from './export-run.ts'
+import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOption } from './input-flags.ts'
+import { exportToken, signalChoice } from './settings.ts'
+import { formatCount, printable } from './wording.ts'
+
+/** Where to deliver and how: what all commands that export have in common. */
+export function addExportFlags(command: Command): Command {
+  command
+    .addOption(new Option('--endpoint <url>', 'OTLP/HTTP base URL; /v1/traces and so on are appended'))
+    .addOption(new Option('--token <token>', 'bearer token'))
+    .addOption(signalsOption())
+    .addOption(encodingOption('protobuf'))
+    .addOption(
+      new Option('--concurrency <requests>', 'requests under way at once').argParser(integerFrom(1, 64)).default(4),
+    )
+    .addOption(secondsOption('--timeout <seconds>', 'how long one attempt may take', DEFAULT_ATTEMPT_TIMEOUT_MS))
+    .addOption(
+      secondsOption('--retry-for <seconds>', 'how long a request is tried again', defaultExportRetry.giveUpAfterMs),
+    )
+  return addInputFlags(command)
+}
+
+/**
+ * What the flags ask for; `undefined` when the environment says that nothing is to be exported.
+ *
+ * @throws {UsageError}
+ */
+export function exportSettings(flags: OptionValues, environment: Environment): ExportSettings | undefined {
+  const { env } = environment
+  const signals: readonly Signal[] = flags.signals ?? chosenSignals(environment)
+  if (signals.length === 0) return undefined
+  const settings = inputSettings(flags, environment)
+  const endpoint: string | undefined = flags.endpoint ?? env.PENSTOCK_EXPORT_ENDPOINT
+  if (!endpoint) throw new UsageError('where to? Name the receiver with --endpoint or PENSTOCK_EXPORT_ENDPOINT')
+  return {
+    ...settings,
+    endpoint,
+    token: flags.token ?? exportToken(env),
+    signals,
+    encoding: flags.encoding,
+    concurrency: flags.concurrency,
+    timeoutMs: flags.timeout,
+    retryForMs: flags.retryFor,
+    stateFile: flags.state,
+  }
+}
+
+/** What jobs are told, and people told of it where it is not as they may think. */
+function chosenSignals({ env, stderr }: Environment): readonly Signal[] {
+  const choice = signalChoice(env)
+  if (choice === undefined) return signalNames
+  const { variable, signals, unknownWords } = choice
+  for (const word of unknownWords) {
+    stderr.write(printable(`penstock: warning: ${variable}: no signal: ${word}; signals are ${signalNames.join(', ')}`))
+    stderr.write('\n')
+  }
+  if (signals.length === 0) stderr.write(`penstock: nothing to export: ${variable} names no signal\n`)
+  return signals
+}
+
+/** Typed in seconds, kept in milliseconds. */
+function secondsOption(flag: string, about: string, fallbackMs: number): Option {
+  return new Option(flag, about).argParser(parseSeconds).default(fallbackMs, String(fallbackMs / 1_000))
+}
+
+const MAX_SECONDS = 86_400
+
+function parseSeconds(text: string): number {
+  const seconds = text.trim() === '' ? Number.NaN : Number(text)
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1_000
+  throw new InvalidArgumentError(`It must be a number of seconds above 0 and at most ${formatCount(MAX_SECONDS)}.`)
+}

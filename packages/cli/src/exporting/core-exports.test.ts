@@ -1,0 +1,38 @@
+import type { Db } from '@penstock/db'
+import { silentLog } from '@penstock/runtime'
+import { World } from '@penstock/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import type { CoreDatabaseTables } from '../core/open-core.ts'
+import { readSettings } from '../serve/read-settings.ts'
+import { exportsOfCore } from './core-exports.ts'
+import { exportConfig } from './export-config.ts'
+import { Exporting } from './exporting.ts'
+
+test.each([
+  ['{"object_kind": "pipeline"', /^/],
+  ['{"object_kind": "pipeline"}', /object_attributes/],
+])('a payload %s that is no record is refused in words that may reach clients', async (payload, about) => {
+  const world = await World.open()
+  onTestFinished(() => world.close())
+  const { exporter } = new Exporting({
+    core: world.core,
+    db: world.core.db as Db<CoreDatabaseTables>,
+    config: exportConfig(readSettings(undefined, {})),
+    ownGateway: 'http://127.0.0.1:4318',
+    random: () => 0,
+    log: silentLog,
+  })
+  const hearing = world.core.db.write((db) =>
+    exportsOfCore(exporter).hear(
+      {
+        ...{ actor: undefined, core: world.core, db, nowMs: 0 },
+        recordEvent: async () => {},
+        afterCommit: () => {},
+      },
+      { type: 'pipeline.created', objectId: 1, projectId: 1, payload },
+    ),
+  )
+  await expect(hearing).rejects.toMatchObject({
+    failure: { code: 'refused', message: expect.stringMatching(about) },
+  })
+})

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { UsageError } from '../environment.ts'
+import { readSettings } from '../serve/read-settings.ts'
+import { exportConfig, gatewayUrl } from './export-config.ts'
+
+const configOf = (env: Readonly<Record<string, string>>) => exportConfig(readSettings(undefined, env))
+
+const sources = {
+  forge: {
+    secretToken: 'the-secret-of-the-forge',
+    signals: ['traces'],
+    options: { environment: 'staging' },
+    instanceId: 'forge',
+  },
+}
+
+function file(name: string, content: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'penstock-sources-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, name), content)
+  return join(directory, name)
+}
+
+test('without settings: the service by its own name, everything else as the converter has it', () => {
+  const options = configOf({ PENSTOCK_SERVICE_NAME: 'gitlab' }).optionsOf('project:1')
+  expect(options).toMatchObject({
+    resourceServiceName: 'gitlab-ci',
+    vendorNamespace: 'gitlab',
+    providerName: 'gitlab',
+    environment: 'production',
+    reexport: 'none',
+    metricsMode: 'per-run',
+  })
+})
+
+test('options of a scope are one object; those of a source stand on top of the instance', () => {
+  const config = configOf({
+    PENSTOCK_SOURCES: file('sources.json', JSON.stringify(sources)),
+    PENSTOCK_EXPORT_OPTIONS: '{"user":"hash"}',
+  })
+  expect(config.optionsOf('project:1')).toBe(config.optionsOf('project:2'))
+  expect(config.optionsOf('source:forge')).toBe(config.optionsOf('source:forge'))
+  expect(config.optionsOf('project:1')).toMatchObject({
+    user: 'hash',
+    environment: 'production',
+    instanceId: undefined,
+  })
+  expect(config.optionsOf('source:forge')).toMatchObject({
+    user: 'hash',
+    environment: 'staging',
+    instanceId: 'forge',
+    resourceServiceName: 'svc-ci',
+  })
+})
+
+test('sources stand in the settings file as well', () => {
+  const settings = readSettings(file('settings.json', JSON.stringify({ exporter: { sources } })), {})
+  expect([...exportConfig(settings).sources.keys()]).toEqual(['forge'])
+})
+
+test('an attempt that may take long has a lease that outlives it', () => {
+  const { limits } = configOf({ PENSTOCK_EXPORT_TIMEOUT_SECONDS: '300', PENSTOCK_EXPORT_CONCURRENCY: '2' })
+  expect(limits.leaseMs).toBeGreaterThanOrEqual(limits.budgetMs + 600_000)
+  expect(limits).toMatchObject({ attemptTimeoutMs: 300_000, concurrency: 2, laneConcurrency: 2 })
+})
+
+describe('what cannot work is one line that shows no value', () => {
+  const secret = 'the-secret-that-nobody-may-see'
+  test.each([
+    [
+      { PENSTOCK_EXPORT_OPTIONS: '{"commitMessage":"some"}' },
+      /^exporter.options: option commitMessage: must be one of/,
+    ],
+    [{ PENSTOCK_EXPORT_OPTIONS: '{"nothing":1}' }, 'exporter.options: option nothing: no such option'],
+    [
+      { PENSTOCK_EXPORT_OPTIONS: '{"environment":"x"}' },
+      'exporter.options may not hold environment, which is set by exporter.environment',
+    ],
+    [{ PENSTOCK_EXPORT_OPTIONS: '{"metricsMode":"windowed"}' }, /running services export per-run metrics only$/],
+    [{ PENSTOCK_EXPORT_OPTIONS: '[]' }, 'PENSTOCK_EXPORT_OPTIONS must be a JSON object'],
+    [{ PENSTOCK_EXPORT_ENDPOINT: 'ftp://x' }, /^PENSTOCK_EXPORT_ENDPOINT must be a URL/],
+    [
+      { PENSTOCK_SOURCES: '/nowhere/sources.json' },
+      'cannot read the file of exporter.sources: no such file or directory',
+    ],
+    [{ PENSTOCK_SOURCES: `{"forge": ${secret}` }, 'exporter.sources is not JSON'],
+    [{ PENSTOCK_SOURCES: `{"forge":{"secretTokn":"${secret}"}}` }, /^exporter.sources: source forge: [^\n]+$/],
+  ])('%j', (env, about) => {
+    const failure = (() => {
+      try {
+        return configOf(env)
+      } catch (error) {
+        return error as Error
+      }
+    })()
+    expect(failure).toBeInstanceOf(UsageError)
+    expect((failure as Error).message).toMatch(about)
+    expect((failure as Error).message).not.toContain(secret)
+  })
+})
+
+test.each([
+  [{}, undefined, 'http://127.0.0.1:4318'],
+  [{ PENSTOCK_OTLP_HTTP_LISTEN: '0.0.0.0:14318' }, undefined, 'http://127.0.0.1:14318'],
+  [{ PENSTOCK_OTLP_HTTP_LISTEN: '[::]:14318,127.0.0.1:1' }, undefined, 'http://[::1]:14318'],
+  [{ PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0' }, { host: '127.0.0.1', port: 5 }, 'http://127.0.0.1:5'],
+  [{ PENSTOCK_TLS_CERT_FILE: 'c', PENSTOCK_TLS_KEY_FILE: 'k' }, undefined, 'https://127.0.0.1:4318'],
+])('the own gateway on %j, bound to %j, is %s', (env, bound, url) => {
+  expect(gatewayUrl(readSettings(undefined, env), bound)).toBe(url)
+})

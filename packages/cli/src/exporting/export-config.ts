@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { type ConvertOptions, type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
+import {
+  type DurableOptions,
+  defaultExportLimits,
+  type ExportLimits,
+  findSource,
+  isDurable,
+  readSources,
+  type Sources,
+  SourcesError,
+} from '@penstock/exporter'
+import type { ListenAddress } from '@penstock/gateway'
+import type { Encoding } from '@penstock/otlp'
+import { UsageError } from '../environment.ts'
+import type { Settings } from '../serve/setting-table.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
+
+/** What the settings say about exports. */
+export interface ExportConfig {
+  /** Undefined: to the own gateway. */
+  readonly endpoint: string | undefined
+  readonly encoding: Encoding
+  readonly sources: Sources
+  readonly limits: ExportLimits
+  /** The same object for all pipelines of a scope. */
+  optionsOf(scope: string): DurableOptions
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** @throws {UsageError} for settings that cannot work, before anything listens; no message shows a credential */
+export function exportConfig(settings: Settings): ExportConfig {
+  const sources = sourcesOf(settings['exporter.sources'])
+  const given = givenOptions(settings)
+  const own = resolved(given)
+  const ofSources = new Map(
+    [...sources.values()].map((source) => [source, resolved({ ...given, ...source.options })] as const),
+  )
+  return {
+    endpoint: settings['exporter.endpoint'],
+    encoding: settings['exporter.encoding'],
+    sources,
+    limits: limitsOf(settings),
+    optionsOf: (scope) => {
+      const source = findSource(sources, scope)
+      return (source && ofSources.get(source)) ?? own
+    },
+  }
+}
+
+/** Those that have a setting of their own, or are the same for all that the installation says. */
+const settledOptions: { readonly [Name in keyof ConvertOptions]?: string } = {
+  resourceServiceName: 'exporter.resourceServiceName',
+  environment: 'exporter.environment',
+  reexport: 'exporter.reexport',
+  vendorNamespace: 'serviceName',
+  providerName: 'serviceName',
+}
+
+function givenOptions(settings: Settings): ConvertOptionsInput {
+  const { serviceName } = settings
+  const further = settings['exporter.options']
+  const [option, setting] = Object.entries(settledOptions).find(([name]) => name in further) ?? []
+  if (option !== undefined) throw new UsageError(`exporter.options may not hold ${option}, which is set by ${setting}`)
+  return {
+    ...further,
+    vendorNamespace: serviceName,
+    providerName: serviceName,
+    resourceServiceName: settings['exporter.resourceServiceName'] ?? `${serviceName}-ci`,
+    environment: settings['exporter.environment'],
+    reexport: settings['exporter.reexport'],
+  }
+}
+
+function resolved(input: ConvertOptionsInput): DurableOptions {
+  try {
+    const options = resolveOptions(input)
+    if (isDurable(options)) return options
+    throw new OptionError('metricsMode', 'running services export per-run metrics only')
+  } catch (error) {
+    if (error instanceof OptionError) throw new UsageError(`exporter.options: ${error.message}`)
+    throw error
+  }
+}
+
+/** @param text a file, or the JSON itself */
+function sourcesOf(text: string | undefined): Sources {
+  if (text === undefined) return new Map()
+  try {
+    return readSources(JSON.parse(text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8')))
+  } catch (error) {
+    if (error instanceof SourcesError) throw new UsageError(`exporter.sources: ${error.message.replaceAll('\n', '; ')}`)
+    if (error instanceof SyntaxError) throw new UsageError('exporter.sources is not JSON')
+    if (isSystemError(error)) throw new UsageError(`cannot read the file of exporter.sources: ${systemReason(error)}`)
+    throw error
+  }
+}
+
+function limitsOf(settings: Settings): ExportLimits {
+  const attemptTimeoutMs = settings['exporter.timeoutSeconds'] * 1_000
+  const concurrency = settings['exporter.concurrency']
+  return {
+    ...defaultExportLimits,
+    concurrency,
+    laneConcurrency: Math.min(concurrency, defaultExportLimits.laneConcurrency),
+    attemptTimeoutMs,
+    // An attempt that begins at the end of its batch's time has to fit in.
+    leaseMs: Math.max(defaultExportLimits.leaseMs, defaultExportLimits.budgetMs + 2 * attemptTimeoutMs),
+    retry: { ...defaultExportLimits.retry, giveUpAfterMs: settings['exporter.retryHours'] * HOUR_MS },
+    keepDeliveredMs: settings['exporter.keepDeliveredHours'] * HOUR_MS,
+    keepDeadMs: settings['exporter.keepDeadDays'] * DAY_MS,
+    keepPipelinesMs: settings['exporter.keepPipelinesDays'] * DAY_MS,
+  }
+}
+
+/** Where a gateway on these settings is reached from this machine. */
+export function gatewayUrl(settings: Settings, bound?: ListenAddress): string {
+  const { host, port } = bound ?? settings['gateway.http'][0]!
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  const scheme = settings['gateway.tlsCertFile'] === undefined ? 'http' : 'https'
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}

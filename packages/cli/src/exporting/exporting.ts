@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { Core } from '@penstock/core'
+import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
+import { Exporter, type ExporterOptions, sourceDestination } from '@penstock/exporter'
+import type { Log, Random } from '@penstock/runtime'
+import type { OpenCore } from '../core/open-core.ts'
+import { tokenOf } from './core-exports.ts'
+import type { ExportConfig } from './export-config.ts'
+import { metricsText } from './metrics-text.ts'
+
+interface ExportingOptions extends Pick<OpenCore, 'core' | 'db'> {
+  readonly config: ExportConfig
+  /** Where to, unless the settings say otherwise. */
+  readonly ownGateway: string
+  readonly random: Random
+  readonly log: Log
+}
+
+/** The exporter of this process, with what it needs to send. */
+export class Exporting {
+  readonly exporter: Exporter
+  readonly #client: HttpClient
+  readonly #stop = new AbortController()
+  #running: Promise<unknown> | undefined
+  #ended: Promise<void> | undefined
+
+  constructor({ core, db, config, ownGateway, random, log }: ExportingOptions) {
+    const { limits, optionsOf } = config
+    this.#client = new HttpClient({
+      ...defaultHttpClientLimits,
+      connections: limits.concurrency,
+      headersTimeoutMs: Math.max(limits.attemptTimeoutMs, defaultHttpClientLimits.headersTimeoutMs),
+    })
+    this.exporter = new Exporter({
+      db,
+      clock: core.clock,
+      random,
+      newClaim: randomUUID,
+      log,
+      client: this.#client,
+      optionsOf,
+      destinationOf: destinations(core, config, ownGateway),
+      limits,
+    })
+  }
+
+  /** Sends from now on, what earlier processes have left included. */
+  start(): void {
+    this.#running = this.exporter.run(this.#stop.signal)
+  }
+
+  /** In Prometheus' text format. */
+  metrics(): string {
+    return metricsText(this.exporter.metrics.snapshot())
+  }
+
+  /** Whether it is at work, and its database answers. */
+  async isReady(): Promise<boolean> {
+    if (this.#stop.signal.aborted) return false
+    return this.exporter.queue.lanes({ limit: 1 }).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** Claims nothing more, and resolves when what is under way has its answer. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end()
+    return this.#ended
+  }
+
+  async #end(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    await this.#client.close()
+  }
+}
+
+/** As things stand when something is sent. */
+function destinations(
+  core: Core,
+  { endpoint, encoding, sources }: ExportConfig,
+  ownGateway: string,
+): ExporterOptions['destinationOf'] {
+  const instance = { url: endpoint ?? ownGateway, encoding }
+  return async (scope, record) => {
+    if (scope.startsWith('source:')) return sourceDestination(sources, scope, instance)
+    const found = await tokenOf(core, scope, record)
+    return typeof found === 'string' ? found : { ...instance, ...found }
+  }
+}

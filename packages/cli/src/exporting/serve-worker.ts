@@ -1,0 +1,38 @@
+import { jsonLog } from '@penstock/runtime'
+import { openCore } from '../core/open-core.ts'
+import { type Environment, exitCodes } from '../environment.ts'
+import { write } from '../output.ts'
+import type { Settings } from '../serve/setting-table.ts'
+import { startErrorOf } from '../serve/start-error.ts'
+import { untilAborted } from '../serve/until-aborted.ts'
+import { exportConfig, gatewayUrl } from './export-config.ts'
+import { Exporting } from './exporting.ts'
+import { listenForHealth } from './health-listener.ts'
+
+/**
+ * Exports what the core and its hooks have taken in, beside other processes on the same database, until `environment.signal`
+ * aborts; then ends in order.
+ *
+ * @throws {UsageError} for settings that cannot work and addresses that cannot be had
+ */
+export async function serveWorker(settings: Settings, { stdout, stderr, clock, random, signal }: Environment) {
+  const log = jsonLog(stderr, () => clock.nowMs())
+  const config = exportConfig(settings)
+  try {
+    const { core, db, close } = await openCore(settings, clock, { externalUrl: '', migrates: true })
+    try {
+      const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
+      const health = await listenForHealth(settings['observability.listen'], exporting, log)
+      exporting.start()
+      await write(stdout, `Penstock exports what is waiting. Metrics and health are on ${health.url}.\n`)
+      await untilAborted(signal)
+      await exporting.end()
+      await health.close(AbortSignal.abort())
+    } finally {
+      await close()
+    }
+    return exitCodes.ok
+  } catch (error) {
+    throw startErrorOf(error, settings) ?? error
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  exportSettingsFor,
+  getPipeline,
+  getProject,
+  groupMembers,
+  groupVariables,
+  listPipelineBridges,
+  listPipelineJobs,
+  listPipelines,
+} from '@penstock/core'
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { operator } from '../core/core-operator.ts'
+import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
+
+const SECRET = 'psin_0123456789ab_made-for-the-samples'
+
+let world: World
+let tokensMade: number
+
+beforeEach(async () => {
+  world = await World.open()
+  tokensMade = 0
+})
+afterEach(() => world.close())
+
+const fill = () =>
+  fillWorkspace({
+    core: world.core,
+    nowMs: WORLD_BEGINS_MS,
+    newIngestToken: async () => {
+      tokensMade += 1
+      return SECRET
+    },
+  })
+const eventCount = async () =>
+  (await world.core.db.read.selectFrom('events').select('id').orderBy('id', 'desc').execute()).length
+
+test('again it changes nothing', async () => {
+  expect(await fill()).toBe(33)
+  const before = await eventCount()
+  world.clock.advance(3_600_000)
+  expect(await fill()).toBe(33)
+  expect([await eventCount(), tokensMade]).toEqual([before, 1])
+})
+
+test('a role for everyone, and an export for everything', async () => {
+  await fill()
+  const levels = new Map<string, number>()
+  for (const parent of ['mossgate', 'mossgate/shop', 'mossgate/lockers', 'mossgate/platform']) {
+    const { items } = await world.perform(operator, groupMembers.list, { parent })
+    for (const { user, level } of items) levels.set(user.username, Math.min(level, levels.get(user.username) ?? level))
+  }
+  expect(Object.fromEntries(levels)).toMatchObject({
+    ...{ ines: 50, amara: 40, jonas: 40, priya: 30, tomasz: 30 },
+    ...{ yuki: 25, leila: 20, bram: 15, dana: 10, otto: 5 },
+  })
+  const { items: variables } = await world.perform(operator, groupVariables.list, { parent: 'mossgate' })
+  expect(variables.map(({ key, isMasked }) => [key, isMasked])).toEqual([
+    ['SVC_OBSERVABILITY_EXPORT', false],
+    ['SVC_OBSERVABILITY_TOKEN', true],
+  ])
+  const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+  const deepest = await getProject(reading, 'mossgate/lockers/devices/door-firmware')
+  const settings = await exportSettingsFor(reading, world.core, deepest, { environments: [], isProtectedRef: false })
+  expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token: SECRET, warnings: [] })
+})
+
+test('records are taken whole: jobs and their attempts, bridges and what they started', async () => {
+  await fill()
+  const project = 'mossgate/lockers/hub'
+  const { items: hub } = await world.perform(operator, listPipelines, { project, source: 'push' })
+  const { items: bridges } = await world.perform(operator, listPipelineBridges, { project, pipelineId: hub[0]!.id })
+  expect(bridges.map(({ name, downstream }) => [name, downstream?.source])).toEqual(
+    expect.arrayContaining([
+      ['service', 'parent_pipeline'],
+      ['simulator', 'parent_pipeline'],
+    ]),
+  )
+  const nightly = { project: 'mossgate/shop/storefront', name: 'Every screen, every night' }
+  const { items } = await world.perform(operator, listPipelines, nightly)
+  const pipelineId = items[0]!.id
+  const jobs = await world.perform(operator, listPipelineJobs, { ...nightly, pipelineId, includeRetried: true })
+  expect(jobs.total).toBe(201)
+  const pipeline = await world.perform(operator, getPipeline, { ...nightly, pipelineId })
+  expect(pipeline).toMatchObject({ source: 'schedule', status: 'success', detailedStatus: 'passed with warnings' })
+})
+
+test('there is no room beside a stranger', async () => {
+  await world.user('root', { isAdministrator: true })
+  expect(await isRoomForSamples(world.core)).toBe(true)
+  await fill()
+  expect(await isRoomForSamples(world.core)).toBe(true)
+  await world.user('mira')
+  expect(await isRoomForSamples(world.core)).toBe(false)
+})

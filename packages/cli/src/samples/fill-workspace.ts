@@ -1,0 +1,160 @@
+import {
+  type Actor,
+  accessLevels,
+  type Core,
+  createGroup,
+  createProject,
+  createUser,
+  DomainError,
+  exportVariableKeys,
+  groupMembers,
+  groupVariables,
+  listUsers,
+  perform,
+  putPipelineRecord,
+  showGroup,
+  showProject,
+} from '@penstock/core'
+import { operator } from '../core/core-operator.ts'
+import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
+import { sampleRecords } from './sample-hooks.ts'
+
+export interface FillOptions {
+  readonly core: Core
+  /** The last two days before it are told of; another time makes other pipelines. */
+  readonly nowMs: number
+  /** Makes the credential with which what has run is exported. */
+  readonly newIngestToken: () => Promise<string>
+}
+
+/**
+ * Puts the sample workspace into the core, by the operations that anybody uses; what of it is there already stays as it is.
+ *
+ * @returns how many pipelines it has
+ * @throws DomainError
+ */
+export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions): Promise<number> {
+  const actors = await addPeople(core)
+  const founder = actors.get(FOUNDER)
+  await addGroups(core, founder)
+  for (const { username, role, of } of people) {
+    const userId = actors.get(username)!.id
+    await ensured(
+      () => perform(core, founder, groupMembers.show, { parent: of, userId }),
+      () => perform(core, founder, groupMembers.add, { parent: of, userId, accessLevel: accessLevels[role] }),
+    )
+  }
+  await setExport(core, founder, newIngestToken)
+  const projectIds = await addProjects(core, founder)
+  const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
+  const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds })
+  for (const { project, by, pipelineId, hook } of records) {
+    await perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
+  }
+  return records.length
+}
+
+/** Whether nobody but administrators and the people of the sample is there, so that it would be in nobody's way. */
+export async function isRoomForSamples(core: Core): Promise<boolean> {
+  const { items } = await perform(core, operator, listUsers, { sort: 'asc', perPage: 100 })
+  return items.every(({ user }) => user.isAdministrator || people.some(({ username }) => username === user.username))
+}
+
+async function addPeople(core: Core): Promise<Map<string, NonNullable<Actor>>> {
+  const actors = new Map<string, NonNullable<Actor>>()
+  for (const { username, name } of people) {
+    const { items } = await perform(core, operator, listUsers, { username })
+    const email = `${username}@${COMPANY}.example`
+    // Nobody signs in as one of them: the administrator's token acts as any, with the parameter `sudo`.
+    const draft = { username, name, email, forceRandomPassword: true }
+    const { user } = items[0] ?? (await perform(core, operator, createUser, draft))
+    actors.set(username, { id: user.id, username, isAdministrator: false })
+  }
+  return actors
+}
+
+async function addGroups(core: Core, founder: Actor): Promise<void> {
+  for (const { path: fullPath, ...draft } of groups) {
+    await ensured(
+      () => perform(core, founder, showGroup, { group: fullPath }),
+      async () => {
+        const { path, parentId } = await placeOf(core, founder, fullPath)
+        return perform(core, founder, createGroup, { ...draft, path, parentId })
+      },
+    )
+  }
+}
+
+/** @returns ids by full path */
+async function addProjects(core: Core, founder: Actor): Promise<Map<string, number>> {
+  const ids = new Map<string, number>()
+  for (const { path: fullPath, ...draft } of projects) {
+    const { project } = await ensured(
+      () => perform(core, founder, showProject, { project: fullPath }),
+      async () => {
+        const { path, parentId } = await placeOf(core, founder, fullPath)
+        const there = { path, namespaceId: parentId, initializeWithReadme: true }
+        return perform(core, founder, createProject, { ...draft, ...there })
+      },
+    )
+    ids.set(fullPath, project.id)
+  }
+  return ids
+}
+
+async function placeOf(core: Core, founder: Actor, fullPath: string) {
+  const segments = fullPath.split('/')
+  const path = segments.pop()!
+  if (segments.length === 0) return { path, parentId: undefined }
+  const parent = await perform(core, founder, showGroup, { group: segments.join('/') })
+  return { path, parentId: parent.id }
+}
+
+/** All signals of all projects, with a token, so that they go on arriving when the gateway takes nothing without. */
+async function setExport(core: Core, founder: Actor, newIngestToken: () => Promise<string>): Promise<void> {
+  const keys = exportVariableKeys(core.settings.serviceName)
+  const values = [
+    { key: keys.signals, value: async () => 'traces,metrics,logs' },
+    { key: keys.token, value: newIngestToken, masked: true },
+  ]
+  for (const { value, ...variable } of values) {
+    await ensured(
+      () => perform(core, founder, groupVariables.get, { parent: COMPANY, key: variable.key }),
+      async () => perform(core, founder, groupVariables.create, { parent: COMPANY, ...variable, value: await value() }),
+    )
+  }
+}
+
+/** A body of the REST API's, in the operation's names. */
+function recordInput(project: string, pipelineId: number, hook: Readonly<Record<string, unknown>>): object {
+  const { project: hookProject, ...document } = hook
+  return {
+    ...inCamelCase({ ...document, hook_project: hookProject }),
+    project,
+    pipelineId,
+    payload: JSON.stringify(hook),
+  }
+}
+
+function inCamelCase(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replaceAll(/_[a-z]/g, (pair) => pair[1]!.toUpperCase()),
+      valueInCamelCase(inner),
+    ]),
+  )
+}
+
+function valueInCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(valueInCamelCase)
+  return typeof value === 'object' && value !== null ? inCamelCase(value) : value
+}
+
+async function ensured<Thing>(find: () => Promise<Thing>, make: () => Promise<Thing>): Promise<Thing> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof DomainError && error.failure.code === 'not_found') return make()
+    throw error
+  }
+}

@@ -1,0 +1,107 @@
+import { exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
+import { expect, test } from 'vitest'
+import { groups, people, projects } from './company.ts'
+import { recipes } from './recipes.ts'
+import { runs } from './runs.ts'
+import { type SampleWorld, sampleRecords } from './sample-hooks.ts'
+
+const nowMs = Date.UTC(2026, 1, 3, 4, 5, 6)
+const HOUR_MS = 3_600_000
+const world: SampleWorld = {
+  nowMs,
+  externalUrl: 'https://svc.example.test',
+  projectIds: new Map(projects.map(({ path }, index) => [path, index + 1])),
+  userIds: new Map(people.map(({ username }, index) => [username, index + 1])),
+}
+const records = sampleRecords(world)
+const converted = records.map(({ hook }) => {
+  const input = readInput(parseLossless(JSON.stringify(hook)), { receivedAtNs: undefined })
+  if (input.kind !== 'pipeline') throw new Error(`${input.kind} is no pipeline`)
+  return input.record
+})
+const withStatus = (status: string) => converted.filter((record) => record.status === status)
+
+test('the tables name only what there is', () => {
+  const paths = new Set(groups.map(({ path }) => path))
+  const parentOf = (path: string) => path.split('/').slice(0, -1).join('/')
+  for (const { path } of [...groups.slice(1), ...projects]) expect(paths).toContain(parentOf(path))
+  for (const { of } of people) expect(paths).toContain(of)
+  const bridges = Object.values(recipes).flatMap((jobs) => jobs.flatMap(({ starts }) => starts ?? []))
+  for (const { recipe, project = projects[0]!.path } of [...runs, ...bridges]) {
+    expect(Object.keys(recipes)).toContain(recipe)
+    expect(projects.map(({ path }) => path)).toContain(project)
+  }
+  for (const { by } of runs) expect(people.map(({ username }) => username)).toContain(by)
+  for (const { recipe, fates = {} } of runs) {
+    const names = [recipe, ...recipes[recipe]!.flatMap(({ starts }) => starts?.recipe ?? [])]
+      .flatMap((name) => recipes[name]!)
+      .map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(Object.keys(fates)))
+  }
+})
+
+test('some thirty pipelines of every kind, all but one of them at their end', () => {
+  expect(records).toHaveLength(33)
+  const options = resolveOptions({})
+  expect(converted.filter((record) => exportDecision(record, options).kind === 'export')).toHaveLength(32)
+  const statuses = ['success', 'failed', 'canceled', 'skipped', 'manual'].map((status) => withStatus(status).length)
+  expect(statuses).toEqual([24, 6, 1, 1, 1])
+  const sources = new Set(converted.map(({ source }) => source))
+  for (const source of [
+    'push',
+    'merge_request_event',
+    'schedule',
+    'parent_pipeline',
+    'pipeline',
+    'web',
+    'api',
+    'trigger',
+  ])
+    expect(sources).toContain(source)
+  expect(converted.filter(({ tag }) => tag).map(({ ref }) => ref)).toEqual(['v3.8.0', 'v1.12.0'])
+})
+
+test('one of 200 jobs, beside two more attempts', () => {
+  const [nightly] = converted.filter(({ name }) => name === 'Every screen, every night')
+  expect(new Set(nightly!.jobs.map(({ name }) => name)).size).toBe(200)
+  const attempts = nightly!.jobs.filter(({ name }) => name === 'tablet 17/64')
+  expect(attempts.map(({ status }) => status).toSorted()).toEqual(['failed', 'success'])
+  expect(nightly!.status).toBe('success')
+})
+
+test('ids are their own, and a child names its parent, its bridge and its root', () => {
+  const ids = converted.map(({ id }) => id)
+  const jobIds = converted.flatMap(({ jobs }) => jobs.map(({ id }) => id))
+  expect([new Set(ids).size, new Set(jobIds).size]).toEqual([ids.length, jobIds.length])
+  const children = records.filter(({ hook }) => 'source_pipeline' in hook)
+  expect(children).toHaveLength(8)
+  for (const { hook, project } of children) {
+    const { pipeline_id, bridge_id } = hook.source_pipeline as Record<string, number>
+    const parent = records.find(({ pipelineId }) => pipelineId === pipeline_id)!
+    expect(hook.source_pipeline).toMatchObject({ project: { path_with_namespace: parent.project } })
+    expect((parent.hook.bridges as { id: number }[]).map(({ id }) => id)).toContain(bridge_id)
+    const { id, root_pipeline_id } = hook.object_attributes as Record<string, number>
+    expect(root_pipeline_id).toBe(parent.project === project ? pipeline_id : id)
+  }
+})
+
+test('everything happened in the last two days, and in order', () => {
+  const atMs = (ns: bigint | undefined) => Number((ns ?? 0n) / 1_000_000n)
+  for (const { createdAtNs, finishedAtNs, status, jobs } of converted) {
+    expect(atMs(createdAtNs)).toBeGreaterThan(nowMs - 48 * HOUR_MS)
+    if (status !== 'manual') expect(atMs(finishedAtNs)).toBeLessThan(nowMs)
+    for (const job of jobs) {
+      if (job.startedAtNs === undefined) continue
+      expect(job.startedAtNs).toBeGreaterThan(createdAtNs!)
+      expect(job.finishedAtNs!).toBeGreaterThan(job.startedAtNs)
+      if (status !== 'manual') expect(job.finishedAtNs!).toBeLessThanOrEqual(finishedAtNs!)
+    }
+  }
+})
+
+test('the same world has the same pipelines, another time others', () => {
+  expect(JSON.stringify(sampleRecords(world))).toBe(JSON.stringify(records))
+  const later = sampleRecords({ ...world, nowMs: nowMs + HOUR_MS })
+  expect(later.map(({ pipelineId }) => pipelineId)).toEqual(records.map(({ pipelineId }) => pipelineId))
+  expect(JSON.stringify(later)).not.toBe(JSON.stringify(records))
+})

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { penstock, startPenstock } from '../command-line.ts'
+import { until } from '../gateway/until.ts'
+import { runAgainst, runShell, shellBlocks, testWithCurl } from '../page-commands.ts'
+import { freePorts, type Serving, serving } from './serving.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const API_KEY = 'the-key-of-this-very-test'
+/** Of 33 pipelines one waits, and 6 are children: they are in the traces of their parents. */
+const TRACES = 26
+const MARK = 'sample-workspace.pending'
+
+// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+const observed = async ({ managementUrl }: Serving, query: string, key = API_KEY): Promise<any> => {
+  const response = await fetch(`${managementUrl}/api/v1/${query}`, { headers: { 'obs-api-key': key } })
+  return response.json()
+}
+const traces = (service: Serving, key?: string) => observed(service, 'observe/traces?service=svc-ci&limit=200', key)
+const allTraces = (service: Serving, key?: string) =>
+  until('all traces are in the store', async () => (await traces(service, key)).length === TRACES, 30_000)
+
+function rows(dataDir: string, query: string): unknown[] {
+  const database = new Sqlite(join(dataDir, 'core.db'), { readonly: true, fileMustExist: true })
+  try {
+    return database.prepare(query).pluck().all()
+  } finally {
+    database.close()
+  }
+}
+const pipelineIds = (dataDir: string) => rows(dataDir, 'select pipeline_id from pipelines order by 1')
+const everyId = Array.from({ length: 33 }, (_, index) => 101 + index)
+
+testWithCurl(
+  'a new start has a sample workspace; the commands it names work, the gate shut, and all arrives',
+  async () => {
+    await using directory = await temporaryDirectory()
+    const env = { PENSTOCK_DATA_DIR: join(directory.path, 'new') }
+    const service = await serving(['--sample'], env)
+    const [said = '', tries = ''] = service.stdout.text.split('Try next:\n')
+    expect(said).toContain('The sample workspace mossgate is in the core; its 33 pipelines are on their way')
+    const key = /API key, shown only now: +(\S+)/.exec(said)![1]!
+
+    const commands = tries.split('\n').filter((line) => line.startsWith('  '))
+    expect(commands).toHaveLength(5)
+    const pasted = commands.map((line) => line.replace('curl', "curl -sSf -w '\\n'")).join('\n')
+    const { exitCode, stdout } = await runShell(pasted, {})
+    expect(exitCode).toBe(0)
+    const [pipelines, services, state] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(pipelines).toHaveLength(9)
+    expect(pipelines[0]).toMatchObject({ id: 132, source: 'push', ref: 'main', status: 'success' })
+    expect(services).toEqual(expect.any(Array))
+    expect(state).toMatchObject({ enabled: true, valid_tokens: 1 })
+
+    await allTraces(service, key)
+    const [store] = await until('all signals are in the store', async () => {
+      const found = await observed(service, 'observe/services', key)
+      return found[0].signals.length === 3 && found
+    })
+    expect(store).toMatchObject({ name: 'svc-ci', signals: ['traces', 'metrics', 'logs'] })
+    const { clients } = await observed(service, 'ingest_auth/readiness', key)
+    expect(clients).toEqual([])
+    expect((await penstock(['export-queue', 'list'], { env })).stdout.trim().split('\n')).toHaveLength(1)
+    expect(existsSync(join(env.PENSTOCK_DATA_DIR, MARK))).toBe(false)
+    await service.end()
+
+    const again = await serving(['--sample'], env)
+    expect(again.stdout.text).not.toContain('sample')
+    expect(pipelineIds(env.PENSTOCK_DATA_DIR)).toEqual(everyId)
+    await again.end()
+  },
+)
+
+testWithCurl('README.md: the sample workspace is what it says', async () => {
+  const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
+  const [tour = ''] = shellBlocks('README.md', '## A tour of the core')
+  expect(blocks).toHaveLength(2)
+  await using directory = await temporaryDirectory()
+  const token = 'root-token-of-this-very-test'
+  const service = await serving(['--sample'], {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_OBS_API_KEY: API_KEY,
+    PENSTOCK_ROOT_TOKEN: token,
+  })
+  await allTraces(service)
+  const coreUrl = /REST API is on (http:\S+)\/api\/v4,/.exec(service.stdout.text)![1]!
+  const script = [/^api\(\).*\n/m.exec(tour)![0], ...blocks].join('').replaceAll('http://127.0.0.1:8080', coreUrl)
+  const outcome = await runAgainst({ ...service, otlpUrl: '' }, script, { PRIVATE_TOKEN: token, OBS_API_KEY: API_KEY })
+  expect(outcome.exitCode).toBe(0)
+  const [groups, pipelines, failed, settings, refused, found] = outcome.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(groups.map(({ full_path }: { full_path: string }) => full_path).toSorted()).toEqual([
+    'mossgate/lockers',
+    'mossgate/lockers/devices',
+    'mossgate/platform',
+    'mossgate/shop',
+  ])
+  expect(pipelines).toHaveLength(3)
+  expect(failed.map(({ source }: { source: string }) => source).toSorted()).toEqual(['parent_pipeline', 'push'])
+  expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token_set: true, warnings: [] })
+  expect(refused).toEqual({ message: '403 Forbidden' })
+  expect(found).toHaveLength(3)
+  await service.end()
+})
+
+test.each([
+  ['a person', 'select id from users where is_admin = 0'],
+  ['a pipeline', 'select id from pipelines'],
+])('a first start that is killed when there is %s is made up for by the next one', async (_, query) => {
+  await using directory = await temporaryDirectory()
+  const env = {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_OBS_API_KEY: API_KEY,
+    // Else it is that of a free port, another one each time.
+    PENSTOCK_EXTERNAL_URL: 'https://svc.example.test',
+  }
+  const child = startPenstock(['serve', '--sample'], { ...freePorts, ...env })
+  await until('it has begun', () => {
+    const isThere = existsSync(join(directory.path, 'core.db'))
+    try {
+      return isThere && rows(directory.path, query).length > 0
+    } catch (error) {
+      // The tables are being made.
+      if ((error as { code?: string }).code === 'SQLITE_ERROR') return false
+      throw error
+    }
+  })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await exited
+  expect(pipelineIds(directory.path).length).toBeLessThan(33)
+
+  const service = await serving(['--sample'], env)
+  expect(service.stdout.text).toContain('its 33 pipelines are on their way')
+  expect(pipelineIds(directory.path)).toEqual(everyId)
+  expect(rows(directory.path, 'select key from ci_variables order by 1')).toEqual([
+    'SVC_OBSERVABILITY_EXPORT',
+    'SVC_OBSERVABILITY_TOKEN',
+  ])
+  await allTraces(service)
+  await service.end()
+})
+
+test.each([
+  ['with an upstream', [], { PENSTOCK_UPSTREAM: 'http://127.0.0.1:9' }],
+  ['with an endpoint of its own for exports', [], { PENSTOCK_EXPORT_ENDPOINT: 'http://127.0.0.1:9' }],
+  ['without the core', ['gateway'], {}],
+] as const)('%s there is none', async (_, args, more) => {
+  await using directory = await temporaryDirectory()
+  const service = await serving([...args, '--sample'], { PENSTOCK_DATA_DIR: directory.path, ...more })
+  expect(service.stdout.text).not.toContain('sample')
+  expect(existsSync(join(directory.path, MARK))).toBe(false)
+  if (args.length === 0) expect(pipelineIds(directory.path)).toEqual([])
+  await service.end()
+})

@@ -1,0 +1,32 @@
+import { onTestFinished } from 'vitest'
+import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { type Outcome, penstock, Sink } from '../command-line.ts'
+
+export interface Serving {
+  readonly stdout: Sink
+  readonly managementUrl: string
+  end(): Promise<Outcome>
+}
+
+export const freePorts = {
+  PENSTOCK_CORE_LISTEN: '127.0.0.1:0',
+  PENSTOCK_OBS_LISTEN: '127.0.0.1:0',
+  PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0',
+  PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',
+}
+
+/** `penstock serve` within this process, once it has said where; ends with the test. */
+export async function serving(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Serving> {
+  const stop = new AbortController()
+  const stdout = new Sink()
+  const said = new Promise<undefined>((resolve) => stdout.onWrite(() => resolve(undefined)))
+  const run = penstock(['serve', ...args], { env: { ...freePorts, ...env }, stdout, signal: stop.signal })
+  const end = () => {
+    stop.abort(new Interrupted('SIGINT'))
+    return run
+  }
+  onTestFinished(() => void end())
+  const ended = await Promise.race([said, run])
+  if (ended !== undefined) throw new Error(`it did not start: ${ended.stderr}`)
+  return { stdout, managementUrl: /are on (http:\S+)\.\n/.exec(stdout.text)![1]!, end }
+}

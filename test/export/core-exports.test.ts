@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { signalNames } from '@penstock/otlp'
+import { expect, test } from 'vitest'
+import { caseFile } from '../fixtures.ts'
+import { accept, startSink } from '../gateway/accepting-sink.ts'
+import { until } from '../gateway/until.ts'
+import { finished, running } from './pipelines.ts'
+import {
+  ADMIN_KEY,
+  beside,
+  call,
+  changeVariable,
+  dataDirectory,
+  EXPORT,
+  newProject,
+  queued,
+  type Service,
+  serve,
+  setVariable,
+  TOKEN,
+} from './service.ts'
+import { bearersOf, isoOf, receivedAtNs, signalOf } from './sink.ts'
+
+const put = (service: Service, project: number, body: string, id = 31): Promise<unknown> =>
+  call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
+
+const delivered = (id = 31) => ['logs', 'metrics', 'traces'].map((signal) => `delivered ${id} ${signal}`)
+
+const untilQueued = (dataDir: string, expected: readonly string[]) =>
+  until(`the queue is ${expected}`, async () => (await queued(dataDir)).join() === expected.join())
+
+/** An ingest token of the gateway beside the core, which from now on wants one. */
+async function enforcedToken(service: Service): Promise<string> {
+  const ask = async (method: string, path: string, body: object) => {
+    const response = await fetch(`${service.healthUrl}/api/v1/ingest_auth/${path}`, {
+      method,
+      headers: { 'OBS-API-KEY': ADMIN_KEY, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return (await response.json()) as { token: string }
+  }
+  const { token } = await ask('POST', 'tokens', { name: 'ci' })
+  await ask('PUT', 'state', { enabled: true })
+  return token
+}
+
+test('a pipeline that finishes goes through the gateway once per signal, byte for byte as convert makes it', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const upstream = { PENSTOCK_UPSTREAM: sink.url, PENSTOCK_PASS_CREDENTIAL_THROUGH: 'true' }
+  const service = await serve('all', dataDir, upstream)
+  const token = await enforcedToken(service)
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces,metrics,logs', [TOKEN]: token })
+
+  await put(service, project, running())
+  expect(await queued(dataDir)).toEqual([])
+  await put(service, project, finished())
+  await untilQueued(dataDir, delivered())
+  expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with Bearer ${token}`))
+
+  const outside = join(dataDir, 'converted')
+  const conversion = ['convert', caseFile('push-pipeline-five-jobs-three-stages'), '--encoding', 'protobuf']
+  const received = ['--received-at', isoOf(receivedAtNs(sink)), '--service-name', 'svc-ci']
+  expect(await beside(dataDir, ...conversion, ...received, '--output', outside)).toMatchObject({ exitCode: 0 })
+  for (const request of sink.requests) {
+    const expected = readFileSync(join(outside, `31.${signalOf(request)}.pb`))
+    expect(Buffer.from(request.body).equals(expected), signalOf(request)).toBe(true)
+  }
+})
+
+test('the variable says which signals, and nothing but the words it knows', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const cases: readonly [string | undefined, readonly string[]][] = [
+    ['traces', ['traces']],
+    ['metrics', ['metrics']],
+    ['logs', ['logs']],
+    [' Logs , nothing,TRACES,traces', ['logs', 'traces']],
+    ['traces,metrics,logs', ['logs', 'metrics', 'traces']],
+    ['nothing', []],
+    ['', []],
+    [undefined, []],
+  ]
+  for (const [index, [value]] of cases.entries()) {
+    const project = await newProject(service, `case-${index}`, value === undefined ? {} : { [EXPORT]: value })
+    await put(service, project, finished(100 + index), 100 + index)
+  }
+  const expected = cases.flatMap(([, signals], index) => signals.map((signal) => `delivered ${100 + index} ${signal}`))
+  await untilQueued(dataDir, expected)
+  expect(new Set(bearersOf(sink).map((told) => told.replace(/^\w+ /, '')))).toEqual(new Set(['with nothing']))
+})
+
+test('of type file it does not count; scopes and protection do as the pipeline has them', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const project = await newProject(service, 'tide-tables')
+  const variables = `/projects/${project}/variables`
+  await call(service, 'POST', variables, { key: EXPORT, value: 'traces', environment_scope: 'review/*' })
+  await call(service, 'POST', variables, { key: TOKEN, value: 'of-a-file', variable_type: 'file' })
+  await put(service, project, finished(41), 41)
+  expect(await queued(dataDir)).toEqual([])
+
+  await call(service, 'POST', variables, { key: EXPORT, value: 'logs', environment_scope: '*', protected: true })
+  await put(service, project, finished(42).replace('"protected_ref": true', '"protected_ref": false'), 42)
+  expect(await queued(dataDir)).toEqual([])
+  await put(service, project, finished(43), 43)
+  await call(service, 'POST', variables, { key: EXPORT, value: 'metrics', environment_scope: 'staging' })
+  await put(service, project, finished(44), 44)
+  await untilQueued(dataDir, ['delivered 43 logs', 'delivered 44 metrics'])
+  expect(bearersOf(sink)).toEqual(['metrics with nothing', 'logs with nothing'])
+})
+
+test('a wrong token: dead with its reason and an alarm, kept, and exported once it has been mended and replayed', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('all', dataDir, { PENSTOCK_UPSTREAM: sink.url })
+  const right = await enforcedToken(service)
+  const wrong = 'psin_a-token-that-nobody-has-made'
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces', [TOKEN]: wrong })
+  await put(service, project, finished())
+  await untilQueued(dataDir, ['dead 31 traces'])
+  expect(sink.requests).toEqual([])
+
+  const { stdout } = await beside(dataDir, 'export-queue', 'list')
+  expect(stdout).toMatch(/^ *1 +root\/tide-tables +31 +traces +dead +1 .* .*401/m)
+  const alarms = service
+    .logs()
+    .split('\n')
+    .filter((line) => line.includes('"export.authentication_refused"'))
+  expect(alarms).toHaveLength(1)
+  expect(JSON.parse(alarms[0]!)).toMatchObject({ level: 'error' })
+  const metrics = await (await fetch(`${service.healthUrl}/metrics`)).text()
+  expect(metrics).toContain('penstock_export_dead{signal="traces",reason="authentication"} 1\n')
+  expect(metrics).toContain('otelcol_ingestauth_decisions')
+  expect(stdout + service.logs() + metrics).not.toContain(wrong)
+
+  await changeVariable(service, project, TOKEN, right)
+  expect(await beside(dataDir, 'export-queue', 'replay', '--all')).toMatchObject({ exitCode: 0 })
+  await untilQueued(dataDir, ['delivered 31 traces'])
+  expect(sink.requests).toHaveLength(1)
+})
+
+test('a token that is rotated while the endpoint is down is the one that arrives', async () => {
+  const dataDir = await dataDirectory()
+  let isDown = true
+  const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces', [TOKEN]: 'the-old-token' })
+  await put(service, project, finished())
+  await sink.received(1)
+  await changeVariable(service, project, TOKEN, 'the-new-token')
+  isDown = false
+  await untilQueued(dataDir, ['delivered 31 traces'])
+  expect(sink.requests[0]!.headers.authorization).toBe('Bearer the-old-token')
+  expect(sink.requests.at(-1)!.headers.authorization).toBe('Bearer the-new-token')
+})
+
+test('ten concurrent identical records are one export', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces,metrics,logs' })
+  await Promise.all(Array.from({ length: 10 }, () => put(service, project, finished())))
+  await untilQueued(dataDir, delivered())
+  expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with nothing`))
+})
+
+test('two projects may have a pipeline of one number; each is exported', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  for (const [path, token] of [
+    ['one', 'token-of-one'],
+    ['other', 'token-of-the-other'],
+  ] as const) {
+    await put(service, await newProject(service, path, { [EXPORT]: 'traces', [TOKEN]: token }), finished())
+  }
+  await untilQueued(dataDir, ['delivered 31 traces', 'delivered 31 traces'])
+  expect(bearersOf(sink).toSorted()).toEqual([
+    'traces with Bearer token-of-one',
+    'traces with Bearer token-of-the-other',
+  ])
+})
+
+test('a project that has been removed meanwhile: its export is dead, and says so', async () => {
+  const dataDir = await dataDirectory()
+  let isDown = true
+  const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const project = await newProject(service, 'tide-tables')
+  await setVariable(service, project, EXPORT, 'traces')
+  await put(service, project, finished())
+  await sink.received(1)
+  await call(service, 'DELETE', `/projects/${project}`)
+  isDown = false
+  await untilQueued(dataDir, ['dead 31 traces'])
+  const { stdout } = await beside(dataDir, 'export-queue', 'list')
+  expect(stdout).toMatch(/ project 1, gone .*the project has been removed$/m)
+})
+
+test.each([
+  ['"object_kind": "pipeline"', '"object_kind": "note"'],
+  ['"object_kind": "pipeline"', '"object_kind": "build"'],
+])('a record in which %s is %s is refused, and nothing of it is kept', async (words, others) => {
+  const dataDir = await dataDirectory()
+  const service = await serve('core', dataDir)
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces' })
+  await expect(put(service, project, finished().replace(words, others))).rejects.toThrow(/: 4\d\d \{/)
+  expect(await call(service, 'GET', `/projects/${project}/pipelines`)).toEqual([])
+  expect(await queued(dataDir)).toEqual([])
+})

@@ -1,0 +1,163 @@
+import { join } from 'node:path'
+import { type CoreTables, insertProject, insertUser } from '@penstock/core'
+import { openDatabase } from '@penstock/db'
+import { DeliveryQueue, type DeliveryTables } from '@penstock/delivery'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { temporaryDirectory } from '../cli/temporary-directory.ts'
+import { penstock } from '../command-line.ts'
+
+const enqueuedMs = Date.UTC(2026, 1, 3, 4, 5, 6)
+
+const keys = [
+  'project:1 svc.example.test 31 traces',
+  'project:1 svc.example.test 31 logs',
+  'project:7 svc.example.test 8 #2 metrics',
+  'source:forge forge.example.test 9 traces',
+] as const
+
+/** 1 and 3 are dead, 2 has been delivered, 4 waits. */
+async function world() {
+  const directory = await temporaryDirectory()
+  const free = '127.0.0.1:0'
+  const env = {
+    PENSTOCK_DATA_DIR: directory.path,
+    PENSTOCK_CORE_LISTEN: free,
+    PENSTOCK_OBS_LISTEN: free,
+    PENSTOCK_OTLP_HTTP_LISTEN: free,
+    PENSTOCK_OTLP_GRPC_LISTEN: free,
+  }
+  const run = (...args: readonly string[]) => penstock(args, { env })
+  await run('migrate')
+  const db = openDatabase<CoreTables & DeliveryTables>(join(directory.path, 'core.db'))
+  await db.write(async (tx) => {
+    const context = { db: tx, nowMs: enqueuedMs }
+    const draft = { username: 'mira', name: 'Mira', email: 'mira@example.test', isAdministrator: false }
+    const parent = await insertUser(context, draft)
+    await insertProject(context, { parent, path: 'tools', name: 'tools', visibility: 'private' })
+  })
+  const queue = new DeliveryQueue(db, 'exports')
+  const added = keys.map((key) => ({ key, lane: key.endsWith('9 traces') ? 'waits' : 'goes', subject: key }))
+  await db.write((tx) => queue.enqueue(tx, added, enqueuedMs))
+  const claimed = await queue.claim('goes', { claim: 'c', limit: 10, leaseMs: 1_000 }, enqueuedMs)
+  const settlements = [
+    { kind: 'dead', reason: 'HTTP 401: no such token', progress: '' },
+    { kind: 'delivered', message: '' },
+    { kind: 'dead', reason: 'gave up after 9 attempts: no answer', progress: '' },
+  ] as const
+  const settled = claimed.map((delivery, index) => ({ delivery, settlement: settlements[index]! }))
+  await queue.settle(settled, enqueuedMs + 60_000)
+  await db.close()
+  return { run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
+}
+
+test('list shows whose, which pipeline, since when and why; by default dead ones', async () => {
+  await using cli = await world()
+  expect(await cli.run('export-queue', 'list')).toMatchObject({
+    exitCode: 0,
+    stdout: `ID  WHOSE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
+ 1  mira/tools       31        traces   dead          1  2026-02-03T04:06:06.000Z  HTTP 401: no such token
+ 3  project 7, gone  8 #2      metrics  dead          1  2026-02-03T04:06:06.000Z  gave up after 9 attempts: no answer
+`,
+  })
+  expect((await cli.run('export-queue', 'list', '--limit', '1')).stdout.split('\n')).toHaveLength(3)
+  const { stdout } = await cli.run('export-queue', 'list', '--state', 'open')
+  expect(stdout).toBe(`ID  WHOSE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
+ 4  source forge  9         traces  open          0  2026-02-03T04:05:06.000Z  -
+`)
+  expect((await cli.run('export-queue', 'list', '--state', 'delivered')).stdout).toMatch(/^ 2 .* logs +delivered /m)
+})
+
+test('show says everything of one', async () => {
+  await using cli = await world()
+  const { exitCode, stdout } = await cli.run('export-queue', 'show', '1')
+  expect(exitCode).toBe(0)
+  expect(stdout).toBe(`id        1
+whose     mira/tools
+instance  svc.example.test
+pipeline  31
+signal    traces
+state     dead
+enqueued  2026-02-03T04:05:06.000Z
+attempts  1
+dead      2026-02-03T04:06:06.000Z
+reason    HTTP 401: no such token
+`)
+  expect(await cli.run('export-queue', 'show', '99')).toMatchObject({
+    exitCode: 2,
+    stderr: 'penstock: there is no delivery 99\n',
+  })
+})
+
+test('replay opens dead ones anew, each by its id or all of a reason; the others are told', async () => {
+  await using cli = await world()
+  const { exitCode, stderr } = await cli.run('export-queue', 'replay', '1', '2')
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'replayed 1\nthere is no dead delivery 2\n' })
+  expect((await cli.run('export-queue', 'list', '--state', 'open')).stdout).toMatch(/^ 1 +mira\/tools .* open +0 /m)
+  const all = (reason: string) => cli.run('export-queue', 'replay', '--all', '--reason', reason)
+  expect(await all('401')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 0\n' })
+  expect(await all('Gave Up')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 1\n' })
+  expect((await cli.run('export-queue', 'list')).stdout.split('\n')).toHaveLength(2)
+})
+
+test('drop forgets dead ones, and nothing else', async () => {
+  await using cli = await world()
+  expect(await cli.run('export-queue', 'drop', '3')).toMatchObject({ exitCode: 0, stderr: 'dropped 3\n' })
+  expect(await cli.run('export-queue', 'drop', '4')).toMatchObject({ exitCode: 1 })
+  expect((await cli.run('export-queue', 'show', '3')).exitCode).toBe(2)
+  expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(0)
+})
+
+test('doctor tells of dead ones, and of the commands to look and to replay', async () => {
+  await using cli = await world()
+  const { exitCode, stdout } = await cli.run('doctor')
+  expect(exitCode).toBe(1)
+  expect(stdout).toContain(
+    'WRONG 2 exports have failed for good: penstock export-queue list says why; once that is mended, penstock export-queue replay --all\n',
+  )
+  await cli.run('export-queue', 'drop', '1', '3')
+  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed for good, 1 wait$/m)
+})
+
+test.each([
+  [['list', '--state', 'lost'], /Allowed choices are dead, open, delivered/],
+  [['show'], 'which delivery? Name one id'],
+  [['show', 'x'], 'the id of a delivery is a number'],
+  [['replay'], 'which deliveries? Name their ids'],
+  [['replay', '1', '--all'], '--all and ids exclude each other'],
+  [['replay', '1', '--reason', '401'], '--reason is for --all'],
+  [['drop', '--all'], '--all is for replay'],
+])('penstock export-queue %j is refused in one line', async (args, about) => {
+  await using cli = await world()
+  const { exitCode, stdout, stderr } = await cli.run('export-queue', ...args)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toMatch(/^penstock: [^\n]+\n$/)
+  expect(stderr).toMatch(about)
+})
+
+test('a directory without a database stays one', async () => {
+  await using directory = await temporaryDirectory()
+  const outcome = await penstock(['export-queue', 'list'], { env: { PENSTOCK_DATA_DIR: directory.path } })
+  expect(outcome).toMatchObject({
+    exitCode: 2,
+    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}\n`,
+  })
+})
+
+test('a database of the version before gets the tables by migrate, and is left alone until then', async () => {
+  await using directory = await temporaryDirectory()
+  const run = (...args: readonly string[]) => penstock(args, { env: { PENSTOCK_DATA_DIR: directory.path } })
+  await run('migrate')
+  const database = new Sqlite(join(directory.path, 'core.db'))
+  const tables = ['deliveries', 'export_records', 'export_pipelines', 'export_job_hooks']
+  for (const table of tables) database.exec(`drop table ${table}`)
+  database.exec("delete from kysely_migration where name in ('0001_deliveries', '0002_exports')")
+  const lacking = /core\.db lacks 0001_deliveries, 0002_exports[:;]/
+  expect(await run('export-queue', 'list')).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(lacking) })
+  expect((await run('doctor')).stdout).toMatch(lacking)
+  await run('migrate')
+  const listed = database.prepare("select name from sqlite_master where type = 'table'").pluck().all()
+  database.close()
+  expect(listed).toEqual(expect.arrayContaining(tables))
+  expect(await run('export-queue', 'list')).toMatchObject({ exitCode: 0 })
+})

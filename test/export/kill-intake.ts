@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { type CoreProcess, ROOT_TOKEN } from '../core/core-process.ts'
+import { idOf } from '../gateway/numbered-body.ts'
+import { numberedPipeline } from './numbered-pipeline.ts'
+
+export const SOURCE = 'forge'
+export const SOURCE_SECRET = 'secret-of-the-forge'
+
+/** A request that waits longer has to wait for a place, and the rate falls. */
+const MOST_UNDER_WAY = 256
+const TICK_MS = 5
+/** One in so many is told of while it runs, too. */
+const RUNNING_ONE_IN = 7
+
+type Answer = 'acknowledged' | 'too busy' | 'unanswered'
+
+/**
+ * Forges that send records: every other one is put into the core, the others are posted to the hooks. What was not
+ * acknowledged is sent again.
+ */
+export class RecordIntakeLoad {
+  /** Ids of those whose success was acknowledged. */
+  readonly acknowledged = new Set<string>()
+  readonly faults: string[] = []
+  /** Of each request that was acknowledged. */
+  latenciesMs: number[] = []
+  /** Requests without an answer. */
+  unanswered = 0
+  tooBusy = 0
+  #last = 0
+  readonly #again: number[] = []
+
+  /**
+   * Sends `perSecond` records, until so many more are acknowledged, or the service is gone.
+   *
+   * @returns when nothing is under way any more
+   */
+  async send(
+    { url }: CoreProcess,
+    projectId: number,
+    { perSecond, until, onReached }: { readonly perSecond: number; readonly until: number; readonly onReached?: () => void },
+  ): Promise<void> {
+    const pool = new Pool(new URL(url).origin, { connections: MOST_UNDER_WAY, pipelining: 1 })
+    const isEnough = this.acknowledged.size + until
+    const underWay = new Set<Promise<void>>()
+    let isOver = false
+    const one = async (number: number) => {
+      const answer = await this.#both(pool, projectId, number)
+      if (answer !== 'acknowledged') this.#again.push(number)
+      if (answer === 'unanswered') {
+        this.unanswered += 1
+        isOver = true
+      }
+      if (answer === 'too busy') this.tooBusy += 1
+      if (this.acknowledged.size >= isEnough && !isOver) {
+        isOver = true
+        onReached?.()
+      }
+    }
+    for (let owed = 0, seenMs = performance.now(); !isOver; await sleep(TICK_MS)) {
+      const nowMs = performance.now()
+      owed = Math.min(owed + ((nowMs - seenMs) * perSecond) / 1_000, MOST_UNDER_WAY)
+      seenMs = nowMs
+      for (; owed >= 1 && underWay.size < MOST_UNDER_WAY; owed -= 1) {
+        const sending = one(this.#again.shift() ?? this.#next()).finally(() => underWay.delete(sending))
+        underWay.add(sending)
+      }
+    }
+    await Promise.all(underWay)
+    await pool.destroy()
+  }
+
+  /** Sends what has not been acknowledged yet. */
+  async sendRest({ url }: CoreProcess, projectId: number): Promise<void> {
+    const pool = new Pool(new URL(url).origin, { connections: 8, pipelining: 1 })
+    for (const number of this.#again.splice(0)) {
+      const answer = await this.#both(pool, projectId, number)
+      if (answer !== 'acknowledged') this.faults.push(`${idOf(number)} is ${answer} at the end`)
+    }
+    await pool.close()
+  }
+
+  #next(): number {
+    this.#last += 1
+    return this.#last
+  }
+
+  async #both(pool: Pool, projectId: number, number: number): Promise<Answer> {
+    if (number % RUNNING_ONE_IN === 0) {
+      const answer = await this.#one(pool, projectId, number, 'running')
+      if (answer !== 'acknowledged') return answer
+    }
+    const answer = await this.#one(pool, projectId, number, 'success')
+    if (answer === 'acknowledged') this.acknowledged.add(idOf(number))
+    return answer
+  }
+
+  async #one(pool: Pool, projectId: number, number: number, status: 'success' | 'running'): Promise<Answer> {
+    const isPut = number % 2 === 0
+    const askedAtMs = performance.now()
+    try {
+      const { statusCode, body } = await pool.request({
+        method: isPut ? 'PUT' : 'POST',
+        path: isPut ? `/api/v4/projects/${projectId}/pipeline_records/${number}` : `/hooks/pipelines/${SOURCE}`,
+        headers: {
+          'content-type': 'application/json',
+          ...(isPut
+            ? { 'private-token': ROOT_TOKEN }
+            : { 'x-gitlab-token': SOURCE_SECRET, 'x-gitlab-event': 'Pipeline Hook' }),
+        },
+        body: numberedPipeline(number, status),
+      })
+      const text = await body.text()
+      if (statusCode < 300) {
+        this.latenciesMs.push(performance.now() - askedAtMs)
+        return 'acknowledged'
+      }
+      if (statusCode !== 503 && statusCode !== 429) this.faults.push(`${idOf(number)}: ${statusCode} ${text}`)
+      return 'too busy'
+    } catch (error) {
+      // Nobody is there any more, or they went in the midst of it.
+      if (/^(UND_ERR_SOCKET|ECONN|EPIPE)/.test((error as NodeJS.ErrnoException).code ?? '')) return 'unanswered'
+      throw error
+    }
+  }
+}

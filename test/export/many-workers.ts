@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CoreProcess } from '../core/core-process.ts'
+import { eachOf, numbers, openExporter, received, signals } from '../load/export/exporter-stock.ts'
+import { Upstream } from './upstream.ts'
+
+const TOGETHER = 256
+const DEADLINE_MS = 300_000
+const LOOK_AGAIN_MS = 20
+
+export interface WorkersResult {
+  readonly seconds: number
+  /** Pairs of pipeline and signal that were accepted, and further times that they were. */
+  readonly exports: number
+  readonly again: number
+  readonly requests: number
+  readonly faults: readonly string[]
+}
+
+/**
+ * Pipelines are taken in, each of them twice, while workers export on the same database: so many processes, none of which
+ * knows of the others.
+ *
+ * @param databaseUrl of PostgreSQL; without it, SQLite
+ */
+export async function exportByWorkers({
+  workers,
+  pipelines,
+  databaseUrl,
+}: {
+  readonly workers: number
+  readonly pipelines: number
+  readonly databaseUrl?: string | undefined
+}): Promise<WorkersResult> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'penstock-workers-'))
+  await using upstream = await Upstream.start()
+  const env = {
+    PENSTOCK_OBS_LISTEN: '127.0.0.1:0',
+    PENSTOCK_SOURCES: JSON.stringify({
+      forge: { secretToken: 'never-asked-for', signals, endpoint: upstream.url },
+    }),
+  }
+  const processes: CoreProcess[] = []
+  try {
+    for (let worker = 0; worker < workers; worker += 1) {
+      processes.push(await CoreProcess.start(dataDir, { role: 'worker', env, databaseUrl }))
+    }
+    await using own = await openExporter(upstream.url, databaseUrl ?? join(dataDir, 'core.db'))
+    const startMs = performance.now()
+    await eachOf(numbers(pipelines), TOGETHER, async (number) => {
+      const one = received(number)
+      await Promise.all([own.exporter.intake.receive(one), own.exporter.intake.receive(one)])
+    })
+    const expected = pipelines * signals.length
+    while ((await own.exporter.queue.lanes({ limit: 1 })).length > 0) {
+      if (performance.now() - startMs > DEADLINE_MS) throw new Error(`${upstream.ledger.size} of ${expected} exports`)
+      await sleep(LOOK_AGAIN_MS)
+    }
+    const seconds = (performance.now() - startMs) / 1_000
+    for (const one of processes) await one.end()
+    const twice = [...upstream.ledger].filter(([, acceptances]) => acceptances.length > 1)
+    return {
+      seconds,
+      exports: upstream.ledger.size,
+      again: upstream.again,
+      requests: upstream.requests.accept,
+      faults: [
+        ...(upstream.ledger.size === expected ? [] : [`${upstream.ledger.size} of ${expected} exports`]),
+        ...twice.slice(0, 10).map(([name, acceptances]) => `${name} was accepted ${acceptances.length} times`),
+        ...processes.flatMap(({ stderr }) => stderr.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line))),
+      ],
+    }
+  } finally {
+    for (const one of processes) await one[Symbol.asyncDispose]()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

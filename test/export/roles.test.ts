@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { penstock } from '../command-line.ts'
+import { accept, startSink } from '../gateway/accepting-sink.ts'
+import { until } from '../gateway/until.ts'
+import { finished, running } from './pipelines.ts'
+import { call, dataDirectory, EXPORT, environment, newProject, queued, type Service, serve } from './service.ts'
+import { bearersOf, pipelineSpans } from './sink.ts'
+
+const put = (service: Service, project: number, body: string, id = 31): Promise<unknown> =>
+  call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
+
+const untilQueued = (dataDir: string, expected: readonly string[]) =>
+  until(`the queue is ${expected}`, async () => (await queued(dataDir)).join() === expected.join())
+
+const page = async (service: Service, path: string) => (await fetch(service.healthUrl + path)).text()
+
+test('what was taken in before the end is exported after the next start, once', async () => {
+  const dataDir = await dataDirectory()
+  let isDown = true
+  const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
+  const env = { PENSTOCK_EXPORT_ENDPOINT: sink.url }
+  const first = await serve('core', dataDir, env)
+  const project = await newProject(first, 'tide-tables', { [EXPORT]: 'traces' })
+  await put(first, project, finished())
+  await sink.received(1)
+  expect(await first.stop()).toMatchObject({ exitCode: 0 })
+  expect(await queued(dataDir)).toEqual(['open 31 traces'])
+
+  isDown = false
+  const before = sink.requests.length
+  const second = await serve('core', dataDir, env)
+  await put(second, project, finished())
+  await untilQueued(dataDir, ['delivered 31 traces'])
+  expect(sink.requests).toHaveLength(before + 1)
+})
+
+test('a request that is under way at the end gets its answer, and is not made again', async () => {
+  const dataDir = await dataDirectory()
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const sink = await startSink(() => ({ play: 'reply', status: 200, after: answered }))
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  await put(service, await newProject(service, 'tide-tables', { [EXPORT]: 'traces' }), finished())
+  await sink.received(1)
+  const ended = service.stop()
+  answer()
+  expect(await ended).toMatchObject({ exitCode: 0 })
+  expect(await queued(dataDir)).toEqual(['delivered 31 traces'])
+  expect(sink.requests).toHaveLength(1)
+})
+
+test('a worker exports what the core has taken in, and has metrics and health', async () => {
+  const dataDir = await dataDirectory()
+  let isDown = true
+  const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
+  const env = { PENSTOCK_EXPORT_ENDPOINT: sink.url }
+  const core = await serve('core', dataDir, { ...env, PENSTOCK_CORE_METRICS_LISTEN: '127.0.0.1:0' })
+  await put(core, await newProject(core, 'tide-tables', { [EXPORT]: 'traces,logs' }), finished())
+  await sink.received(1)
+  expect(await page(core, '/metrics')).toContain('penstock_export_records{outcome="enqueued"} 1\n')
+  await core.stop()
+
+  isDown = false
+  const worker = await serve('worker', dataDir, env)
+  await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces'])
+  expect(await page(worker, '/readyz')).toBe('ready\n')
+  expect(await page(worker, '/livez')).toBe('ok\n')
+  expect(await page(worker, '/metrics')).toContain('penstock_export_delivered{signal="logs"} 1\n')
+  expect((await fetch(`${worker.healthUrl}/api/v4/version`)).status).toBe(404)
+  expect(await worker.stop()).toMatchObject({ exitCode: 0 })
+})
+
+test('two workers beside a core share the work: each export is made once', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const env = { PENSTOCK_EXPORT_ENDPOINT: sink.url }
+  const core = await serve('core', dataDir, env)
+  await Promise.all([serve('worker', dataDir, env), serve('worker', dataDir, env)])
+  const project = await newProject(core, 'tide-tables', { [EXPORT]: 'traces' })
+  const ids = Array.from({ length: 40 }, (_, index) => 100 + index)
+  await Promise.all(ids.map((id) => put(core, project, finished(id), id)))
+  await untilQueued(
+    dataDir,
+    ids.map((id) => `delivered ${id} traces`),
+  )
+  const traces = pipelineSpans(sink).map(({ traceId }) => traceId)
+  expect(traces).toHaveLength(ids.length)
+  expect(new Set(traces).size).toBe(ids.length)
+})
+
+const sources = (endpoint: string) => ({
+  forge: {
+    secretToken: 'the-secret-of-the-forge',
+    endpoint,
+    token: 'the-token-of-the-forge',
+    signals: ['traces', 'logs'],
+  },
+})
+
+const hook = (service: Service, body: string, token = 'the-secret-of-the-forge') =>
+  fetch(`${service.url}/hooks/pipelines/forge`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Gitlab-Event': 'Pipeline Hook', 'X-Gitlab-Token': token },
+    body,
+  })
+
+test('a source outside the core exports with its own endpoint, token and signals, and is listed by its name', async () => {
+  const [sink, own, dataDir] = [await startSink(), await startSink(), await dataDirectory()]
+  const file = join(dataDir, 'sources.json')
+  writeFileSync(file, JSON.stringify(sources(sink.url)))
+  const service = await serve('core', dataDir, { PENSTOCK_SOURCES: file, PENSTOCK_EXPORT_ENDPOINT: own.url })
+  expect((await hook(service, finished(), 'wrong-secret')).status).toBe(401)
+  for (const body of [running(), finished(), finished()]) expect((await hook(service, body)).status).toBe(202)
+  await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces'])
+  expect(bearersOf(sink)).toEqual([
+    'traces with Bearer the-token-of-the-forge',
+    'logs with Bearer the-token-of-the-forge',
+  ])
+  expect(own.requests).toEqual([])
+  const { stdout } = await penstock(['export-queue', 'list', '--state', 'delivered'], { env: environment(dataDir) })
+  expect(stdout).toMatch(/ source forge +31 +/)
+})
+
+test.each(['all', 'core', 'worker'] as const)(
+  'serve %s: sources that cannot be read are one line, and exit 2',
+  async (role) => {
+    const env = {
+      ...environment(await dataDirectory()),
+      PENSTOCK_SOURCES: '{"forge":{"secretToken":"a-secret-of-the-forge"}}',
+    }
+    const { exitCode, stdout, stderr } = await penstock(['serve', role], { env })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^penstock: exporter\.sources: source forge: signals: [^\n]+\n$/)
+    expect(stderr).not.toContain('a-secret')
+  },
+)

@@ -1,0 +1,184 @@
+/**
+ * What durable intake costs beside plain inserts of the same bytes, what it carries over HTTP, and what a record costs from its
+ * PUT to its accepted export: `npm run bench:export`. Takes wrk.
+ */
+import { execFileSync } from 'node:child_process'
+import { loadavg } from 'node:os'
+import { openDatabase } from '@penstock/db'
+import { sql } from 'kysely'
+import { refusedUrl } from '@penstock/testkit'
+import { type Bound, reportBounds } from './bounds.ts'
+import { type IntakeRound, intake, ROWS, rawInserts, readingIntake } from './export/durable-intake.ts'
+import { type StageCosts, stageCosts } from './export/export-stages.ts'
+import { signals } from './export/exporter-stock.ts'
+import { arrived, ServedIntake } from './export/served-intake.ts'
+import { startSink } from './export/sink-process.ts'
+import type { LoadResult } from './gateway/wrk.ts'
+import { median, printTable } from './measure.ts'
+
+const ROUNDS = 3
+const LEAST_OF_RAW = 0.5
+const CONNECTIONS = 64
+const WARM_UP_SECONDS = 4
+const SECONDS = 5
+
+execFileSync('which', ['wrk'], { stdio: 'ignore' })
+console.log(`load average ${loadavg()[0]!.toFixed(2)}`)
+await besideRawInserts()
+await overHttp()
+await endToEnd(await medianStages())
+
+async function besideRawInserts(): Promise<void> {
+  const subjects = {
+    raw: () => rawInserts({ withIndexes: true }),
+    bare: () => rawInserts({ withIndexes: false }),
+    intake,
+    readingIntake,
+  }
+  const rounds: Record<keyof typeof subjects, IntakeRound[]> = { raw: [], bare: [], intake: [], readingIntake: [] }
+  // The first round of each is a warm-up: a process that runs for months is measured, not its compiler.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const name of Object.keys(subjects) as (keyof typeof subjects)[]) {
+      const result = await subjects[name]()
+      if (round > 0) rounds[name].push(result)
+    }
+  }
+  const perSecond = (name: keyof typeof subjects) => rounds[name].map(({ rowsPerSecond }) => rowsPerSecond)
+  console.log(`\nDurable intake, SQLite, a record and ${ROWS - 1} deliveries a pipeline: medians of ${ROUNDS}`)
+  const names = {
+    raw: 'raw inserts, 256 pipelines a transaction',
+    bare: 'the same without secondary indexes',
+    intake: 'intake of bodies that have been read',
+    readingIntake: 'intake with the reading',
+  }
+  printTable([
+    ['', 'rows/s', 'min', 'max', 'CPU µs/record'],
+    ...(Object.keys(names) as (keyof typeof names)[]).map((name) => [
+      names[name],
+      median(perSecond(name)).toFixed(0),
+      Math.min(...perSecond(name)).toFixed(0),
+      Math.max(...perSecond(name)).toFixed(0),
+      median(rounds[name].map(({ cpuMicros }) => cpuMicros)).toFixed(0),
+    ]),
+  ])
+  /** Of rounds that were run one after the other. */
+  const ratio = (one: keyof typeof subjects, other: keyof typeof subjects) =>
+    median(perSecond(one).map((figure, round) => figure / perSecond(other)[round]!))
+  reportBounds('Rows per second beside raw inserts', [
+    atLeast('intake beside raw inserts', ratio('intake', 'raw'), LEAST_OF_RAW),
+    told('intake beside raw inserts without indexes', ratio('intake', 'bare')),
+    told('intake with the reading beside raw inserts', ratio('readingIntake', 'raw')),
+  ])
+}
+
+const atLeast = (what: string, measured: number, bound: number): Bound => ({
+  what,
+  measured: measured.toFixed(2),
+  bound: `≥ ${bound.toFixed(2)}`,
+  isMet: measured >= bound,
+})
+const told = (what: string, measured: number): Bound => ({ what, measured: measured.toFixed(2) })
+
+/** With an upstream that is down, so that nothing but the intake is at work. */
+async function overHttp(): Promise<void> {
+  await using served = await ServedIntake.start(await refusedUrl())
+  const rows: string[][] = []
+  for (const how of ['put', 'hook'] as const) {
+    await served.load(how, { seconds: WARM_UP_SECONDS, connections: CONNECTIONS })
+    const rounds: (LoadResult & { cpuMicros: number })[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = served.cpuSeconds()
+      const result = await served.load(how, { seconds: SECONDS, connections: CONNECTIONS })
+      rounds.push({ ...result, cpuMicros: ((served.cpuSeconds() - before) * 1e6) / result.requests })
+    }
+    const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick))
+    rows.push([
+      how === 'put' ? 'PUT into the core' : 'POST of a hook',
+      of(({ perSecond }) => perSecond).toFixed(0),
+      of(({ cpuMicros }) => cpuMicros).toFixed(0),
+      of(({ p50Ms }) => p50Ms).toFixed(1),
+      of(({ p99Ms }) => p99Ms).toFixed(1),
+      String(rounds.reduce((sum, { failures }) => sum + failures, 0)),
+    ])
+  }
+  console.log(`\nIntake over HTTP, upstream down, ${CONNECTIONS} connections: medians of ${ROUNDS}`)
+  printTable([['', 'records/s', 'CPU µs/record', 'p50 ms', 'p99 ms', 'failures'], ...rows])
+}
+
+async function medianStages(): Promise<StageCosts> {
+  const rounds: StageCosts[] = []
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const costs = await stageCosts()
+    if (round > 0) rounds.push(costs)
+  }
+  const keys = Object.keys(rounds[0]!) as (keyof StageCosts)[]
+  return Object.fromEntries(keys.map((key) => [key, median(rounds.map((costs) => costs[key]))])) as Record<
+    keyof StageCosts,
+    number
+  >
+}
+
+async function endToEnd(stages: StageCosts): Promise<void> {
+  const rounds: { perSecond: number; cpuMicros: number }[] = []
+  await using sink = await startSink()
+  await using served = await ServedIntake.start(sink.url)
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const before = served.cpuSeconds()
+    const had = (await kept(served)).pipelines
+    const startMs = performance.now()
+    await served.load('put', { seconds: SECONDS, connections: CONNECTIONS })
+    // Those that wrk had under way when it ended are in as well.
+    const pipelines = await settledCount(served)
+    await arrived(sink, pipelines * signals.length)
+    const seconds = (performance.now() - startMs) / 1_000
+    const records = pipelines - had
+    if (round > 0) {
+      rounds.push({ perSecond: records / seconds, cpuMicros: ((served.cpuSeconds() - before) * 1e6) / records })
+    }
+  }
+  const { again, exports, requests } = await sink.counts()
+  const cpu = median(rounds.map(({ cpuMicros }) => cpuMicros))
+  console.log(`\nFrom PUT to accepted export, one process, ${signals.length} signals: medians of ${ROUNDS}`)
+  printTable([
+    ['', ''],
+    ['records/s', median(rounds.map(({ perSecond }) => perSecond)).toFixed(0)],
+    ['CPU µs/record', cpu.toFixed(0)],
+    ['exports of one request', (exports / requests).toFixed(1)],
+    ['exporter alone, from a full queue, records/s', stages.exportedPerSecond.toFixed(0)],
+    ['exporter alone, CPU µs/record', stages.exporter.toFixed(0)],
+  ])
+  const rest = cpu - stages.intake - stages.exporter
+  const between = stages.exporter - stages.readAndConvert - stages.send - stages.claimAndSettle
+  console.log('\nOf the CPU of a record, each stage measured alone')
+  printTable([
+    ['', 'µs', 'share'],
+    ...Object.entries({
+      'HTTP, the core and its database (the rest)': rest,
+      'intake: reading, admission, record and deliveries': stages.intake,
+      'claims and settlements': stages.claimAndSettle,
+      'reading again and converting': stages.readAndConvert,
+      'joining, compressing and sending': stages.send,
+      'exporter, what is between them (the rest)': between,
+    }).map(([stage, micros]) => [stage, micros.toFixed(0), `${((100 * micros) / cpu).toFixed(0)} %`]),
+  ])
+  reportBounds('Accepted', [
+    { what: 'accepted twice', measured: String(again), bound: '0', isMet: again === 0 },
+  ])
+}
+
+async function kept(served: ServedIntake): Promise<{ pipelines: number }> {
+  const db = openDatabase<object>(served.database)
+  const { rows } = await sql<{ pipelines: number }>`select count(*) as pipelines from export_records`.execute(db.read)
+  await db.close()
+  return rows[0]!
+}
+
+/** Once the requests that nobody waits for any more are over. */
+async function settledCount(served: ServedIntake): Promise<number> {
+  for (let count = -1; ; ) {
+    const { pipelines } = await kept(served)
+    if (pipelines === count) return count
+    count = pipelines
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

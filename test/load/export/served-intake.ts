@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cpuSeconds } from '../../collector/process-cpu.ts'
+import { CoreProcess, ROOT_TOKEN } from '../../core/core-process.ts'
+import { numberedPipeline } from '../../export/numbered-pipeline.ts'
+import { type LoadResult, type WrkRequest, wrkRequests } from '../gateway/wrk.ts'
+import { signals } from './exporter-stock.ts'
+import type { Sink } from './sink-process.ts'
+
+export const SOURCE = 'forge'
+export const SOURCE_SECRET = 'secret-of-the-forge'
+const EXAMPLE = 77_777_777
+
+/** A core in a process of its own, with a project and a source whose pipelines are exported in all signals. */
+export class ServedIntake implements AsyncDisposable {
+  core: CoreProcess
+  readonly #dataDir: string
+  readonly #endpoint: string
+  projectId = 0
+  /** The next pipeline that nobody has sent. */
+  #next = 1
+
+  static async start(endpoint: string): Promise<ServedIntake> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'penstock-served-'))
+    const served = new ServedIntake(dataDir, endpoint, await startCore(dataDir, endpoint))
+    const { id } = await served.core.must('POST', '/projects', { name: 'work', path: 'work' })
+    const draft = { key: 'SVC_OBSERVABILITY_EXPORT', value: signals.join(',') }
+    await served.core.must('POST', `/projects/${id}/variables`, draft)
+    served.projectId = id
+    return served
+  }
+
+  private constructor(dataDir: string, endpoint: string, core: CoreProcess) {
+    this.#dataDir = dataDir
+    this.#endpoint = endpoint
+    this.core = core
+  }
+
+  get database(): string {
+    return join(this.#dataDir, 'core.db')
+  }
+
+  async restart(): Promise<void> {
+    await this.core.end()
+    this.core = await startCore(this.#dataDir, this.#endpoint)
+  }
+
+  cpuSeconds(): number {
+    return cpuSeconds(this.core.pid)
+  }
+
+  /** As fast as they are answered. Each is a pipeline of its own. */
+  async load(how: 'put' | 'hook', { seconds, connections }: { seconds: number; connections: number }): Promise<LoadResult> {
+    const first = this.#next
+    const result = await wrkRequests({ ...this.#request(how, first), connections }, seconds)
+    // With those that were under way at the end.
+    this.#next += result.requests + connections + 1
+    return result
+  }
+
+  #request(how: 'put' | 'hook', first: number): WrkRequest {
+    const isPut = how === 'put'
+    const path = isPut ? `/api/v4/projects/${this.projectId}/pipeline_records/` : `/hooks/pipelines/${SOURCE}`
+    return {
+      port: Number(new URL(this.core.url).port),
+      method: isPut ? 'PUT' : 'POST',
+      path,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(isPut ? { 'PRIVATE-TOKEN': ROOT_TOKEN } : { 'X-Gitlab-Token': SOURCE_SECRET }),
+      },
+      body: Buffer.from(numberedPipeline(EXAMPLE)),
+      lua: `local number = ${first - 1}
+local template = wrk.body
+function request()
+  number = number + 1
+  local body = template:gsub("n${EXAMPLE}", string.format("n%08d", number)):gsub("${EXAMPLE}", tostring(number))
+  return wrk.format(nil, ${isPut ? `"${path}" .. number` : 'nil'}, nil, body)
+end`,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.core[Symbol.asyncDispose]()
+    rmSync(this.#dataDir, { recursive: true, force: true })
+  }
+}
+
+function startCore(dataDir: string, endpoint: string): Promise<CoreProcess> {
+  const source = { secretToken: SOURCE_SECRET, signals, endpoint }
+  return CoreProcess.start(dataDir, {
+    env: { PENSTOCK_EXPORT_ENDPOINT: endpoint, PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }) },
+  })
+}
+
+const LOOK_AGAIN_MS = 20
+const STALLS_AFTER_MS = 180_000
+
+/** Until the sink has accepted so many exports; fails when for minutes nothing comes. */
+export async function arrived(sink: Sink, exports: number): Promise<void> {
+  let latest = { exports: -1, atMs: performance.now() }
+  for (;;) {
+    const counts = await sink.counts()
+    if (counts.exports >= exports) return
+    if (counts.exports > latest.exports) latest = { exports: counts.exports, atMs: performance.now() }
+    if (performance.now() - latest.atMs > STALLS_AFTER_MS) {
+      throw new Error(`${counts.exports} of ${exports} exports have arrived, and no more come`)
+    }
+    await sleep(LOOK_AGAIN_MS)
+  }
+}

@@ -1,0 +1,9 @@
+import { temporarySchema } from '@penstock/testkit'
+import { describeExporter } from '../../packages/exporter/src/exporter.case.ts'
+import { describeRecordIntake } from '../../packages/exporter/src/record-intake.case.ts'
+import { describeWithPostgres } from './describe-with-postgres.ts'
+
+describeWithPostgres('PostgreSQL', (serverUrl) => {
+  describeRecordIntake('record intake', () => temporarySchema(serverUrl()))
+  describeExporter('exporter', () => temporarySchema(serverUrl()))
+})
