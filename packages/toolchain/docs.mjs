@@ -27,6 +27,7 @@ import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
+import { exportMetricsPage } from './export-metrics-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
@@ -173,6 +174,7 @@ const pages = {
   'docs/telemetry.md': page,
   'docs/configuration.md': configurationPage(),
   'docs/gateway-metrics.md': metricsPage(),
+  'docs/export-metrics.md': exportMetricsPage(),
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
   'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,
 }

@@ -1,11 +1,11 @@
 import { type Core, DomainError, getProject } from '@penstock/core'
 import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
-import { EXPORT_QUEUE } from '@penstock/exporter'
+import { EXPORT_QUEUE, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, requireCoreDatabase } from '../core/core-operator.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { parseExportKey, projectIdOf } from '../exporting/export-key.ts'
+import { projectIdOf } from '../exporting/project-scope.ts'
 import { integerFrom } from '../input-flags.ts'
 import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
@@ -31,13 +31,13 @@ Exit codes: 0 done, 1 some of the deliveries were not there or not dead, 2 usage
 type State = DeliveryStatus['state']
 const PAGE = 1_000
 
-interface Desk extends Pick<Environment, 'stdout' | 'stderr'> {
+interface ActionContext extends Pick<Environment, 'stdout' | 'stderr'> {
   readonly queue: DeliveryQueue
   readonly names: ScopeNames
   readonly nowMs: number
 }
 
-type Action = (desk: Desk, ids: readonly number[], flags: OptionValues) => Promise<number>
+type Action = (context: ActionContext, ids: readonly number[], flags: OptionValues) => Promise<number>
 
 const actions: Readonly<Record<string, Action>> = {
   list: async ({ queue, names, stdout }, _ids, flags) => {
@@ -59,19 +59,19 @@ const actions: Readonly<Record<string, Action>> = {
     )
     return exitCodes.ok
   },
-  replay: async (desk, ids, flags) => {
-    const { queue, nowMs } = desk
-    if (flags.all !== true) return each(desk, ids, 'replayed', (id) => queue.replay(id, nowMs))
+  replay: async (context, ids, flags) => {
+    const { queue, nowMs } = context
+    if (flags.all !== true) return each(context, ids, 'replayed', (id) => queue.replay(id, nowMs))
     if (ids.length > 0) throw new UsageError('--all and ids exclude each other')
     const wanted = ((flags.reason as string | undefined) ?? '').toLowerCase()
     let count = 0
     for await (const { id, reason } of deliveries(queue, 'dead')) {
       if (reason.toLowerCase().includes(wanted) && (await queue.replay(id, nowMs))) count += 1
     }
-    await write(desk.stderr, `replayed in all: ${formatCount(count)}\n`)
+    await write(context.stderr, `replayed in all: ${formatCount(count)}\n`)
     return exitCodes.ok
   },
-  drop: (desk, ids) => each(desk, ids, 'dropped', (id) => desk.queue.drop(id)),
+  drop: (context, ids) => each(context, ids, 'dropped', (id) => context.queue.drop(id)),
 }
 
 export const exportQueueCommand: CommandDefinition = {
@@ -132,7 +132,7 @@ async function* deliveries(queue: DeliveryQueue, state: State, most = Number.POS
 }
 
 async function each(
-  { stderr }: Desk,
+  { stderr }: ActionContext,
   ids: readonly number[],
   done: string,
   work: (id: number) => Promise<boolean>,

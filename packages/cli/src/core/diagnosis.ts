@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
 import { type Db, openToRead } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
-import { EXPORT_QUEUE } from '@penstock/exporter'
+import { EXPORT_QUEUE, exporterMigrations } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { databaseReason } from '../serve/start-error.ts'
 import { formatCount } from '../wording.ts'
-import { type CoreDatabaseTables, coreDatabase, otherMigrations } from './open-core.ts'
+import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
@@ -76,7 +76,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
   const opened = (async () => openToRead<CoreDatabaseTables>(location))()
   try {
     const db = await opened
-    const pending = await pendingCoreMigrations(db, otherMigrations)
+    const pending = await pendingCoreMigrations(db, exporterMigrations)
     if (pending.length === 0) return [{ grade: 'ok', what: `${name} is up to date` }, await queueFinding(db)]
     const lack = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
     return [{ grade: 'note', what: lack }]

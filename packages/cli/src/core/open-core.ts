@@ -30,9 +30,6 @@ export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: st
 /** Exports are kept beside the records they are of, so that one transaction writes both. */
 export type CoreDatabaseTables = CoreTables & ExporterTables
 
-/** Of what stands in that database beside the domain's tables. */
-export const otherMigrations = exporterMigrations
-
 export interface OpenCore {
   readonly core: Core
   /** The same database as the core's, with all that is in it. */
@@ -65,7 +62,7 @@ export async function openCore(
   const { location, name } = coreDatabase(settings)
   const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
-    await orUnusable(name, migrates ? migrateCore(db, otherMigrations) : requireTables(db, name))
+    await orUnusable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const core: Core = {
       db,
       clock,
@@ -91,8 +88,8 @@ export async function openCore(
 
 /** A service of the version before may be at work on the tables. */
 async function requireTables(db: Db<CoreDatabaseTables>, name: string): Promise<void> {
-  if (await isNewCoreDatabase(db, otherMigrations)) return migrateCore(db, otherMigrations)
-  const pending = await pendingCoreMigrations(db, otherMigrations)
+  if (await isNewCoreDatabase(db, exporterMigrations)) return migrateCore(db, exporterMigrations)
+  const pending = await pendingCoreMigrations(db, exporterMigrations)
   if (pending.length === 0) return
   throw new UsageError(`${name} lacks ${pending.join(', ')}: end the older service, then run penstock migrate`)
 }

@@ -10,7 +10,7 @@ import {
   type VariableCircumstances,
 } from '@penstock/core'
 import { type Exporter, type RecordIntake, readBody } from '@penstock/exporter'
-import { projectIdOf } from './export-key.ts'
+import { projectScope } from './project-scope.ts'
 
 /** Enough to tell tokens apart. */
 const DIGEST_CHARACTERS = 16
@@ -30,13 +30,13 @@ export function exportsOfCore(exporter: Pick<Exporter, 'intake' | 'wake'>): Even
         // The database holds the exporter's tables too, see `CoreDatabaseTables`.
         tx.db as unknown as Parameters<RecordIntake['take']>[0],
         {
-          scope: `project:${projectId}`,
+          scope: projectScope(projectId),
           body: bodyOf(payload),
           receivedAtNs: core.clock.nowNs(),
           plan: async (record) => {
             const project = await getProject(tx, projectId)
             const { signals, token } = await exportSettingsFor(tx, core, project, circumstancesOf(record))
-            return { signals, destination: laneOf(core, token) }
+            return { signals, destination: destinationText(core, token) }
           },
         },
         nowMs,
@@ -57,27 +57,25 @@ function bodyOf(payload: string): ReturnType<typeof readBody> {
 }
 
 /** Projects that share a token share requests. Told apart without telling the token. */
-function laneOf({ settings }: Core, token: string | undefined): string {
+function destinationText({ settings }: Core, token: string | undefined): string {
   if (token === undefined) return 'core'
   const digest = createHmac('sha256', settings.secretsKey).update(`export token\n${token}`).digest('base64url')
   return `core:${digest.slice(0, DIGEST_CHARACTERS)}`
 }
 
 /**
- * The token that the variables of a scope's project hold now.
+ * The token that the variables of a project hold now.
  *
  * @returns a text when the project is gone
  */
 export async function tokenOf(
   core: Core,
-  scope: string,
+  projectId: number,
   record: PipelineRecord,
 ): Promise<{ readonly token: string | undefined } | string> {
   const reading: Reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const id = projectIdOf(scope)
-  if (id === undefined) return `there is no ${scope}`
   try {
-    const project = await getProject(reading, id)
+    const project = await getProject(reading, projectId)
     const { token } = await exportSettingsFor(reading, core, project, circumstancesOf(record))
     return { token }
   } catch (error) {

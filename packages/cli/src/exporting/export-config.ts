@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ConvertOptions, type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
+import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
 import {
   type DurableOptions,
   defaultExportLimits,
@@ -13,7 +13,7 @@ import {
 import type { ListenAddress } from '@penstock/gateway'
 import type { Encoding } from '@penstock/otlp'
 import { UsageError } from '../environment.ts'
-import type { Settings } from '../serve/setting-table.ts'
+import type { SettingName, Settings } from '../serve/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 
 /** What the settings say about exports. */
@@ -51,27 +51,27 @@ export function exportConfig(settings: Settings): ExportConfig {
 }
 
 /** Those that have a setting of their own, or are the same for all that the installation says. */
-const settledOptions: { readonly [Name in keyof ConvertOptions]?: string } = {
+const settledOptions = (settings: Settings) => ({
+  resourceServiceName: settings['exporter.resourceServiceName'] ?? `${settings.serviceName}-ci`,
+  environment: settings['exporter.environment'],
+  reexport: settings['exporter.reexport'],
+  vendorNamespace: settings.serviceName,
+  providerName: settings.serviceName,
+})
+
+const settingOfOption = {
   resourceServiceName: 'exporter.resourceServiceName',
   environment: 'exporter.environment',
   reexport: 'exporter.reexport',
   vendorNamespace: 'serviceName',
   providerName: 'serviceName',
-}
+} satisfies Record<keyof ReturnType<typeof settledOptions>, SettingName>
 
 function givenOptions(settings: Settings): ConvertOptionsInput {
-  const { serviceName } = settings
   const further = settings['exporter.options']
-  const [option, setting] = Object.entries(settledOptions).find(([name]) => name in further) ?? []
+  const [option, setting] = Object.entries(settingOfOption).find(([name]) => name in further) ?? []
   if (option !== undefined) throw new UsageError(`exporter.options may not hold ${option}, which is set by ${setting}`)
-  return {
-    ...further,
-    vendorNamespace: serviceName,
-    providerName: serviceName,
-    resourceServiceName: settings['exporter.resourceServiceName'] ?? `${serviceName}-ci`,
-    environment: settings['exporter.environment'],
-    reexport: settings['exporter.reexport'],
-  }
+  return { ...further, ...settledOptions(settings) }
 }
 
 function resolved(input: ConvertOptionsInput): DurableOptions {

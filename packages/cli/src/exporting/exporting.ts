@@ -7,6 +7,7 @@ import type { OpenCore } from '../core/open-core.ts'
 import { tokenOf } from './core-exports.ts'
 import type { ExportConfig } from './export-config.ts'
 import { metricsText } from './metrics-text.ts'
+import { projectIdOf } from './project-scope.ts'
 
 interface ExportingOptions extends Pick<OpenCore, 'core' | 'db'> {
   readonly config: ExportConfig
@@ -84,8 +85,9 @@ function destinations(
 ): ExporterOptions['destinationOf'] {
   const instance = { url: endpoint ?? ownGateway, encoding }
   return async (scope, record) => {
-    if (scope.startsWith('source:')) return sourceDestination(sources, scope, instance)
-    const found = await tokenOf(core, scope, record)
+    const projectId = projectIdOf(scope)
+    if (projectId === undefined) return sourceDestination(sources, scope, instance)
+    const found = await tokenOf(core, projectId, record)
     return typeof found === 'string' ? found : { ...instance, ...found }
   }
 }

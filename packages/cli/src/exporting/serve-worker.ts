@@ -15,7 +15,10 @@ import { listenForHealth } from './health-listener.ts'
  *
  * @throws {UsageError} for settings that cannot work and addresses that cannot be had
  */
-export async function serveWorker(settings: Settings, { stdout, stderr, clock, random, signal }: Environment) {
+export async function serveWorker(
+  settings: Settings,
+  { stdout, stderr, clock, random, signal }: Environment,
+): Promise<number> {
   const log = jsonLog(stderr, () => clock.nowMs())
   const config = exportConfig(settings)
   try {

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { projectIdOf, projectScope } from './project-scope.ts'
+
+test('only the scope of a project has its id', () => {
+  expect(projectScope(5)).toBe('project:5')
+  expect([projectIdOf('project:5'), projectIdOf('source:5'), projectIdOf('project:')]).toEqual([
+    5,
+    undefined,
+    undefined,
+  ])
+})
