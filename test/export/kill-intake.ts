@@ -2,21 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type CoreProcess, ROOT_TOKEN } from '../core/core-process.ts'
 import { idOf } from '../gateway/numbered-body.ts'
+import { SOURCE, SOURCE_SECRET } from './exporting-service.ts'
 import { numberedPipeline } from './numbered-pipeline.ts'
 
-export const SOURCE = 'forge'
-export const SOURCE_SECRET = 'secret-of-the-forge'
-
 /** A request that waits longer has to wait for a place, and the rate falls. */
-const MOST_UNDER_WAY = 256
+const MOST_UNDER_WAY = 64
 const TICK_MS = 5
+/** One in so many is put into the core, which costs several times what a hook does. */
+const PUT_ONE_IN = 10
 /** One in so many is told of while it runs, too. */
 const RUNNING_ONE_IN = 7
+
+/** Into the core, or to its hooks. */
+export type Way = 'put' | 'hook'
 
 type Answer = 'acknowledged' | 'too busy' | 'unanswered'
 
 /**
- * Forges that send records: every other one is put into the core, the others are posted to the hooks. What was not
+ * Forges that send records: some are put into the core, the others are posted to the hooks. What was not
  * acknowledged is sent again.
  */
 export class RecordIntakeLoad {
@@ -24,7 +27,7 @@ export class RecordIntakeLoad {
   readonly acknowledged = new Set<string>()
   readonly faults: string[] = []
   /** Of each request that was acknowledged. */
-  latenciesMs: number[] = []
+  latenciesMs: Record<Way, number[]> = { put: [], hook: [] }
   /** Requests without an answer. */
   unanswered = 0
   tooBusy = 0
@@ -39,7 +42,11 @@ export class RecordIntakeLoad {
   async send(
     { url }: CoreProcess,
     projectId: number,
-    { perSecond, until, onReached }: { readonly perSecond: number; readonly until: number; readonly onReached?: () => void },
+    {
+      perSecond,
+      until,
+      onReached,
+    }: { readonly perSecond: number; readonly until: number; readonly onReached?: () => void },
   ): Promise<void> {
     const pool = new Pool(new URL(url).origin, { connections: MOST_UNDER_WAY, pipelining: 1 })
     const isEnough = this.acknowledged.size + until
@@ -97,7 +104,7 @@ export class RecordIntakeLoad {
   }
 
   async #one(pool: Pool, projectId: number, number: number, status: 'success' | 'running'): Promise<Answer> {
-    const isPut = number % 2 === 0
+    const isPut = number % PUT_ONE_IN === 0
     const askedAtMs = performance.now()
     try {
       const { statusCode, body } = await pool.request({
@@ -113,7 +120,7 @@ export class RecordIntakeLoad {
       })
       const text = await body.text()
       if (statusCode < 300) {
-        this.latenciesMs.push(performance.now() - askedAtMs)
+        this.latenciesMs[isPut ? 'put' : 'hook'].push(performance.now() - askedAtMs)
         return 'acknowledged'
       }
       if (statusCode !== 503 && statusCode !== 429) this.faults.push(`${idOf(number)}: ${statusCode} ${text}`)

@@ -4,16 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { sql } from 'kysely'
-import { CoreProcess } from '../core/core-process.ts'
+import type { CoreProcess } from '../core/core-process.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
+import { exportedProject, signals, startService, tokens } from './exporting-service.ts'
 import { halfChanges } from './kill-faults.ts'
-import { RecordIntakeLoad, SOURCE, SOURCE_SECRET } from './kill-intake.ts'
+import { RecordIntakeLoad } from './kill-intake.ts'
 import { type Cause, Upstream } from './upstream.ts'
 import { ATTEMPT_SECONDS, moodyManner } from './upstream-moods.ts'
-
-export const signals = ['traces', 'metrics', 'logs'] as const
-const CORE_TOKEN = 'token-of-the-project'
-const SOURCE_TOKEN = 'token-of-the-source'
 
 export interface KillOptions {
   readonly kills: number
@@ -26,6 +23,8 @@ export interface KillOptions {
    * take minutes: `false` waits for them, `true` lets the next life find them due.
    */
   readonly hastened: boolean
+  /** It is looked for half changes after every so many kills: with a million rows that takes a while. */
+  readonly lookEvery: number
   /** Of PostgreSQL, which goes on running; without it, SQLite. */
   readonly databaseUrl?: string | undefined
 }
@@ -62,17 +61,17 @@ export interface KillResult {
  * overlap is up to the machine.
  */
 export async function killRuns(options: KillOptions): Promise<KillResult> {
-  const { kills, seed, perSecond, mostPerLife, hastened, databaseUrl } = options
+  const { kills, seed, perSecond, mostPerLife, hastened, lookEvery, databaseUrl } = options
   const random = seededRandom(seed)
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-kill-'))
   await using upstream = await Upstream.start()
   const load = new RecordIntakeLoad()
   const faults: string[] = []
-  const start = () => startService(dataDir, upstream.url, databaseUrl)
+  const start = () => startService(dataDir, upstream.url, { databaseUrl, attemptSeconds: ATTEMPT_SECONDS })
   let service = await start()
   const db = openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
   try {
-    const projectId = await project(service)
+    const projectId = await exportedProject(service)
     const moody = moodyManner(random)
     const loadedMs = { sum: 0, slowestStart: 0 }
     for (let life = 0; life < kills; life += 1) {
@@ -91,7 +90,7 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
       faults.push(...faultsLogged(service))
       const open = await openExports(db)
       upstream.unnoted((signal, id) => open.has(`${signal} ${id}`))
-      faults.push(...(await halfChanges(db)))
+      if ((life + 1) % lookEvery === 0) faults.push(...(await halfChanges(db)))
       if (hastened) await makeDue(db)
       upstream.lifeBegins()
       const startedMs = performance.now()
@@ -129,28 +128,6 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
   }
 }
 
-/** Takes records in from `RecordIntakeLoad`, and exports them. */
-export function startService(dataDir: string, endpoint: string, databaseUrl?: string): Promise<CoreProcess> {
-  const source = { secretToken: SOURCE_SECRET, signals, endpoint, token: SOURCE_TOKEN }
-  return CoreProcess.start(dataDir, {
-    databaseUrl,
-    env: {
-      PENSTOCK_EXPORT_ENDPOINT: endpoint,
-      PENSTOCK_EXPORT_TIMEOUT_SECONDS: String(ATTEMPT_SECONDS),
-      PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }),
-    },
-  })
-}
-
-/** Whose pipelines are exported in all signals. */
-export async function project(core: CoreProcess): Promise<number> {
-  const { id } = await core.must('POST', '/projects', { name: 'work', path: 'work' })
-  const variable = (key: string, value: string) => core.must('POST', `/projects/${id}/variables`, { key, value })
-  await variable('SVC_OBSERVABILITY_EXPORT', signals.join(','))
-  await variable('SVC_OBSERVABILITY_TOKEN', CORE_TOKEN)
-  return id
-}
-
 /** `<signal> <id>` of what is not settled. */
 async function openExports({ read }: Db<object>): Promise<Set<string>> {
   const { rows } = await sql<{ key: string }>`select key from deliveries where state = 'open'`.execute(read)
@@ -172,7 +149,7 @@ const DRAIN_LIMIT_MS = 10 * 60_000
 const LOOK_AGAIN_MS = 50
 
 /** Resolves when nothing is left to be exported. */
-export async function drained({ read }: Db<object>): Promise<void> {
+async function drained({ read }: Db<object>): Promise<void> {
   const giveUpAtMs = performance.now() + DRAIN_LIMIT_MS
   const one = sql<{ key: string; reason: string }>`select key, reason from deliveries where state = 'open' limit 1`
   for (;;) {
@@ -192,7 +169,7 @@ function lost({ acknowledged }: RecordIntakeLoad, { ledger }: Upstream): string[
 }
 
 function strangers({ credentials }: Upstream): string[] {
-  const ours: (string | undefined)[] = [`Bearer ${CORE_TOKEN}`, `Bearer ${SOURCE_TOKEN}`]
+  const ours: (string | undefined)[] = Object.values(tokens).map((token) => `Bearer ${token}`)
   return [...credentials].filter((one) => !ours.includes(one)).map((one) => `sent with the credential ${one}`)
 }
 

@@ -12,6 +12,7 @@ test('killed 20 times in the midst of intake and export: what was acknowledged i
     perSecond: 100,
     mostPerLife: 80,
     hastened: true,
+    lookEvery: 1,
     databaseUrl: schema?.location,
   })
   await schema?.remove()

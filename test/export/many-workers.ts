@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CoreProcess } from '../core/core-process.ts'
-import { eachOf, numbers, openExporter, received, signals } from '../load/export/exporter-stock.ts'
+import { eachOf, numbers, openExporter, received } from '../load/export/exporter-stock.ts'
+import { signals } from './exporting-service.ts'
 import { Upstream } from './upstream.ts'
 
 const TOGETHER = 256
@@ -69,7 +70,9 @@ export async function exportByWorkers({
       faults: [
         ...(upstream.ledger.size === expected ? [] : [`${upstream.ledger.size} of ${expected} exports`]),
         ...twice.slice(0, 10).map(([name, acceptances]) => `${name} was accepted ${acceptances.length} times`),
-        ...processes.flatMap(({ stderr }) => stderr.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line))),
+        ...processes.flatMap(({ stderr }) =>
+          stderr.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line)),
+        ),
       ],
     }
   } finally {

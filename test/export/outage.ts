@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../collector/free-port.ts'
 import type { Sink } from '../load/export/sink-process.ts'
 import { processMemory } from '../load/gateway/process-memory.ts'
-import { RecordIntakeLoad } from './kill-intake.ts'
-import { project, signals, startService } from './kill-runs.ts'
+import { exportedProject, signals, startService } from './exporting-service.ts'
+import { RecordIntakeLoad, type Way } from './kill-intake.ts'
 
 export interface OutageOptions {
   readonly perSecond: number
@@ -18,7 +18,7 @@ export interface OutageOptions {
 }
 
 export interface Phase {
-  readonly p99Ms: number
+  readonly p99Ms: Readonly<Record<Way, number>>
   readonly perSecond: number
   /** The most, by samples. */
   readonly residentMiB: number
@@ -46,15 +46,19 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
   const faults: string[] = []
   let service = await startService(dataDir, `http://127.0.0.1:${port}`)
   try {
-    const projectId = await project(service)
+    const projectId = await exportedProject(service)
     const memory = new ResidentMemory(() => service.pid)
     const phase = async (until: number): Promise<Phase> => {
-      load.latenciesMs = []
+      load.latenciesMs = { put: [], hook: [] }
       memory.reset()
       const startMs = performance.now()
       await load.send(service, projectId, { perSecond, until })
       const seconds = (performance.now() - startMs) / 1_000
-      return { p99Ms: p99(load.latenciesMs), perSecond: until / seconds, residentMiB: memory.mostMiB }
+      return {
+        p99Ms: { put: p99(load.latenciesMs.put), hook: p99(load.latenciesMs.hook) },
+        perSecond: until / seconds,
+        residentMiB: memory.mostMiB,
+      }
     }
     /** Since the last one: how many have come in. */
     let exported = 0

@@ -16,7 +16,7 @@ const moods: readonly (readonly Manner[])[] = [
   [{ play: 'reset' }],
 ]
 /** Requests of one phase. */
-const LONGEST_PHASE = 30
+const LONGEST_PHASE = 6
 
 /** An upstream that flaps, slows, is busy and breaks off, in phases that follow from the dice. */
 export function moodyManner(random: () => number): () => Manner {

@@ -7,16 +7,26 @@ import { killRuns } from '../export/kill-runs.ts'
 
 const PER_SECOND = 500
 const MOST_PER_LIFE = 1_800
+const LOOK_EVERY = 20
 
 const [seed = 1, kills = 200] = process.argv.slice(2).map(Number)
-const result = await killRuns({ kills, seed, perSecond: PER_SECOND, mostPerLife: MOST_PER_LIFE, hastened: false })
+const result = await killRuns({
+  kills,
+  seed,
+  perSecond: PER_SECOND,
+  mostPerLife: MOST_PER_LIFE,
+  hastened: false,
+  lookEvery: LOOK_EVERY,
+})
 const { extras, faults, lostAnswers, requests } = result
 for (const { life, signal, cause, ids } of extras) {
   console.log(`accepted again      life ${life}, ${cause}, ${signal}: ${ids.join(' ')}`)
 }
 const twice = extras.reduce((sum, { ids }) => sum + ids.length, 0)
 console.log(`kills               ${result.kills}, seed ${seed}, load average ${loadavg()[0]!.toFixed(2)}`)
-console.log(`acknowledged        ${result.acknowledged} records, ${result.perSecond.toFixed(0)} a second between the kills`)
+console.log(
+  `acknowledged        ${result.acknowledged} records, ${result.perSecond.toFixed(0)} a second between the kills`,
+)
 console.log(`not acknowledged    ${result.unanswered} unanswered, ${result.tooBusy} told to come later; sent again`)
 console.log(`upstream            ${JSON.stringify(requests)}`)
 console.log(`accepted            ${result.accepted} exports, of which ${twice} again, in ${extras.length} lots`)

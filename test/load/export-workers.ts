@@ -22,7 +22,9 @@ if (postgresBinaries() === undefined) {
 async function run(name: string, workers: number, databaseUrl?: string): Promise<void> {
   const result = await exportByWorkers({ workers, pipelines: PIPELINES, databaseUrl })
   const { exports, again, requests, seconds, faults } = result
-  console.log(`${name}, ${workers} workers: ${exports} exports in ${requests} requests, ${again} again, ${seconds.toFixed(1)} s`)
+  console.log(
+    `${name}, ${workers} workers: ${exports} exports in ${requests} requests, ${again} again, ${seconds.toFixed(1)} s`,
+  )
   for (const fault of faults) console.log(fault)
   if (faults.length > 0) process.exitCode = 1
 }

@@ -5,12 +5,12 @@
 import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { openDatabase } from '@penstock/db'
-import { sql } from 'kysely'
 import { refusedUrl } from '@penstock/testkit'
+import { sql } from 'kysely'
+import { signals } from '../export/exporting-service.ts'
 import { type Bound, reportBounds } from './bounds.ts'
 import { type IntakeRound, intake, ROWS, rawInserts, readingIntake } from './export/durable-intake.ts'
 import { type StageCosts, stageCosts } from './export/export-stages.ts'
-import { signals } from './export/exporter-stock.ts'
 import { arrived, ServedIntake } from './export/served-intake.ts'
 import { startSink } from './export/sink-process.ts'
 import type { LoadResult } from './gateway/wrk.ts'
@@ -71,13 +71,13 @@ async function besideRawInserts(): Promise<void> {
   ])
 }
 
-const atLeast = (what: string, measured: number, bound: number): Bound => ({
-  what,
-  measured: measured.toFixed(2),
-  bound: `≥ ${bound.toFixed(2)}`,
-  isMet: measured >= bound,
-})
-const told = (what: string, measured: number): Bound => ({ what, measured: measured.toFixed(2) })
+function atLeast(what: string, measured: number, bound: number): Bound {
+  return { what, measured: measured.toFixed(2), bound: `≥ ${bound.toFixed(2)}`, isMet: measured >= bound }
+}
+
+function told(what: string, measured: number): Bound {
+  return { what, measured: measured.toFixed(2) }
+}
 
 /** With an upstream that is down, so that nothing but the intake is at work. */
 async function overHttp(): Promise<void> {
@@ -161,9 +161,7 @@ async function endToEnd(stages: StageCosts): Promise<void> {
       'exporter, what is between them (the rest)': between,
     }).map(([stage, micros]) => [stage, micros.toFixed(0), `${((100 * micros) / cpu).toFixed(0)} %`]),
   ])
-  reportBounds('Accepted', [
-    { what: 'accepted twice', measured: String(again), bound: '0', isMet: again === 0 },
-  ])
+  reportBounds('Accepted', [{ what: 'accepted twice', measured: String(again), bound: '0', isMet: again === 0 }])
 }
 
 async function kept(served: ServedIntake): Promise<{ pipelines: number }> {

@@ -8,7 +8,17 @@ import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { printTable } from './measure.ts'
 
-const scripts = ['flood', 'tokens', 'toggle', 'rolling-restart', 'crash', 'schemathesis']
+const scripts = [
+  'flood',
+  'tokens',
+  'toggle',
+  'rolling-restart',
+  'crash',
+  'schemathesis',
+  'export-kill',
+  'export-workers',
+  'export-outage',
+]
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : scripts
 const strange = chosen.filter((name) => !scripts.includes(name))

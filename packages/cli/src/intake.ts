@@ -16,7 +16,7 @@ import {
   type Admitted as AdmittedRecord,
   admission,
   type EarlierExport,
-  exportOf,
+  toEarlierExport,
   withWarning,
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
@@ -73,7 +73,7 @@ export class Intake {
 
   /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
   remember(admitted: Admitted): void {
-    this.#exports.set(this.#keyOf(admitted.record), exportOf(admitted, admitted.rootId, this.#options))
+    this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
 
   #admitJob(event: JobEvent): Admission {

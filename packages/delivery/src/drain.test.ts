@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Db, migrate, openSqlite } from '@penstock/db'
+import { type Db, migrate, openSqlite, QueueFullError } from '@penstock/db'
 import { Gate, ManualClock } from '@penstock/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -106,6 +106,43 @@ test('a lane that hangs holds up no other, and gets no more than its share', asy
   hanging.open()
   await untilCounts({ open: 0, dead: 0 })
   await stop()
+})
+
+test('several lanes that hang leave a place for the others', async () => {
+  for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
+  await enqueue('z', '1', '2', '3', '4')
+  const hanging = new Gate()
+  const { stop } = drainOf({
+    batchSize: 1,
+    concurrency: 8,
+    laneConcurrency: 4,
+    send: async (batch, signal) => {
+      if (batch[0]!.lane !== 'z') await hanging.opened
+      return all(accepted)(batch, signal)
+    },
+  })
+  await until(async () => (await queue.list('delivered', { afterId: 0, limit: 10 })).length === 4)
+  hanging.open()
+  await untilCounts({ open: 0, dead: 0 })
+  await stop()
+})
+
+test('what goes wrong here is not held against the receiver: others of the lane are sent meanwhile', async () => {
+  await enqueue('a', '1')
+  const { drain, sent, stop } = drainOf({
+    retry: { baseMs: 2, capMs: 2, giveUpAfterMs: 1e9 },
+    circuit: { failuresToOpen: 1, baseMs: 1e6, capMs: 1e6 },
+    send: async (batch, signal) => {
+      if (batch.some(({ key }) => key === 'a1')) throw new Error('a bug')
+      return all(accepted)(batch, signal)
+    },
+  })
+  await settledAttempts(1)
+  await enqueue('a', '2')
+  drain.wake()
+  await until(async () => (await queue.find(2))?.state === 'delivered')
+  await stop()
+  expect(sent).toEqual([['a1'], ['a2']])
 })
 
 test('busy lanes in front starve none behind', async () => {
@@ -249,6 +286,95 @@ test('a database that is not to be had is asked again at the next poll', async (
   await untilCounts({ open: 0, dead: 0 })
   await stop()
   expect(troubles).toEqual([new Error('down')])
+})
+
+test('an answer that cannot be settled at once is kept, and the delivery not sent again', async () => {
+  await enqueue('a', '1')
+  let failures = 2
+  const settled: boolean[] = []
+  const { sent, troubles, stop } = drainOf({
+    send: all(accepted),
+    pollMs: 1_000,
+    onSettled: (each) => settled.push(...each.map(({ isLost }) => isLost)),
+    queue: {
+      lanes: (page) => queue.lanes(page),
+      claim: (...claim) => queue.claim(...claim),
+      settle: (...each) => (failures-- > 0 ? Promise.reject(new QueueFullError()) : queue.settle(...each)),
+    },
+  })
+  await until(async () => {
+    await clock.advance(1_000)
+    return (await queue.find(1))?.state === 'delivered'
+  })
+  await clock.advance(100_000)
+  await stop()
+  expect(sent).toEqual([['a1']])
+  expect(settled).toEqual([false])
+  expect(troubles).toHaveLength(2)
+})
+
+test('a database that stays away is left alone at the end of the lease, and soon after being told to stop', async () => {
+  await enqueue('a', '1', '2')
+  let tries = 0
+  const { sent, stop } = drainOf({
+    send: all(accepted),
+    leaseMs: 3_000,
+    pollMs: 1_000,
+    queue: {
+      lanes: (page) => queue.lanes(page),
+      claim: (...claim) => queue.claim(...claim),
+      settle: async () => {
+        tries += 1
+        throw new QueueFullError()
+      },
+    },
+  })
+  await until(async () => {
+    await clock.advance(1_000)
+    return sent.length === 2
+  })
+  expect(tries).toBeGreaterThan(1)
+  expect(tries).toBeLessThanOrEqual(5)
+  const ended = stop()
+  let isOver = false
+  void ended.then(() => {
+    isOver = true
+  })
+  await until(async () => {
+    await clock.advance(1_000)
+    return isOver
+  })
+})
+
+test('thousands of lanes are looked through with turns for others in between', async () => {
+  await db.write((tx) =>
+    queue.enqueue(
+      tx,
+      Array.from({ length: 2_000 }, (_, index) => ({ key: `${index}`, lane: `lane ${index}`, subject: '' })),
+      // Not due.
+      1_000,
+    ),
+  )
+  let looks = 0
+  let turns = 0
+  const { stop } = drainOf({
+    send: all(accepted),
+    queue: {
+      lanes: (page) => {
+        looks += 1
+        setImmediate(() => {
+          turns += looks === 1 ? 0 : 1
+        })
+        return queue.lanes(page)
+      },
+      claim: (...claim) => queue.claim(...claim),
+      settle: (...each) => queue.settle(...each),
+    },
+  })
+  await clock.untilSleeping()
+  expect(looks).toBeGreaterThan(7)
+  expect(turns).toBeGreaterThan(5)
+  await stop()
 })
 
 test('who has lost the lease is told so', async () => {

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
 import type { Outcome } from './outcome.ts'
@@ -8,6 +10,8 @@ import { nextAttemptAt, type RetryPolicy } from './retry.ts'
 export interface Attempt {
   readonly outcome: Outcome
   readonly progress: string
+  /** The receiver had no part in it: what else goes to it need not wait. */
+  readonly isOurFault?: boolean
 }
 
 /**
@@ -48,6 +52,8 @@ export interface Settled {
 
 /** Lanes that are looked at in one go. */
 const LANES = 256
+/** Whoever waits for the process to end does not wait long for a database that is away. */
+const SETTLE_TRIES_AT_THE_END = 3
 
 /** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
 export class Drain {
@@ -114,26 +120,37 @@ export class Drain {
         }
         if (lanes.length < LANES) break
         after = lanes.at(-1)!.lane
+        // SQLite answers at once: nothing else would happen while one looks through thousands.
+        await setImmediate()
       }
     }
   }
 
   /** As many batches as there are, and room for. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
-    const { queue, clock, newClaim, leaseMs, batchSize, concurrency, laneConcurrency, circuit } = this.#options
+    const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
     const state = this.#lanes.get(lane) ?? { circuit: closedCircuit, underWay: 0 }
     this.#lanes.set(lane, state)
     const isProbation = isOnProbation(state.circuit, circuit)
-    const room = Math.min(concurrency - this.#underWay.size, (isProbation ? 1 : laneConcurrency) - state.underWay)
     const limit = isProbation ? 1 : batchSize
-    for (let started = 0; started < room; started += 1) {
-      const batch = await queue.claim(lane, { claim: newClaim(), limit, leaseMs }, clock.nowMs())
-      if (batch.length > 0) this.#start(batch, state, signal)
-      if (batch.length < limit) return
+    // Not for as long as there is room: of a fast lane one batch is over before the next is claimed.
+    for (let started = 0; started < laneConcurrency && this.#hasRoom(state, isProbation); started += 1) {
+      const nowMs = clock.nowMs()
+      const deliveries = await queue.claim(lane, { claim: newClaim(), limit, leaseMs }, nowMs)
+      const batch = { deliveries, leaseEndMs: nowMs + leaseMs }
+      if (deliveries.length > 0) this.#start(batch, state, signal)
+      if (deliveries.length < limit) return
     }
   }
 
-  #start(batch: readonly ClaimedDelivery[], state: LaneState, signal: AbortSignal): void {
+  /** Half of all places are for lanes that have none yet: the few of a slow receiver would fill them all. */
+  #hasRoom({ underWay }: LaneState, isProbation: boolean): boolean {
+    const { concurrency, laneConcurrency } = this.#options
+    if (underWay === 0) return this.#underWay.size < concurrency
+    return !isProbation && underWay < laneConcurrency && this.#underWay.size < concurrency / 2
+  }
+
+  #start(batch: Batch, state: LaneState, signal: AbortSignal): void {
     state.underWay += 1
     const working = this.#work(batch, state, signal)
       .catch((error: unknown) => this.#options.onTrouble(error))
@@ -145,10 +162,10 @@ export class Drain {
     this.#underWay.add(working)
   }
 
-  async #work(batch: readonly ClaimedDelivery[], state: LaneState, signal: AbortSignal): Promise<void> {
-    const attempts = signal.aborted ? [] : await this.#send(batch, signal)
+  async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {
+    const attempts = signal.aborted ? [] : await this.#send(batch.deliveries, signal)
     this.#judge(state, attempts)
-    await this.#settle(batch, attempts)
+    await this.#settle(batch, attempts, signal)
   }
 
   /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
@@ -158,12 +175,12 @@ export class Drain {
     } catch (error) {
       this.#options.onTrouble(error)
       const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' } as const
-      return batch.map(({ progress }) => ({ outcome, progress }))
+      return batch.map(({ progress }) => ({ outcome, progress, isOurFault: true }))
     }
   }
 
   #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
-    const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
+    const outcomes = attempts.flatMap((attempt) => (attempt === undefined || attempt.isOurFault ? [] : attempt.outcome))
     if (outcomes.some(({ kind }) => kind === 'delivered')) state.circuit = closedCircuit
     const failures = outcomes.filter((outcome) => isOfTheLane(outcome))
     if (failures.length === 0) return
@@ -171,15 +188,34 @@ export class Drain {
     state.circuit = afterFailure(state.circuit, this.#options.circuit, retryAfterMs, this.#options.clock.nowMs())
   }
 
-  async #settle(batch: readonly ClaimedDelivery[], attempts: readonly (Attempt | undefined)[]): Promise<void> {
-    const { queue, clock, onSettled } = this.#options
+  async #settle(batch: Batch, attempts: readonly (Attempt | undefined)[], signal: AbortSignal): Promise<void> {
+    const { clock, onSettled } = this.#options
     const nowMs = clock.nowMs()
-    const settled = batch.map((delivery, index) => {
+    const settled = batch.deliveries.map((delivery, index) => {
       const attempt = attempts[index]
       return { delivery, outcome: attempt?.outcome, settlement: this.#settlementOf(delivery, attempt, nowMs) }
     })
-    const lost = new Set(await queue.settle(settled, nowMs))
+    const lost = new Set(await this.#write(settled, batch.leaseEndMs, signal))
     onSettled?.(settled.map((one) => ({ ...one, isLost: lost.has(one.delivery) })))
+  }
+
+  /** The receiver has it, and would get it again if this were forgotten: tried until the lease is over. */
+  async #write(
+    settled: readonly Omit<Settled, 'isLost'>[],
+    leaseEndMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly ClaimedDelivery[]> {
+    const { queue, clock, pollMs, onTrouble } = this.#options
+    for (let triesAtTheEnd = 0; ; triesAtTheEnd += signal.aborted ? 1 : 0) {
+      try {
+        return await queue.settle(settled, clock.nowMs())
+      } catch (error) {
+        const isOver = clock.nowMs() + pollMs >= leaseEndMs || triesAtTheEnd >= SETTLE_TRIES_AT_THE_END
+        if (isOver || !isUnavailable(error)) throw error
+        onTrouble(error)
+      }
+      await clock.sleep(pollMs)
+    }
   }
 
   #settlementOf(delivery: ClaimedDelivery, attempt: Attempt | undefined, nowMs: number): Settlement {
@@ -202,6 +238,11 @@ export class Drain {
     await clock.sleep(Math.min(Math.max(atMs - clock.nowMs(), 0), pollMs), sleep.signal).catch(() => {})
     this.#sleep = undefined
   }
+}
+
+interface Batch {
+  readonly deliveries: readonly ClaimedDelivery[]
+  readonly leaseEndMs: number
 }
 
 interface LaneState {

@@ -95,7 +95,7 @@ export function admission(
 }
 
 /** What is to be remembered of an admitted record once it has been exported. */
-export function exportOf(
+export function toEarlierExport(
   { record, digest }: Pick<Admitted, 'record' | 'digest'>,
   rootId: bigint,
   { reexport }: Pick<ConvertOptions, 'reexport'>,

@@ -125,6 +125,22 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_dead', { signal: 'logs', reason: 'unsendable' })).toBe(3)
     })
 
+    test('accepted by what may be no OTLP endpoint, or not in full: said once', async () => {
+      const headers = { 'content-type': 'text/html' }
+      const server = await serve(() => ({ play: 'reply', status: 200, headers, body: '<h1>Sign in</h1>' }))
+      const world = await open({ url: server.url, encoding: 'json' })
+      for (const id of [1, 2]) await world.receive(hook({ id }), undefined, ['logs'])
+      await world.runUntil(server.received(2))
+      expect(await world.keys('delivered')).toHaveLength(2)
+      expect(world.lines).toMatchObject([
+        {
+          event: 'export.accepted_with_remark',
+          lane: 'logs d1',
+          reason: expect.stringContaining('the reply is text/html; is this an OTLP endpoint?'),
+        },
+      ])
+    })
+
     test('a record that breaks is tried again and takes nobody with it', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
@@ -229,6 +245,21 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         await retention.round()
         expect(await left()).toMatchObject({ records: ['3'], pipelines: 0 })
         expect(await world.keys()).toHaveLength(1)
+      })
+
+      test('others have their turn after each step', async () => {
+        const world = await open({ url: '' })
+        for (let id = 1; id <= 10; id += 1) await settled(world, id, 'dead', NOW_MS)
+        await world.clock.advance(2 * HOUR_MS)
+        let [turns, isOver] = [0, false]
+        const takeTurn = () => {
+          turns += 1
+          if (!isOver) setImmediate(takeTurn)
+        }
+        setImmediate(takeTurn)
+        await retentionOf(world, 1).round()
+        isOver = true
+        expect(turns).toBeGreaterThanOrEqual(10)
       })
 
       test('a step and a round do no more than they may; what has to stay is passed over', async () => {

@@ -2,19 +2,22 @@ import { setImmediate } from 'node:timers/promises'
 import { convertChunks, type PipelineRecord, PRODUCT_VERSION, RecordError } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryTables, Drain, type HttpClient, type Settled } from '@penstock/delivery'
-import { type Encoding, RequestEncoder } from '@penstock/otlp'
+import { type EncodedChunk, type Encoding, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { DeadLetterLog } from './dead-letter-log.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import { EndpointError } from './endpoint-url.ts'
+import { readDeliveryKey } from './export-key.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { type DeadClass, ExportMetrics, itemNames } from './export-metrics.ts'
 import type { ExporterTables } from './export-tables.ts'
+import { oneLine } from './one-line.ts'
+import type { ChunkAttempt } from './otlp-endpoint.ts'
 import { RecordCache } from './record-cache.ts'
 import { type DurableOptions, RecordIntake, type Taken } from './record-intake.ts'
-import { EXPORT_QUEUE, findRecord, readDeliveryKey } from './record-store.ts'
+import { EXPORT_QUEUE, type FoundRecord, findRecord } from './record-store.ts'
 import { Retention } from './retention.ts'
-import { type PlannedExport, type SendExportsOptions, sendExports } from './send-exports.ts'
+import { type PlannedExport, sendExports } from './send-exports.ts'
 
 /** Where a record goes, as things stand when it is sent. */
 export interface Destination {
@@ -88,7 +91,7 @@ export class Exporter {
         clock,
         budgetMs: limits.budgetMs,
         maxSharedBytes: limits.maxSharedBytes,
-        onAttempt: (...attempt) => this.#countAttempt(...attempt),
+        onAttempt: (attempt, [first], chunk) => this.#countAttempt(attempt, chunk, first!.lane),
         onTrouble,
       }),
       onSettled: (settled) => {
@@ -140,7 +143,7 @@ export class Exporter {
     const { destinationOf, optionsOf, limits } = this.#options
     const { record: key, signal } = readDeliveryKey(subject)
     try {
-      const found = this.#records.find(key) ?? (await this.#read(key))
+      const found = this.#records.find(key) ?? (await this.#findRecord(key))
       if (found === undefined) return `${UNSENDABLE}its record is gone`
       const { scope, record } = found
       const destination = await destinationOf(scope, record)
@@ -152,27 +155,24 @@ export class Exporter {
         chunks: { [Symbol.iterator]: () => convertChunks(record, options, chunking) },
       }
     } catch (error) {
-      if (error instanceof RecordError || error instanceof EndpointError) return UNSENDABLE + error.message
+      if (error instanceof RecordError || error instanceof EndpointError) return UNSENDABLE + oneLine(error.message)
       throw error
     }
   }
 
-  async #read(key: string) {
+  async #findRecord(key: string): Promise<FoundRecord | undefined> {
     const found = await findRecord(this.#options.db.read, key)
-    if (found === undefined) return undefined
-    const { scope, characters, read } = found
-    const record = read()
-    this.#records.add(key, { scope, record, characters })
-    return { scope, record }
+    if (found !== undefined) this.#records.add(key, found)
+    return found
   }
 
-  #countAttempt(...[{ outcome }, , chunk]: Parameters<NonNullable<SendExportsOptions['onAttempt']>>): void {
+  #countAttempt({ outcome }: ChunkAttempt, { signal, items }: EncodedChunk, lane: string): void {
     const { metrics } = this
-    const { signal, items } = chunk
     metrics.add('penstock_export_attempts', { signal, outcome: outcome.kind })
     if (outcome.kind === 'delivered') {
       metrics.add(`otelcol_exporter_sent_${itemNames[signal]}`, {}, items)
       metrics.add('penstock_export_rejected_items', { signal }, outcome.rejectedItems)
+      if (outcome.message !== '') this.#deadLetters.remark(lane, outcome.message, this.#options.clock.nowMs())
     } else {
       metrics.add(`otelcol_exporter_send_failed_${itemNames[signal]}`, {}, items)
     }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Db, isUnavailable, QueueFullError } from '@penstock/db'
 import type { Transaction } from 'kysely'
 import type { ExportLimits } from './export-limits.ts'
@@ -48,9 +49,11 @@ export class GroupCommit<Item, Result, Tables> {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Whoever comes in the same turn of the event loop shares the first transaction too.
-    await null
-    while (this.#waiting.length > 0) await this.#writeGroup(this.#nextGroup())
+    while (this.#waiting.length > 0) {
+      // The event loop hands requests over one by one: all that are there by now share the transaction.
+      await setImmediate()
+      await this.#writeGroup(() => this.#nextGroup())
+    }
     this.#isWriting = false
   }
 
@@ -67,15 +70,23 @@ export class GroupCommit<Item, Result, Tables> {
     return this.#waiting.splice(0, count)
   }
 
-  async #writeGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
+  /** `take` is asked when the turn has come: whoever has come meanwhile is taken along. */
+  async #writeGroup(take: () => readonly Waiting<Item, Result>[]): Promise<void> {
     const { db, work } = this.#options
+    let group: readonly Waiting<Item, Result>[] | undefined
     try {
-      const items = group.map(({ item }) => item)
-      const results = await db.write((tx) => work(tx, items))
-      for (const [index, { resolve }] of group.entries()) resolve(results[index]!)
+      const results = await db.write((tx) => {
+        group ??= take()
+        return work(
+          tx,
+          group.map(({ item }) => item),
+        )
+      })
+      for (const [index, { resolve }] of group!.entries()) resolve(results[index]!)
     } catch (error) {
+      group ??= take()
       if (group.length === 1 || isUnavailable(error)) for (const { reject } of group) reject(error)
-      else for (const one of group) await this.#writeGroup([one])
+      else for (const one of group) await this.#writeGroup(() => [one])
     }
   }
 }

@@ -1,7 +1,8 @@
-export { type Admitted, admission, type EarlierExport, exportOf, withWarning } from './admission.ts'
+export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarning } from './admission.ts'
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'
+export { type ExportKey, parseExportKey } from './export-key.ts'
 export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 export {
   type ExportInstrument,
@@ -13,21 +14,17 @@ export {
 export { type ExporterTables, exporterMigrations } from './export-tables.ts'
 export { type Destination, Exporter, type ExporterOptions } from './exporter.ts'
 export {
-  defaultHookLimits,
   HOOKS_PATH,
-  type HookLimits,
   type HooksOptions,
   hooksListener,
 } from './hooks/hooks-listener.ts'
 export {
-  type Credentials,
   findSource,
   readSources,
   type Source,
   type Sources,
   SourcesError,
   sourceDestination,
-  sourceScope,
 } from './hooks/sources.ts'
 export {
   type ChunkAttempt,
@@ -48,5 +45,4 @@ export {
   type Taken,
 } from './record-intake.ts'
 export { EXPORT_QUEUE } from './record-store.ts'
-export { type PlannedExport, type SendExportsOptions, sendExports } from './send-exports.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

@@ -1,18 +1,19 @@
 import { exportDecision, type Input, instanceOf, recordInstance, rootOf, withJobEvents } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
-import { admission, exportOf } from './admission.ts'
+import { admission, toEarlierExport } from './admission.ts'
+import { deliveryKey, pipelineKey, type Realm, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { findJobNews, forgetJobNews, keepJobNews, readJobNews } from './job-hook-store.ts'
-import { PipelineLedger, pipelineKey, type Realm } from './pipeline-ledger-store.ts'
+import { PipelineLedger } from './pipeline-ledger-store.ts'
 import type { DurableOptions, KeptCause, Received, Taken } from './record-intake.ts'
-import { deliveryKey, insertRecords, type KeptRecord, recordKey } from './record-store.ts'
+import { insertRecords, type KeptRecord } from './record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>
 
 /** A body, and the pipeline it is about. */
-interface Subject {
+interface Arrival {
   readonly received: Received
   readonly options: DurableOptions
   readonly realm: Realm
@@ -22,7 +23,7 @@ interface Subject {
   readonly key: string
 }
 
-export function subjectOf(received: Received, options: DurableOptions): Subject {
+export function arrivalOf(received: Received, options: DurableOptions): Arrival {
   const { scope, body } = received
   const { input } = body
   const isJob = input.kind === 'job'
@@ -52,18 +53,18 @@ export class IntakeTransaction {
   }
 
   /** Reads at once what all of them will need. */
-  async load(subjects: readonly Subject[]): Promise<void> {
+  async load(arrivals: readonly Arrival[]): Promise<void> {
     await this.#ledger.load(
-      subjects.flatMap(({ key, realm, upstreamId }) =>
+      arrivals.flatMap(({ key, realm, upstreamId }) =>
         upstreamId === undefined ? [key] : [key, pipelineKey(realm, upstreamId)],
       ),
     )
-    await this.#loadJobNews(subjects.filter(mayBeExported).map(({ key }) => key))
+    await this.#loadJobNews(arrivals.filter(mayBeExported).map(({ key }) => key))
   }
 
-  take(subject: Subject): Promise<Taken> {
-    const { input } = subject.received.body
-    return input.kind === 'job' ? this.#takeJob(subject, input) : this.#takePipeline(subject, input)
+  take(arrival: Arrival): Promise<Taken> {
+    const { input } = arrival.received.body
+    return input.kind === 'job' ? this.#takeJob(arrival, input) : this.#takePipeline(arrival, input)
   }
 
   /** All but the deliveries, which have a queue to write them. */
@@ -72,7 +73,7 @@ export class IntakeTransaction {
     await insertRecords(this.#tx, this.#records, this.#nowMs)
   }
 
-  async #takeJob({ options, realm, key, upstreamId }: Subject, { event, warnings }: JobInput): Promise<Taken> {
+  async #takeJob({ options, realm, key, upstreamId }: Arrival, { event, warnings }: JobInput): Promise<Taken> {
     const known = await this.#ledger.known(realm, event.pipelineId, upstreamId)
     this.#ledger.learnRoot(key, rootOf(event, known.roots, realm.instance).id, this.#nowMs)
     const isTooLate = known.earlier !== undefined && options.reexport === 'none'
@@ -86,8 +87,8 @@ export class IntakeTransaction {
     return { kind: 'kept', because: 'job_hook', reason, warnings }
   }
 
-  async #takePipeline(subject: Subject, input: PipelineInput): Promise<Taken> {
-    const { received, options, realm, pipelineId, upstreamId, key: pipeline } = subject
+  async #takePipeline(arrival: Arrival, input: PipelineInput): Promise<Taken> {
+    const { received, options, realm, pipelineId, upstreamId, key: pipeline } = arrival
     const { scope, body, receivedAtNs, plan } = received
     const known = await this.#ledger.known(realm, pipelineId, upstreamId)
     const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options)
@@ -113,7 +114,7 @@ export class IntakeTransaction {
     }
     const previousJobIds = record.previousExport?.jobIds
     this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobNews })
-    this.#ledger.learnExport(pipeline, exportOf(admitted, root.id, options), this.#nowMs)
+    this.#ledger.learnExport(pipeline, toEarlierExport(admitted, root.id, options), this.#nowMs)
     if (jobNews !== undefined && options.reexport === 'none') await forgetJobNews(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
   }
@@ -125,7 +126,7 @@ export class IntakeTransaction {
 }
 
 /** Of others it does not matter yet what job hooks have told. */
-function mayBeExported({ received, options }: Subject): boolean {
+function mayBeExported({ received, options }: Arrival): boolean {
   const { input } = received.body
   return input.kind === 'pipeline' && exportDecision(input.record, options).kind === 'export'
 }

@@ -14,11 +14,11 @@ export async function keepJobNews(tx: Tx, pipeline: string, news: JobNews, nowMs
     .where('job_id', '=', id)
     .executeTakeFirst()
   const [earlier] = row === undefined ? [] : readJobNews(`[${row.news}]`, news.pipelineId)
-  const told = { news: jobNewsText(earlier === undefined ? news : mergedJobEvents(earlier, news)), seen_at_ms: nowMs }
+  const latest = { news: jobNewsText(earlier === undefined ? news : mergedJobEvents(earlier, news)), seen_at_ms: nowMs }
   await tx
     .insertInto('export_job_hooks')
-    .values({ pipeline, job_id: id, ...told })
-    .onConflict((conflict) => conflict.columns(['pipeline', 'job_id']).doUpdateSet(told))
+    .values({ pipeline, job_id: id, ...latest })
+    .onConflict((conflict) => conflict.columns(['pipeline', 'job_id']).doUpdateSet(latest))
     .execute()
 }
 
@@ -32,11 +32,11 @@ export async function findJobNews(tx: Tx, pipelines: readonly string[]): Promise
     .execute()
   const newsOf = new Map<string, string[]>()
   for (const { pipeline, news } of rows) {
-    const told = newsOf.get(pipeline)
-    if (told === undefined) newsOf.set(pipeline, [news])
-    else told.push(news)
+    const list = newsOf.get(pipeline)
+    if (list === undefined) newsOf.set(pipeline, [news])
+    else list.push(news)
   }
-  return new Map([...newsOf].map(([pipeline, told]) => [pipeline, `[${told.join(',')}]`]))
+  return new Map([...newsOf].map(([pipeline, list]) => [pipeline, `[${list.join(',')}]`]))
 }
 
 export async function forgetJobNews(tx: Tx, pipeline: string): Promise<void> {
@@ -63,8 +63,8 @@ export async function deleteJobNewsBefore(tx: Tx, beforeMs: number, limit: numbe
 }
 
 function jobNewsText({ jobId, failureReason, retriesCount, runner, environment }: JobNews): string {
-  const told = { jobId, failureReason, retriesCount, runner, environment }
-  return JSON.stringify(told, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  const kept = { jobId, failureReason, retriesCount, runner, environment }
+  return JSON.stringify(kept, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
 interface JobNewsJson extends Pick<JobNews, 'failureReason' | 'retriesCount' | 'environment'> {

@@ -1,19 +1,11 @@
 import { rootKey } from '@penstock/converter'
 import type { Selectable, Transaction } from 'kysely'
 import type { EarlierExport, Known } from './admission.ts'
+import { pipelineKey, type Realm } from './export-key.ts'
 import type { ExporterTables, ExportPipelinesTable } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>
 type Row = Selectable<ExportPipelinesTable>
-
-/** Where ids are of: everything learnt is learnt within it. */
-export interface Realm {
-  readonly scope: string
-  readonly instance: string
-}
-
-/** Scopes have no blanks, so that no two pipelines have the same. */
-export const pipelineKey = ({ scope, instance }: Realm, id: bigint): string => `${scope} ${rootKey(instance, id)}`
 
 export interface KnownPipeline extends Known {
   /** How often it has been exported. */

@@ -1,7 +1,7 @@
 import { parseLossless, RecordError } from '@penstock/converter'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hook } from './exporting.case.ts'
+import { hook, jobHook } from './exporting.case.ts'
 import { readBody } from './received-body.ts'
 
 const secret = [{ key: 'PASSWORD', value: 'CANARY' }]
@@ -47,4 +47,22 @@ test('what is no record is refused', () => {
   for (const text of ['', '{', '[]', '{"object_attributes":{"id":0,"status":"success"}}']) {
     expect(() => readBody(text)).toThrow(RecordError)
   }
+})
+
+test.each([
+  { name: 'pipeline', of: (host: string) => hook({ id: 1, host }) },
+  { name: 'job', of: (host: string) => jobHook({ project: { id: 1, web_url: `https://${host}/a/b` } }) },
+])('a $name whose host is longer than names can be is refused: no database could index it', ({ of }) => {
+  const host = `${'a'.repeat(251)}.b`
+  expect(readBody(of(`${host}:60000`)).text).toContain(host)
+  expect(() => readBody(of(`${'a'.repeat(3_000)}.b`))).toThrow(
+    new RecordError('project.web_url', 'names too long a host'),
+  )
+})
+
+test.each([
+  ['of the pipeline', { pipeline: { id: 1, status: 'success', variables: secret } }],
+  ['beside it', { pipeline: { id: 1, status: 'success' }, variables: secret }],
+])('edge 58: neither are the variables %s of what a REST API tells', (_, body) => {
+  expect(JSON.parse(readBody(JSON.stringify(body)).text)).toEqual({ pipeline: { id: 1, status: 'success' } })
 })

@@ -1,10 +1,7 @@
-import type { PipelineRecord } from '@penstock/converter'
 import type { Clock } from '@penstock/runtime'
+import type { FoundRecord } from './record-store.ts'
 
-interface Entry {
-  readonly scope: string
-  readonly record: PipelineRecord
-  readonly characters: number
+interface Entry extends FoundRecord {
   readonly untilMs: number
 }
 
@@ -23,15 +20,15 @@ export class RecordCache {
     this.#maxCharacters = maxCharacters
   }
 
-  find(key: string): Pick<Entry, 'scope' | 'record'> | undefined {
+  find(key: string): FoundRecord | undefined {
     const entry = this.#entries.get(key)
     return entry !== undefined && this.#clock.nowMs() < entry.untilMs ? entry : undefined
   }
 
-  add(key: string, read: Pick<Entry, 'scope' | 'record' | 'characters'>): void {
+  add(key: string, found: FoundRecord): void {
     this.#remove(key)
-    this.#entries.set(key, { ...read, untilMs: this.#clock.nowMs() + KEPT_MS })
-    this.#characters += read.characters
+    this.#entries.set(key, { ...found, untilMs: this.#clock.nowMs() + KEPT_MS })
+    this.#characters += found.characters
     for (const oldest of this.#entries.keys()) {
       if (this.#characters <= this.#maxCharacters) break
       this.#remove(oldest)

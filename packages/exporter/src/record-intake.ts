@@ -8,7 +8,7 @@ import { skipCauses } from './admission.ts'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { GroupCommit } from './group-commit.ts'
-import { IntakeTransaction, subjectOf } from './intake-transaction.ts'
+import { arrivalOf, IntakeTransaction } from './intake-transaction.ts'
 import type { ReceivedBody } from './received-body.ts'
 
 type Tx = Transaction<ExporterTables>
@@ -98,11 +98,11 @@ export class RecordIntake {
   /** One after another, with statements in common. */
   async #takeAll(tx: Tx, all: readonly Received[], nowMs: number): Promise<Taken[]> {
     const { optionsOf, queue } = this.#options
-    const subjects = all.map((received) => subjectOf(received, optionsOf(received.scope)))
+    const arrivals = all.map((received) => arrivalOf(received, optionsOf(received.scope)))
     const transaction = new IntakeTransaction(tx, nowMs)
-    await transaction.load(subjects)
+    await transaction.load(arrivals)
     const taken: Taken[] = []
-    for (const subject of subjects) taken.push(await transaction.take(subject))
+    for (const arrival of arrivals) taken.push(await transaction.take(arrival))
     const added = await queue.enqueue(tx as unknown as Transaction<DeliveryTables>, transaction.deliveries, nowMs)
     await transaction.write()
     if (added === transaction.deliveries.length) return taken

@@ -1,5 +1,5 @@
 import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/converter'
-import { type Signal, signalNames } from '@penstock/otlp'
+import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
 import { readJobNews } from './job-hook-store.ts'
@@ -19,16 +19,6 @@ export interface KeptRecord {
   readonly previousJobIds: Iterable<bigint> | undefined
   /** JSON, as `readJobNews` takes it. */
   readonly jobNews: string | undefined
-}
-
-/** The key of a record, and of its deliveries with the signal behind. `round`: 1 for the first export of its pipeline. */
-export const recordKey = (pipeline: string, round: number): string => (round === 1 ? pipeline : `${pipeline} #${round}`)
-
-export const deliveryKey = (record: string, signal: Signal): string => `${record} ${signal}`
-
-export function readDeliveryKey(key: string): { record: string; signal: Signal } {
-  const at = key.lastIndexOf(' ')
-  return { record: key.slice(0, at), signal: key.slice(at + 1) as Signal }
 }
 
 export async function insertRecords(
@@ -59,28 +49,29 @@ export async function insertRecords(
 
 export interface FoundRecord {
   readonly scope: string
+  /** As it was admitted. */
+  readonly record: PipelineRecord
   /** Of its body. */
   readonly characters: number
-  /** As it was admitted. @throws RecordError of a body that cannot be read any more */
-  read(): PipelineRecord
 }
 
+/** @throws RecordError of a body that cannot be read any more */
 export async function findRecord(db: Kysely<ExporterTables>, key: string): Promise<FoundRecord | undefined> {
   const row = await db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
-  return row && { scope: row.scope, characters: row.body.length, read: () => recordOf(row) }
+  return row && { scope: row.scope, record: recordOf(row), characters: row.body.length }
 }
 
 function recordOf(row: ExportRecordsTable): PipelineRecord {
   const { input } = readBody(row.body)
   if (input.kind !== 'pipeline') throw new Error(`${row.key} is no pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
-  const told = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))
-  const rooted = withRoot(told, rootOf(row))
+  const complete = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))
+  const rooted = withRoot(complete, keptRoot(row))
   if (row.previous_job_ids === null) return rooted
   return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }
 }
 
-function rootOf({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
+function keptRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
   const root = { id: BigInt(root_id), from: root_from as Root['from'] }
   return upstream_root_id === null ? root : { ...root, upstreamId: BigInt(upstream_root_id) }
 }
@@ -99,7 +90,7 @@ export interface RecordPlace {
 export async function deleteDoneRecords(
   tx: Transaction<ExporterTables>,
   { after, beforeMs, limit }: { readonly after: RecordPlace; readonly beforeMs: number; readonly limit: number },
-): Promise<{ deleted: number; next: RecordPlace | undefined }> {
+): Promise<RecordPlace | undefined> {
   const rows = await tx
     .selectFrom('export_records')
     .select(['key', 'enqueued_at_ms'])
@@ -110,14 +101,16 @@ export async function deleteDoneRecords(
         and([eb('enqueued_at_ms', '=', after.enqueuedAtMs), eb('key', '>', after.key)]),
       ]),
     )
+    // Says nothing new; it is where a scan of the index can begin.
     .where('enqueued_at_ms', '>=', after.enqueuedAtMs)
     .orderBy('enqueued_at_ms')
     .orderBy('key')
     .limit(limit)
     .execute()
-  if (rows.length === 0) return { deleted: 0, next: undefined }
+  if (rows.length === 0) return undefined
+  // As `deliveryKey` puts them together.
   const keys = sql.join(signalNames.map((signal) => sql`export_records.key || ${` ${signal}`}`))
-  const result = await tx
+  await tx
     .deleteFrom('export_records')
     .where(
       'key',
@@ -134,8 +127,7 @@ export async function deleteDoneRecords(
         ),
       ),
     )
-    .executeTakeFirst()
+    .execute()
   const last = rows.at(-1)!
-  const next = rows.length < limit ? undefined : { enqueuedAtMs: last.enqueued_at_ms, key: last.key }
-  return { deleted: Number(result.numDeletedRows), next }
+  return rows.length < limit ? undefined : { enqueuedAtMs: last.enqueued_at_ms, key: last.key }
 }

@@ -1,7 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
-import type { Transaction } from 'kysely'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { deleteJobNewsBefore } from './job-hook-store.ts'
@@ -37,18 +37,23 @@ export class Retention {
   }
 
   async round(signal?: AbortSignal): Promise<void> {
-    const { queue, clock, limits } = this.#options
+    const { db, queue, clock, limits } = this.#options
     const { keepDeliveredMs, keepDeadMs, keepPipelinesMs, keepJobHooksMs } = limits
     const nowMs = clock.nowMs()
     const rows = this.#rows
     const kinds = [
       () => queue.prune(nowMs - keepDeliveredMs, rows),
       () => queue.prune(nowMs - keepDeadMs, rows, 'dead'),
-      () => this.#write((tx) => deletePipelinesBefore(tx, nowMs - keepPipelinesMs, rows)),
-      () => this.#write((tx) => deleteJobNewsBefore(tx, nowMs - keepJobHooksMs, rows)),
+      () => db.write((tx) => deletePipelinesBefore(tx, nowMs - keepPipelinesMs, rows)),
+      () => db.write((tx) => deleteJobNewsBefore(tx, nowMs - keepJobHooksMs, rows)),
     ]
     for (const step of kinds) {
-      for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) if ((await step()) < rows) break
+      for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) {
+        const deleted = await step()
+        // SQLite answers at once: a whole round would pass before anybody else had a turn.
+        await setImmediate()
+        if (deleted < rows) break
+      }
     }
     await this.#sweepRecords(nowMs - Math.min(keepDeliveredMs, keepDeadMs), signal)
   }
@@ -56,13 +61,10 @@ export class Retention {
   async #sweepRecords(beforeMs: number, signal: AbortSignal | undefined): Promise<void> {
     for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) {
       const after = this.#place
-      const { next } = await this.#write((tx) => deleteDoneRecords(tx, { after, beforeMs, limit: this.#rows }))
+      const next = await this.#options.db.write((tx) => deleteDoneRecords(tx, { after, beforeMs, limit: this.#rows }))
       this.#place = next ?? beginning
+      await setImmediate()
       if (next === undefined) return
     }
-  }
-
-  #write<Result>(work: (tx: Transaction<ExporterTables>) => Promise<Result>): Promise<Result> {
-    return this.#options.db.write(work)
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ClaimedDelivery, Outcome } from '@penstock/delivery'
 import type { EncodedChunk } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
@@ -233,3 +234,102 @@ test('until all are settled nothing is accepted twice, and all that is not refus
     }),
   )
 })
+
+test('a small export ahead of large ones is sent before them, however long they take', async () => {
+  const receiver = new Receiver()
+  const { send, clock } = setUp(receiver, { onAttempt: () => void clock.advance(600) })
+  expect(await send([delivery('a'), delivery('b|c|d')], never)).toMatchObject([{ outcome: accepted }, undefined])
+  expect(receiver.asked).toEqual(['a', 'b'])
+})
+
+test.each([
+  {
+    name: 'a conversion that breaks off',
+    change: {},
+    breaksAt: 2,
+  },
+  {
+    name: 'progress that cannot be kept',
+    change: {
+      keepProgress: async () => {
+        throw new Error('the database is away')
+      },
+    },
+    breaksAt: Number.POSITIVE_INFINITY,
+  },
+])('$name takes nobody with it, and what was accepted of it is not sent again', async ({ change, breaksAt }) => {
+  const receiver = new Receiver()
+  const troubles: unknown[] = []
+  const { send } = setUp(receiver, {
+    plan: async (subject) => ({
+      endpoint: receiver,
+      chunks: {
+        *[Symbol.iterator]() {
+          for (const [index, text] of subject.split('|').entries()) {
+            if (index === breaksAt) throw new Error('a bug')
+            yield chunk(text)
+          }
+        },
+      },
+    }),
+    onTrouble: (error) => troubles.push(error),
+    ...change,
+  })
+  const [small, large, behind] = await send([delivery('a'), delivery('b|c|d'), delivery('e')], never)
+  expect([small?.outcome, behind?.outcome]).toEqual([accepted, accepted])
+  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error' })
+  expect(troubles).toHaveLength(1)
+  await send([delivery('b|c|d', large!.progress)], never)
+  expect(receiver.acceptedTexts.toSorted()).toEqual([...new Set(receiver.acceptedTexts)].toSorted())
+})
+
+test('a request that breaks leaves those that were accepted before it as they are', async () => {
+  const receiver = new Receiver((text) => {
+    if (text === 'b') throw new Error('a bug')
+    return accepted
+  })
+  const { send } = setUp(receiver, { maxSharedBytes: 1 })
+  expect(await send([delivery('a'), delivery('b'), delivery('c')], never)).toMatchObject([
+    { outcome: accepted },
+    { outcome: { kind: 'retry', reason: 'internal error' }, isOurFault: true },
+    { outcome: accepted },
+  ])
+})
+
+test('time that runs out while halving counts as an attempt, so that it is not begun anew for ever', async () => {
+  const receiver = new Receiver(() => malformed)
+  const { send, clock } = setUp(receiver, { onAttempt: () => void clock.advance(600) })
+  const attempts = await send(
+    ['a', 'b', 'c', 'd'].map((subject) => delivery(subject)),
+    never,
+  )
+  expect(receiver.asked).toEqual(['abcd', 'ab'])
+  for (const attempt of attempts) expect(attempt?.outcome).toEqual({ ...malformedLater, reason: 'HTTP 400' })
+})
+const malformedLater = { kind: 'retry', retryAfterMs: 0 }
+
+test('chunks that are passed over let others have their turn', async () => {
+  const receiver = new Receiver()
+  const { send } = setUp(receiver)
+  const texts = Array.from({ length: 50 }, (_, index) => `${index}`)
+  const digests = texts.slice(1).map((text) => createHash('sha256').update(text).digest('base64url').slice(0, 22))
+  const ticks = countTicks()
+  await send([delivery(texts.join('|'), digests.join(' '))], never)
+  expect(receiver.asked).toEqual(['0'])
+  expect(ticks()).toBeGreaterThanOrEqual(49)
+})
+
+/** How often the event loop has gone round since. */
+function countTicks(): () => number {
+  let ticks = 0
+  let isOver = false
+  const tick = () => {
+    ticks += 1
+    if (!isOver) setImmediate(tick)
+  }
+  setImmediate(tick)
+  return () => {
+    isOver = true
+    return ticks
+  }
+}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Attempt, ClaimedDelivery, Outcome, Send } from '@penstock/delivery'
 import { type EncodedChunk, joinChunks } from '@penstock/otlp'
 import type { Clock } from '@penstock/runtime'
@@ -76,22 +77,26 @@ class BatchRun {
     return !this.#signal.aborted && this.#options.clock.nowMs() < this.#untilMs
   }
 
-  over(delivery: ClaimedDelivery, outcome: Outcome, progress = ''): void {
-    this.attempts.set(delivery, { outcome, progress })
+  conclude(delivery: ClaimedDelivery, outcome: Outcome, progress = ''): void {
+    this.attempts.set(delivery, { outcome, progress, ...(outcome === interrupted && { isOurFault: true }) })
   }
 
   /** Sends it, or keeps it for a request that it shares. */
   async start(delivery: ClaimedDelivery): Promise<void> {
     const prepared = await this.#prepare(delivery)
     if ('kind' in prepared) {
-      this.over(delivery, prepared, delivery.progress)
+      this.conclude(delivery, prepared, delivery.progress)
       return
     }
     const { endpoint, first, isLarge } = prepared
     if (this.#shut.has(endpoint)) return
-    if (first === undefined) this.over(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
-    else if (isLarge || delivery.progress !== '') await this.#sendLarge(delivery, prepared)
-    else await this.#addSmall(endpoint, { delivery, chunk: first })
+    if (first === undefined)
+      this.conclude(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
+    else if (isLarge || delivery.progress !== '') {
+      // Those before it would wait for all of its chunks, and for those of the next large one as well.
+      await this.#sendGathered(endpoint)
+      await this.#sendLarge(delivery, prepared)
+    } else await this.#addSmall(endpoint, { delivery, chunk: first })
   }
 
   async #prepare({ subject }: ClaimedDelivery): Promise<Prepared | Outcome> {
@@ -103,13 +108,24 @@ class BatchRun {
       const [first, second] = [begun.next(), begun.next()]
       return { endpoint, chunks, first: first.done ? undefined : first.value, isLarge: !second.done }
     } catch (error) {
-      this.#options.onTrouble(error)
-      return { kind: 'retry', retryAfterMs: 0, reason: 'internal error' }
+      return this.#interrupted(error)
     }
   }
 
+  /** Whatever was being sent may have arrived. */
+  #interrupted(error: unknown): Outcome {
+    this.#options.onTrouble(error)
+    return interrupted
+  }
+
   async sendRest(): Promise<void> {
-    for (const [endpoint, group] of this.#groups) await this.#sendGroup(endpoint, group)
+    for (const endpoint of [...this.#groups.keys()]) await this.#sendGathered(endpoint)
+  }
+
+  async #sendGathered(endpoint: PlannedExport['endpoint']): Promise<void> {
+    const group = this.#groups.get(endpoint)
+    this.#groups.delete(endpoint)
+    if (group !== undefined) await this.#sendGroup(endpoint, group)
   }
 
   /** In their order, each request within the limit, or with one alone. JSON cannot be joined without reading it. */
@@ -124,37 +140,62 @@ class BatchRun {
   /** An item that is refused for what it is takes nobody with it. */
   async #sendGroup(endpoint: PlannedExport['endpoint'], group: readonly Small[]): Promise<void> {
     const deliveries = group.map(({ delivery }) => delivery)
-    const chunk = joinChunks(group.map((small) => small.chunk))
-    const outcome = await this.#try(endpoint, chunk, deliveries)
+    const outcome = await this.#tryGroup(endpoint, group, deliveries)
     if (outcome === undefined) return
     if (outcome.kind === 'dead' && !outcome.authentication && group.length > 1) {
       const middle = Math.ceil(group.length / 2)
       await this.#sendGroup(endpoint, group.slice(0, middle))
       await this.#sendGroup(endpoint, group.slice(middle))
+      // Where the time is over, the search counts as an attempt: given back as if unsent, it would begin anew for ever.
+      const { reason } = outcome
+      for (const delivery of deliveries.filter((each) => !this.attempts.has(each))) {
+        this.conclude(delivery, { kind: 'retry', retryAfterMs: 0, reason })
+      }
       return
     }
-    for (const delivery of deliveries) this.over(delivery, shared(outcome, group.length))
+    for (const delivery of deliveries) this.conclude(delivery, shared(outcome, group.length))
+  }
+
+  async #tryGroup(
+    endpoint: PlannedExport['endpoint'],
+    group: readonly Small[],
+    deliveries: readonly ClaimedDelivery[],
+  ): Promise<Outcome | undefined> {
+    try {
+      return await this.#try(endpoint, joinChunks(group.map(({ chunk }) => chunk)), deliveries)
+    } catch (error) {
+      return this.#interrupted(error)
+    }
   }
 
   async #sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
     const accepted = new Set(delivery.progress === '' ? [] : delivery.progress.split(' '))
     const told: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
-    for (const chunk of chunks) {
-      const digest = digestOf(chunk)
-      if (accepted.has(digest)) continue
-      const outcome = await this.#try(endpoint, chunk, [delivery])
-      if (outcome === undefined) return
-      if (outcome.kind !== 'delivered') {
-        this.over(delivery, outcome, [...accepted].join(' '))
-        return
+    const progress = () => [...accepted].join(' ')
+    try {
+      for (const chunk of chunks) {
+        const digest = digestOf(chunk)
+        if (accepted.has(digest)) {
+          // Nothing else is awaited while those are made that go nowhere.
+          await setImmediate()
+          continue
+        }
+        const outcome = await this.#try(endpoint, chunk, [delivery])
+        if (outcome === undefined) return
+        if (outcome.kind !== 'delivered') {
+          this.conclude(delivery, outcome, progress())
+          return
+        }
+        accepted.add(digest)
+        told.rejectedItems += outcome.rejectedItems
+        told.message ||= outcome.message
+        // Not ours any more: whoever has it now will see to the rest.
+        if (!(await this.#options.keepProgress(delivery, progress()))) return
       }
-      accepted.add(digest)
-      told.rejectedItems += outcome.rejectedItems
-      told.message ||= outcome.message
-      // Not ours any more: whoever has it now will see to the rest.
-      if (!(await this.#options.keepProgress(delivery, [...accepted].join(' ')))) return
+      this.conclude(delivery, { kind: 'delivered', ...told })
+    } catch (error) {
+      this.conclude(delivery, this.#interrupted(error), progress())
     }
-    this.over(delivery, { kind: 'delivered', ...told })
   }
 
   /** `undefined`: not sent, or given up because the process ends; the queue will offer it again. */
@@ -171,6 +212,8 @@ class BatchRun {
     return outcome
   }
 }
+
+const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' }
 
 /** Which of them the rejected items belong to is not known. */
 function shared(outcome: Outcome, count: number): Outcome {

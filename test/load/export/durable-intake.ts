@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { migrate, openDatabase } from '@penstock/db'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import Sqlite from 'better-sqlite3'
+import { signals } from '../../export/exporting-service.ts'
 import { numberedPipeline } from '../../export/numbered-pipeline.ts'
-import { eachOf, numbers, openExporter, received, signals } from './exporter-stock.ts'
+import { eachOf, numbers, openExporter, received } from './exporter-stock.ts'
 
 /** The record, and one delivery per signal. What the intake writes beyond that is not counted. */
 export const ROWS = 1 + signals.length
@@ -78,7 +79,9 @@ export async function intake(): Promise<IntakeRound> {
 /** The same, with the reading of the bodies. */
 export async function readingIntake(): Promise<IntakeRound> {
   await using own = await openExporter('http://127.0.0.1:9')
-  return await timed(() => eachOf(numbers(PIPELINES), TOGETHER, (number) => own.exporter.intake.receive(received(number))))
+  return await timed(() =>
+    eachOf(numbers(PIPELINES), TOGETHER, (number) => own.exporter.intake.receive(received(number))),
+  )
 }
 
 async function timed(work: () => Promise<unknown>): Promise<IntakeRound> {

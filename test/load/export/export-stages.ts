@@ -6,8 +6,9 @@ import { DeliveryQueue, type DeliveryTables, Drain, HttpClient } from '@penstock
 import { defaultExportLimits, OtlpEndpoint, readBody } from '@penstock/exporter'
 import { joinChunks, RequestEncoder } from '@penstock/otlp'
 import { systemClock } from '@penstock/runtime'
+import { signals } from '../../export/exporting-service.ts'
 import { numberedPipeline } from '../../export/numbered-pipeline.ts'
-import { eachOf, numbers, type OwnExporter, openExporter, received, signals } from './exporter-stock.ts'
+import { eachOf, numbers, type OwnExporter, openExporter, received } from './exporter-stock.ts'
 import { type Sink, startSink } from './sink-process.ts'
 
 const PIPELINES = 5_120

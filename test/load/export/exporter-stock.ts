@@ -15,9 +15,9 @@ import {
   readBody,
 } from '@penstock/exporter'
 import { jsonLog, systemClock } from '@penstock/runtime'
+import { signals, tokens } from '../../export/exporting-service.ts'
 import { numberedPipeline } from '../../export/numbered-pipeline.ts'
 
-export const signals = ['traces', 'metrics', 'logs'] as const
 const SCOPE = 'source:forge'
 
 /** An exporter in this process, on a database of its own. */
@@ -43,7 +43,7 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
     log: jsonLog(process.stderr, Date.now),
     client,
     optionsOf: () => options,
-    destinationOf: async () => ({ url, token: 'token-of-the-source', encoding: 'protobuf' }),
+    destinationOf: async () => ({ url, token: tokens.source, encoding: 'protobuf' }),
     limits: defaultExportLimits,
   })
   return {

@@ -3,56 +3,47 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSeconds } from '../../collector/process-cpu.ts'
-import { CoreProcess, ROOT_TOKEN } from '../../core/core-process.ts'
+import { type CoreProcess, ROOT_TOKEN } from '../../core/core-process.ts'
+import { exportedProject, SOURCE, SOURCE_SECRET, startService } from '../../export/exporting-service.ts'
 import { numberedPipeline } from '../../export/numbered-pipeline.ts'
 import { type LoadResult, type WrkRequest, wrkRequests } from '../gateway/wrk.ts'
-import { signals } from './exporter-stock.ts'
 import type { Sink } from './sink-process.ts'
 
-export const SOURCE = 'forge'
-export const SOURCE_SECRET = 'secret-of-the-forge'
 const EXAMPLE = 77_777_777
 
 /** A core in a process of its own, with a project and a source whose pipelines are exported in all signals. */
 export class ServedIntake implements AsyncDisposable {
-  core: CoreProcess
+  readonly #core: CoreProcess
   readonly #dataDir: string
-  readonly #endpoint: string
-  projectId = 0
+  readonly #projectId: number
   /** The next pipeline that nobody has sent. */
   #next = 1
 
   static async start(endpoint: string): Promise<ServedIntake> {
     const dataDir = mkdtempSync(join(tmpdir(), 'penstock-served-'))
-    const served = new ServedIntake(dataDir, endpoint, await startCore(dataDir, endpoint))
-    const { id } = await served.core.must('POST', '/projects', { name: 'work', path: 'work' })
-    const draft = { key: 'SVC_OBSERVABILITY_EXPORT', value: signals.join(',') }
-    await served.core.must('POST', `/projects/${id}/variables`, draft)
-    served.projectId = id
-    return served
+    const core = await startService(dataDir, endpoint)
+    return new ServedIntake(dataDir, core, await exportedProject(core))
   }
 
-  private constructor(dataDir: string, endpoint: string, core: CoreProcess) {
+  private constructor(dataDir: string, core: CoreProcess, projectId: number) {
     this.#dataDir = dataDir
-    this.#endpoint = endpoint
-    this.core = core
+    this.#core = core
+    this.#projectId = projectId
   }
 
   get database(): string {
     return join(this.#dataDir, 'core.db')
   }
 
-  async restart(): Promise<void> {
-    await this.core.end()
-    this.core = await startCore(this.#dataDir, this.#endpoint)
-  }
-
   cpuSeconds(): number {
-    return cpuSeconds(this.core.pid)
+    return cpuSeconds(this.#core.pid)
   }
 
   /** As fast as they are answered. Each is a pipeline of its own. */
-  async load(how: 'put' | 'hook', { seconds, connections }: { seconds: number; connections: number }): Promise<LoadResult> {
+  async load(
+    how: 'put' | 'hook',
+    { seconds, connections }: { seconds: number; connections: number },
+  ): Promise<LoadResult> {
     const first = this.#next
     const result = await wrkRequests({ ...this.#request(how, first), connections }, seconds)
     // With those that were under way at the end.
@@ -62,9 +53,9 @@ export class ServedIntake implements AsyncDisposable {
 
   #request(how: 'put' | 'hook', first: number): WrkRequest {
     const isPut = how === 'put'
-    const path = isPut ? `/api/v4/projects/${this.projectId}/pipeline_records/` : `/hooks/pipelines/${SOURCE}`
+    const path = isPut ? `/api/v4/projects/${this.#projectId}/pipeline_records/` : `/hooks/pipelines/${SOURCE}`
     return {
-      port: Number(new URL(this.core.url).port),
+      port: Number(new URL(this.#core.url).port),
       method: isPut ? 'PUT' : 'POST',
       path,
       headers: {
@@ -83,16 +74,9 @@ end`,
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.core[Symbol.asyncDispose]()
+    await this.#core[Symbol.asyncDispose]()
     rmSync(this.#dataDir, { recursive: true, force: true })
   }
-}
-
-function startCore(dataDir: string, endpoint: string): Promise<CoreProcess> {
-  const source = { secretToken: SOURCE_SECRET, signals, endpoint }
-  return CoreProcess.start(dataDir, {
-    env: { PENSTOCK_EXPORT_ENDPOINT: endpoint, PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }) },
-  })
 }
 
 const LOOK_AGAIN_MS = 20

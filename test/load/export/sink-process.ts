@@ -37,9 +37,9 @@ export async function startSink(port = 0): Promise<Sink> {
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  const closed = once(child, 'close')
+  const exited = once(child, 'exit')
   child.disconnect()
-  await closed
+  await exited
 }
 
 export const countsOf = ({ ledger, again, requests }: Upstream): SinkCounts => ({

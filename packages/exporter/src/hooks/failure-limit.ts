@@ -1,6 +1,6 @@
 const PERIOD_MS = 60_000
 /** Counted at the same time; while there are more, the further ones are not. */
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 
 /** Counts failures by key and minute. */
 export class FailureLimit {
@@ -22,7 +22,7 @@ export class FailureLimit {
   count(key: string, nowMs: number): boolean {
     const counts = this.#current(nowMs)
     const before = counts.get(key)
-    if (before === undefined && counts.size >= MOST_KEYS) return false
+    if (before === undefined && counts.size >= MAX_KEYS) return false
     counts.set(key, (before ?? 0) + 1)
     return before === undefined
   }

@@ -37,6 +37,8 @@ export interface HookLimits {
   readonly bodyBytes: number
   /** Of all bodies at the same time, from their first byte until they are taken. */
   readonly allBodiesBytes: number
+  /** Of those of one source: who can only sign is known at the end of the body, and until then anybody could be it. */
+  readonly sourceBodiesBytes: number
   /** Wrong credentials for one source from one address, beyond which all of that address are refused in that minute. */
   readonly failuresPerMinute: number
 }
@@ -45,6 +47,7 @@ export interface HookLimits {
 export const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
   allBodiesBytes: 128 * 1024 * 1024,
+  sourceBodiesBytes: 64 * 1024 * 1024,
   failuresPerMinute: 30,
 }
 
@@ -66,14 +69,55 @@ interface Accepted {
  * @see spec/pipeline-telemetry.md 1.1, 1.2, 2.6; spec/rest-part3-details.md 1.10
  */
 export function hooksListener(options: HooksOptions): RequestListener {
-  const { sources, intake, clock, log } = options
   const limits = { ...defaultHookLimits, ...options.limits }
-  const failures = new FailureLimit(limits.failuresPerMinute)
-  const ownName = options.serviceName.toLowerCase()
-  const tokenHeaders = ['x-gitlab-token', `x-${ownName}-token`]
+  const eventHeaders = ownAndForeign(options, 'event')
   let heldBytes = 0
+  const heldOf = new Map<Source, number>()
 
-  function enter(incoming: Incoming): Accepted {
+  async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
+    requireIdentity(raw)
+    let ownBytes = 0
+    const hold = (bytes: number) => {
+      const ofSource = (heldOf.get(source) ?? 0) + bytes
+      if (heldBytes + bytes > limits.allBodiesBytes || ofSource > limits.sourceBodiesBytes) throw overloaded()
+      heldBytes += bytes
+      heldOf.set(source, ofSource)
+      ownBytes += bytes
+    }
+    try {
+      const bytes = await readBytes(raw, limits.bodyBytes, hold)
+      const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
+      if (refusal !== undefined) refuse(refusal)
+      const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
+      return await take(options, source, event?.trim().toLowerCase(), bytes)
+    } finally {
+      heldBytes -= ownBytes
+      heldOf.set(source, (heldOf.get(source) ?? 0) - ownBytes)
+    }
+  }
+
+  const route = { method: 'POST', path: `${HOOKS_PATH}:source`, access: undefined, handle } as const
+  return serveRoutes(guarded([route], entrance(options, limits.failuresPerMinute)), {
+    renderError,
+    headers: apiHeaders,
+    log: options.log,
+    takesTrailingSlash: true,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+  })
+}
+
+/** Names in lower case, of which the first counts most. */
+const ownAndForeign = ({ serviceName }: HooksOptions, what: 'event' | 'token'): string[] => [
+  `x-${serviceName.toLowerCase()}-${what}`,
+  `x-gitlab-${what}`,
+]
+
+/** What is looked at before a body is read. */
+function entrance(options: HooksOptions, failuresPerMinute: number): (incoming: Incoming) => Accepted {
+  const { sources, clock, log } = options
+  const failures = new FailureLimit(failuresPerMinute)
+  const tokenHeaders = ownAndForeign(options, 'token')
+  return (incoming) => {
     const source = sources.get(incoming.path.slice(HOOKS_PATH.length).replace(/\/$/, ''))
     if (source === undefined) throw new HookRefusal(404)
     const key = `${source.name} ${subscriberOf(incoming.source)}`
@@ -90,53 +134,23 @@ export function hooksListener(options: HooksOptions): RequestListener {
     const refusal = refusalOfHead(source.credentials, incoming.raw.headers, tokenHeaders, nowMs)
     return refusal === undefined ? { source, refuse } : refuse(refusal)
   }
+}
 
-  async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
-    requireIdentity(raw)
-    let ownBytes = 0
-    const hold = (bytes: number) => {
-      if (heldBytes + bytes > limits.allBodiesBytes) throw overloaded()
-      heldBytes += bytes
-      ownBytes += bytes
-    }
-    try {
-      const bytes = await readBytes(raw, limits.bodyBytes, hold)
-      const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
-      if (refusal !== undefined) refuse(refusal)
-      const event = (raw.headers[`x-${ownName}-event`] ?? raw.headers['x-gitlab-event'])
-        ?.toString()
-        .trim()
-        .toLowerCase()
-      return await take(source, event, bytes)
-    } finally {
-      heldBytes -= ownBytes
-    }
-  }
-
-  async function take(source: Source, event: string | undefined, bytes: Buffer): Promise<Reply> {
-    if (event !== undefined && !recordEvents.includes(event)) return ignored
-    const receivedAtNs = clock.nowNs()
-    const body = recordIn(bytes, event, receivedAtNs)
-    if (body === undefined) return ignored
-    const { signals } = source
-    const scope = sourceScope(source)
-    const taken = await intake.receive({
-      scope,
-      body,
-      receivedAtNs,
-      plan: async () => ({ signals, destination: scope }),
-    })
-    return replyTo(taken)
-  }
-
-  const route = { method: 'POST', path: `${HOOKS_PATH}:source`, access: undefined, handle } as const
-  return serveRoutes(guarded([route], enter), {
-    renderError,
-    headers: apiHeaders,
-    log,
-    takesTrailingSlash: true,
-    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
-  })
+/** @param event as the header names it, in lower case */
+async function take(
+  { intake, clock }: HooksOptions,
+  source: Source,
+  event: string | undefined,
+  bytes: Buffer,
+): Promise<Reply> {
+  if (event !== undefined && !recordEvents.includes(event)) return ignored
+  const receivedAtNs = clock.nowNs()
+  const body = recordIn(bytes, event, receivedAtNs)
+  if (body === undefined) return ignored
+  const { signals } = source
+  const scope = sourceScope(source)
+  const plan = async () => ({ signals, destination: scope })
+  return replyTo(await intake.receive({ scope, body, receivedAtNs, plan }))
 }
 
 /** A webhook may have more triggers than ours; refusals would make its forge switch it off. */

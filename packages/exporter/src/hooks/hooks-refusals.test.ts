@@ -131,6 +131,24 @@ test('bodies that come slowly hold what they have sent, and what goes beyond the
   expect(refused).toMatchObject({ status: 202 })
 })
 
+test('one source whose bodies come slowly leaves the others their share', async () => {
+  const sources = { forge: { secretToken, signals }, signing: { signingToken, signals } }
+  await start({ sources, limits: { sourceBodiesBytes: Buffer.byteLength(body) + 9 } })
+  // Whether it is signed rightly is known at its end.
+  const slow = startRequest(receiver.urlOf('signing'), { method: 'POST', headers: signed('', id), agent: false })
+  const answer = answerTo(slow)
+  slow.write(' '.repeat(10))
+  const sendSigned = () => receiver.post(body, signed(body, id), 'signing')
+  let refused = await sendSigned()
+  for (let tries = 0; refused.status === 202 && tries < 200; tries += 1) refused = await sendSigned()
+  expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+  expect(await receiver.send(body)).toMatchObject({ status: 202 })
+  slow.destroy()
+  await expect(answer).rejects.toThrow()
+  for (let tries = 0; refused.status === 503 && tries < 200; tries += 1) refused = await sendSigned()
+  expect(refused).toMatchObject({ status: 202 })
+})
+
 test('while too many wait for the database, hooks are told to come again, and nothing is lost of those that were taken', async () => {
   await start({ exportLimits: { maxWaiting: 1, maxGroup: 1 } })
   const gate = new Gate()
@@ -140,15 +158,15 @@ test('while too many wait for the database, hooks are told to come again, and no
   const answers = Array.from({ length: 8 }, async () => {
     const answer = await receiver.send(body)
     if (answer.status === 503) refused += 1
-    if (refused === 6) allRefused.open()
+    if (refused === 7) allRefused.open()
     return answer
   })
-  // One is in its transaction, one waits for the next.
+  // One waits for its turn.
   await allRefused.opened
   gate.open()
   await writing
   const told = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
-  expect(told.toSorted()).toEqual(['202 ', '202 ', ...Array(6).fill('503 5')])
+  expect(told.toSorted()).toEqual(['202 ', ...Array(7).fill('503 5')])
   expect(await receiver.keys()).toHaveLength(1)
 })
 

@@ -38,9 +38,9 @@ export class SourcesError extends Error {
   override readonly name = 'SourcesError'
 }
 
-const MOST_SOURCES = 1_000
+const MAX_SOURCES = 1_000
 /** The old and the new one while they are exchanged, and some. */
-const MOST_CREDENTIALS = 8
+const MAX_CREDENTIALS = 8
 /** Short enough for a path and a key, and nothing that has to be escaped there. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** Base64 of the 24 to 64 bytes that Standard Webhooks asks for. */
@@ -50,7 +50,7 @@ const MAX_KEY_BYTES = 64
 const oneOrSeveral = <Item extends z.ZodType>(item: Item) =>
   z.preprocess(
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),
-    z.array(item).min(1).max(MOST_CREDENTIALS).optional(),
+    z.array(item).min(1).max(MAX_CREDENTIALS).optional(),
   )
 
 /** As a header carries it: a forge takes line breaks out, and a parser the blanks around it. */
@@ -135,7 +135,7 @@ export function readSources(json: unknown): Sources {
     throw new SourcesError('the sources must be an object, with one property per source')
   }
   const entries = Object.entries(json)
-  if (entries.length > MOST_SOURCES) throw new SourcesError(`there may be at most ${MOST_SOURCES} sources`)
+  if (entries.length > MAX_SOURCES) throw new SourcesError(`there may be at most ${MAX_SOURCES} sources`)
   const problems: string[] = []
   const sources = new Map<string, Source>()
   for (const [name, value] of entries) {
@@ -145,7 +145,7 @@ export function readSources(json: unknown): Sources {
     }
     const read = sourceSchema.safeParse(value)
     if (read.success) sources.set(name, sourceOf(name, read.data))
-    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${told(issue)}`))
+    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${problemText(issue)}`))
   }
   if (problems.length > 0) throw new SourcesError(problems.join('\n'))
   return sources
@@ -165,7 +165,7 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
 }
 
 /** The validator's own messages name what was expected, and never quote what was found. */
-function told({ path, message }: z.core.$ZodIssue): string {
+function problemText({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`
 }
 
