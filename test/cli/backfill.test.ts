@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { decodeRequest, type Span } from '@penstock/otlp'
-import { ManualClock, type RecordedRequest, refusedUrl, type ScriptedReply } from '@penstock/testkit'
+import { Gate, ManualClock, type RecordedRequest, refusedUrl, type ScriptedReply } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { penstock, Sink } from '../command-line.ts'
 import { accepted, backfill, idsUpTo, receiver, stateFile, tracesOf, upTo } from './backfill-run.ts'
@@ -215,7 +215,7 @@ describe('a forge in trouble', () => {
   })
 
   test.each([
-    { status: 401, complaint: 'HTTP 401 Unauthorized: the access token is missing, wrong or expired' },
+    { status: 401, complaint: 'HTTP 401 Unauthorized: the access token is wrong or expired' },
     { status: 403, complaint: 'HTTP 403 Forbidden: the access token may not read this; it needs the scope read_api' },
     { status: 404, complaint: 'HTTP 404 Not Found: nothing there that this access token may see' },
     { status: 400, complaint: 'HTTP 400 Bad Request\n' },
@@ -238,6 +238,15 @@ describe('a forge in trouble', () => {
     )
     expect(tracesOf(later.server.requests)).toEqual(['1', '2', '3', '4'])
     expect(later.forge.paths.filter((path) => path.includes('page=3'))).toHaveLength(1)
+  })
+
+  test.each([401, 403, 404])('%i without a token: says that none was given', async (status) => {
+    const { forge, run } = await setting(upTo(1))
+    forge.trouble = () => reply(status)
+    const { stderr } = await backfill({ ...run, world: { env: { PENSTOCK_FORGE_TOKEN: '' } } })
+    expect(stderr).toMatch(
+      /^penstock: \/projects\/ops%2Ftools: HTTP 40\d [\w ]+: no access token was given \(--private-token or PENSTOCK_FORGE_TOKEN\)\n$/,
+    )
   })
 
   test('the token follows no redirect', async () => {
@@ -337,6 +346,24 @@ describe('a receiver in trouble', () => {
     expect(outcome.exitCode).toBe(1)
     expect(lastLine(outcome.stdout)).toMatch(/^not everything was accepted; stopped: HTTP 401 Unauthorized/)
     expect(forge.server.requests.length).toBeLessThan(120)
+  })
+
+  test('a refused token is told once and first, and nothing is called exported', async () => {
+    const forge = await ScriptedForge.start([{ id: 1, status: 'running' }, { id: 2 }, { id: 3 }])
+    const open = new Gate()
+    const server = await receiver((_, index) =>
+      index === 0
+        ? { play: 'reply', status: 401, after: server.received(4) }
+        : { play: 'reply', status: 200, after: open.opened },
+    )
+    const outcome = await backfill({ from: forge.server.url, endpoint: server.url, state: await stateFile() })
+    open.open()
+    expect(outcome.exitCode).toBe(1)
+    const told = outcome.stdout.split('\n\n')[1]!.split('\n')
+    expect(told[0]).toMatch(/^traces: HTTP 401 Unauthorized/)
+    expect(outcome.stdout.match(/stopped while/g) ?? []).toHaveLength(0)
+    expect(outcome.stderr).not.toContain('exported')
+    expect(outcome.stderr).toMatch(/^\d converted, 1 skipped, 0 refused$/m)
   })
 
   test('a pipeline of many chunks is accepted with its last one', async () => {

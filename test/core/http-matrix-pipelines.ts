@@ -3,7 +3,7 @@ import { bridge, job, listedPipeline, listOf, pipeline, pipelineExport } from '.
 
 const list = '/projects/:id/pipelines'
 const one = `${list}/:pipeline_id`
-const run = { id: 31, status: 'success', ref: 'main' }
+const run = { status: 'success', ref: 'main' }
 
 /** As the platform has it while project-based pipeline visibility is on. */
 const reads = { spec: 'design.md 6; platform', may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
@@ -14,8 +14,8 @@ export const pipelineRows: readonly MatrixRow[] = [
     spec: 'design.md 6',
     may: { project: 30 },
     answer: [201, pipeline],
-    at: { pipeline_id: '31' },
-    send: { object_attributes: run, builds: [{ id: 380, status: 'success' }] },
+    at: { pipeline_id: '{id}' },
+    send: { object_attributes: { id: '{id}', ...run }, builds: [{ id: 380, status: 'success' }] },
     job: true,
   },
   {
@@ -24,7 +24,7 @@ export const pipelineRows: readonly MatrixRow[] = [
     may: { project: 30 },
     answer: [200, pipeline],
     needs: ['pipeline'],
-    send: { object_attributes: { ...run, finished_at: '2026-02-03 04:00:00 UTC' } },
+    send: { object_attributes: { id: '{pipeline_id}', ...run, finished_at: '2026-02-03 04:00:00 UTC' } },
     job: true,
   },
   { call: `GET ${list}`, ...reads, answer: [200, listOf(listedPipeline)] },

@@ -52,7 +52,10 @@ export interface MatrixRow {
   /** Of success; without a shape the answer has no body; `text`: it is not JSON. */
   readonly answer: readonly [status: number, shape?: Shape | 'text']
   readonly needs?: readonly Thing[]
-  /** Parameters: of GET and DELETE in the query, else in the body. `{user}` stands for what `needs` has made. */
+  /**
+   * Parameters: of GET and DELETE in the query, else in the body. `{user}` stands for what `needs` has made; within an object,
+   * and alone in its text, it is a number where that is one.
+   */
   readonly send?: Readonly<Record<string, unknown>>
   /** Parameters in the path, where they are others than `needs` has made. */
   readonly at?: Readonly<Record<string, string>>

@@ -33,6 +33,7 @@ interface Making {
   readonly caller: User
 }
 
+const FIRST_PIPELINE = 1_000_000
 const WEEK = { startDate: '2026-02-01', dueDate: '2026-02-08' }
 
 /** How each comes to be there, on behalf of the administrator; what can be said of it afterwards. */
@@ -124,15 +125,17 @@ const makers: Readonly<Record<Thing, (making: Making) => Promise<Values>>> = {
     return { key: 'KEY' }
   },
   pipeline: async ({ stage: { world, root }, parent }) => {
+    // No two projects have pipelines of one id.
+    const id = FIRST_PIPELINE + parent!.id
     await world.perform(root, putPipelineRecord, {
       project: parent!.id,
-      pipelineId: 31,
-      objectAttributes: { id: 31, status: 'success', ref: 'main' },
+      pipelineId: id,
+      objectAttributes: { id, status: 'success', ref: 'main' },
       builds: [{ id: 380, status: 'success' }],
       bridges: [{ id: 381, status: 'success' }],
       payload: '',
     })
-    return { pipeline_id: 31, job_id: 380 }
+    return { pipeline_id: id, job_id: 380 }
   },
   repository: ({ stage, parent }) => withRepository(stage, parent!),
   branch: ({ stage, parent }) => withBranch(stage, parent!),

@@ -106,9 +106,11 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
     const value = row.at?.[name] === undefined ? values[name] : filled(row.at[name])
     return encodeURIComponent(value ?? expect.unreachable(name))
   })
-  const sent = Object.entries(row.send ?? {}).map(
-    ([name, value]) => [name, typeof value === 'string' ? filled(value) : value] as const,
-  )
+  const member = (_: string, value: unknown) =>
+    typeof value === 'string' ? (values[/^\{(\w+)\}$/.exec(value)?.[1] ?? ''] ?? value) : value
+  const sent = Object.entries(row.send ?? {}).map(([name, value]) => {
+    return [name, typeof value === 'string' ? filled(value) : JSON.parse(JSON.stringify(value, member))] as const
+  })
   if (method === 'GET' || method === 'DELETE') {
     const query = new URLSearchParams(sent.map(([name, value]): [string, string] => [name, String(value)]))
     return stage.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })

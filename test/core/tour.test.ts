@@ -10,7 +10,8 @@ const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.m
 testWithCurl('the tour of the core and its first steps show what they say', async () => {
   const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
   const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
-  expect([tour.length, firstSteps.length]).toEqual([2, 3])
+  const record = shellBlocks('docs/core.md', '## Pipelines', '## What holds')
+  expect([tour.length, firstSteps.length, record.length]).toEqual([2, 3, 1])
   await using directory = await temporaryDirectory()
   const dataDir = join(directory.path, 'data')
   await using core = await CoreProcess.start(dataDir)
@@ -22,7 +23,7 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
     ...{ username: 'noor', name: 'Noor', email: 'noor@example.test', force_random_password: true },
   })
 
-  const script = [...tour, ...firstSteps]
+  const script = [...tour, ...firstSteps, ...record]
     .join('')
     .replaceAll('http://127.0.0.1:8080', origin)
     .replaceAll('npx penstock', `node ${bin}`)
@@ -34,7 +35,8 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
     .split('\n')
     .filter((line) => /^[[{]/.test(line))
     .map((line) => JSON.parse(line))
-  const [root, group, project, milestone, issue, closed, burndown, , commits, token, member, signedIn, garden] = answers
+  const [root, group, project, milestone, issue, closed, burndown, , commits, token, member, signedIn, garden, run] =
+    answers
   expect([root.username, group.full_path, project.path_with_namespace]).toEqual(['root', 'ops', 'ops/tools'])
   expect([milestone.group_id, issue.iid, issue.milestone.id]).toEqual([group.id, 1, milestone.id])
   expect(closed.state).toBe('closed')
@@ -43,7 +45,8 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
   expect(token).toMatchObject({ user_id: member.id, token: expect.stringMatching(/^svcpat-/) })
   expect(member).toMatchObject({ username: 'mira', access_level: 30 })
   expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
-  expect(answers).toHaveLength(13)
+  expect(run).toMatchObject({ id: 31, project_id: project.id, status: 'success', ref: 'main' })
+  expect(answers).toHaveLength(14)
 
   expect(stdout).toMatch(/^ok {4}\S+core\.db is up to date$/m)
   expect(stdout).toMatch(/^[0-9a-f]{64}\nsvcoas-[0-9a-f]{64}\nsvccbt-[0-9A-Za-z]{43}$/m)

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { signalNames } from '@penstock/otlp'
 import { expect, test } from 'vitest'
-import { caseFile } from '../fixtures.ts'
 import { accept, startSink } from '../gateway/accepting-sink.ts'
 import { until } from '../gateway/until.ts'
 import { finished, running } from './pipelines.ts'
@@ -45,6 +44,12 @@ async function enforcedToken(service: Service): Promise<string> {
   return token
 }
 
+/** A project as hooks name it, from what the API shows. */
+// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+const hookProject = ({ id, name, web_url, path_with_namespace, default_branch }: any) => ({
+  ...{ id, name, web_url, path_with_namespace, default_branch },
+})
+
 test('a pipeline that finishes goes through the gateway once per signal, byte for byte as convert makes it', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const upstream = { PENSTOCK_UPSTREAM: sink.url, PENSTOCK_PASS_CREDENTIAL_THROUGH: 'true' }
@@ -59,7 +64,10 @@ test('a pipeline that finishes goes through the gateway once per signal, byte fo
   expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with Bearer ${token}`))
 
   const outside = join(dataDir, 'converted')
-  const conversion = ['convert', caseFile('push-pipeline-five-jobs-three-stages'), '--encoding', 'protobuf']
+  const own = join(dataDir, 'own.json')
+  const shown = await call(service, 'GET', `/projects/${project}`)
+  writeFileSync(own, JSON.stringify({ ...JSON.parse(finished()), project: hookProject(shown) }))
+  const conversion = ['convert', own, '--encoding', 'protobuf']
   const received = ['--received-at', isoOf(receivedAtNs(sink)), '--service-name', 'svc-ci']
   expect(await beside(dataDir, ...conversion, ...received, '--output', outside)).toMatchObject({ exitCode: 0 })
   for (const request of sink.requests) {
@@ -163,16 +171,16 @@ test('ten concurrent identical records are one export', async () => {
   expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with nothing`))
 })
 
-test('two projects may have a pipeline of one number; each is exported', async () => {
+test('two projects export with a token each', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
-  for (const [path, token] of [
-    ['one', 'token-of-one'],
-    ['other', 'token-of-the-other'],
+  for (const [path, token, id] of [
+    ['one', 'token-of-one', 31],
+    ['other', 'token-of-the-other', 32],
   ] as const) {
-    await put(service, await newProject(service, path, { [EXPORT]: 'traces', [TOKEN]: token }), finished())
+    await put(service, await newProject(service, path, { [EXPORT]: 'traces', [TOKEN]: token }), finished(id), id)
   }
-  await untilQueued(dataDir, ['delivered 31 traces', 'delivered 31 traces'])
+  await untilQueued(dataDir, ['delivered 31 traces', 'delivered 32 traces'])
   expect(bearersOf(sink).toSorted()).toEqual([
     'traces with Bearer token-of-one',
     'traces with Bearer token-of-the-other',

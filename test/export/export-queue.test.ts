@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { type CoreTables, insertProject, insertUser } from '@penstock/core'
 import { openDatabase } from '@penstock/db'
-import { DeliveryQueue, type DeliveryTables } from '@penstock/delivery'
+import { DeliveryQueue } from '@penstock/delivery'
+import type { ExporterTables } from '@penstock/exporter'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../cli/temporary-directory.ts'
@@ -29,7 +30,7 @@ async function world() {
   }
   const run = (...args: readonly string[]) => penstock(args, { env })
   await run('migrate')
-  const db = openDatabase<CoreTables & DeliveryTables>(join(directory.path, 'core.db'))
+  const db = openDatabase<CoreTables & ExporterTables>(join(directory.path, 'core.db'))
   await db.write(async (tx) => {
     const context = { db: tx, nowMs: enqueuedMs }
     const draft = { username: 'mira', name: 'Mira', email: 'mira@example.test', isAdministrator: false }
@@ -47,6 +48,20 @@ async function world() {
   ] as const
   const settled = claimed.map((delivery, index) => ({ delivery, settlement: settlements[index]! }))
   await queue.settle(settled, enqueuedMs + 60_000)
+  await db.write((tx) =>
+    tx
+      .insertInto('export_records')
+      .values({
+        key: 'project:1 svc.example.test 31',
+        scope: 'project:1',
+        body: '{}',
+        received_at_ns: '0',
+        root_id: '31',
+        root_from: 'own',
+        enqueued_at_ms: enqueuedMs,
+      })
+      .execute(),
+  )
   await db.close()
   return { run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
@@ -56,16 +71,26 @@ test('list shows whose, which pipeline, since when and why; by default dead ones
   expect(await cli.run('export-queue', 'list')).toMatchObject({
     exitCode: 0,
     stdout: `ID  WHOSE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
- 1  mira/tools       31        traces   dead          1  2026-02-03T04:06:06.000Z  HTTP 401: no such token
  3  project 7, gone  8 #2      metrics  dead          1  2026-02-03T04:06:06.000Z  gave up after 9 attempts: no answer
+ 1  mira/tools       31        traces   dead          1  2026-02-03T04:06:06.000Z  HTTP 401: no such token
 `,
+    stderr: '',
   })
-  expect((await cli.run('export-queue', 'list', '--limit', '1')).stdout.split('\n')).toHaveLength(3)
   const { stdout } = await cli.run('export-queue', 'list', '--state', 'open')
   expect(stdout).toBe(`ID  WHOSE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
  4  source forge  9         traces  open          0  2026-02-03T04:05:06.000Z  -
 `)
   expect((await cli.run('export-queue', 'list', '--state', 'delivered')).stdout).toMatch(/^ 2 .* logs +delivered /m)
+})
+
+test('list begins with the latest, and says where it goes on', async () => {
+  await using cli = await world()
+  const first = await cli.run('export-queue', 'list', '--limit', '1')
+  expect(first.stdout.split('\n')).toMatchObject([expect.stringMatching(/^ID/), expect.stringMatching(/^ 3 /), ''])
+  expect(first.stderr).toBe('… and more: --before 3\n')
+  const second = await cli.run('export-queue', 'list', '--limit', '1', '--before', '3')
+  expect(second.stdout).toMatch(/^ 1 /m)
+  expect(second.stderr).toBe('')
 })
 
 test('show says everything of one', async () => {
@@ -94,6 +119,8 @@ test('replay opens dead ones anew, each by its id or all of a reason; the others
   const { exitCode, stderr } = await cli.run('export-queue', 'replay', '1', '2')
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'replayed 1\nthere is no dead delivery 2\n' })
   expect((await cli.run('export-queue', 'list', '--state', 'open')).stdout).toMatch(/^ 1 +mira\/tools .* open +0 /m)
+  const shown = (await cli.run('export-queue', 'show', '1')).stdout
+  expect(shown).toMatch(/^enqueued +2026-02-03T04:05:06\.000Z\nreplayed +20(?!26-02-03T04:05:06)/m)
   const all = (reason: string) => cli.run('export-queue', 'replay', '--all', '--reason', reason)
   expect(await all('401')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 0\n' })
   expect(await all('Gave Up')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 1\n' })
@@ -103,9 +130,21 @@ test('replay opens dead ones anew, each by its id or all of a reason; the others
 test('drop forgets dead ones, and nothing else', async () => {
   await using cli = await world()
   expect(await cli.run('export-queue', 'drop', '3')).toMatchObject({ exitCode: 0, stderr: 'dropped 3\n' })
-  expect(await cli.run('export-queue', 'drop', '4')).toMatchObject({ exitCode: 1 })
+  const four = await cli.run('export-queue', 'drop', '4')
+  expect(four).toMatchObject({ exitCode: 1, stderr: 'there is no dead delivery 4\n' })
   expect((await cli.run('export-queue', 'show', '3')).exitCode).toBe(2)
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(0)
+})
+
+test('drop forgets open ones where these are meant: by their ids, or all of a source', async () => {
+  await using cli = await world()
+  const drop = (...args: readonly string[]) => cli.run('export-queue', 'drop', ...args)
+  expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 1, stderr: 'there is no open delivery 1\n' })
+  expect(await drop('--source', 'forg')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 0\n' })
+  expect(await drop('--source', 'forge')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 1\n' })
+  expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(2)
+  await cli.run('export-queue', 'replay', '1')
+  expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 0, stderr: 'dropped 1\n' })
 })
 
 test('doctor tells of dead ones, and of the commands to look and to replay', async () => {
@@ -127,6 +166,9 @@ test.each([
   [['replay', '1', '--all'], '--all and ids exclude each other'],
   [['replay', '1', '--reason', '401'], '--reason is for --all'],
   [['drop', '--all'], '--all is for replay'],
+  [['drop', '--state', 'delivered', '2'], 'what has been delivered goes by itself'],
+  [['drop', '--source', 'forge', '4'], '--source and ids exclude each other'],
+  [['list', '--source', 'forge'], '--source is for drop'],
 ])('penstock export-queue %j is refused in one line', async (args, about) => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.run('export-queue', ...args)

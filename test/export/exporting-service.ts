@@ -23,6 +23,8 @@ export function startService(
   return CoreProcess.start(dataDir, {
     databaseUrl,
     env: {
+      // Its host is part of what pipelines are known by; the port is another one in each life.
+      PENSTOCK_EXTERNAL_URL: 'https://ci.example.com',
       PENSTOCK_EXPORT_ENDPOINT: endpoint,
       PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }),
       ...(attemptSeconds !== undefined && { PENSTOCK_EXPORT_TIMEOUT_SECONDS: String(attemptSeconds) }),

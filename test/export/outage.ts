@@ -98,6 +98,8 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
     const first = await phase(during / 2)
     await service.end()
     service = await startService(dataDir, `http://127.0.0.1:${port}`)
+    // The first seconds of a process are those of its compiler.
+    await phase(before / 4)
     const second = await phase(during / 2)
     memory.reset()
     const longOutage = await drain(startSink(port))

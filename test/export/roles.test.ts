@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
 import { accept, startSink } from '../gateway/accepting-sink.ts'
@@ -112,6 +113,7 @@ test('a source outside the core exports with its own endpoint, token and signals
   const file = join(dataDir, 'sources.json')
   writeFileSync(file, JSON.stringify(sources(sink.url)))
   const service = await serve('core', dataDir, { PENSTOCK_SOURCES: file, PENSTOCK_EXPORT_ENDPOINT: own.url })
+  expect(service.said()).toContain(`Webhooks of a source go to ${service.url}/hooks/pipelines/forge\n`)
   expect((await hook(service, finished(), 'wrong-secret')).status).toBe(401)
   for (const body of [running(), finished(), finished()]) expect((await hook(service, body)).status).toBe(202)
   await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces'])
@@ -124,16 +126,53 @@ test('a source outside the core exports with its own endpoint, token and signals
   expect(stdout).toMatch(/ source forge +31 +/)
 })
 
+test('a worker leaves the exports of a source that it has no settings for to one that has them; doctor and drop know them', async () => {
+  const [sink, dataDir] = [await startSink(() => accept()), await dataDirectory()]
+  let isDown = true
+  const down = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
+  const env = { PENSTOCK_SOURCES: JSON.stringify(sources(down.url)), PENSTOCK_EXPORT_ENDPOINT: sink.url }
+  const core = await serve('core', dataDir, env)
+  expect((await hook(core, finished())).status).toBe(202)
+  await down.received(1)
+  await core.stop()
+  isDown = false
+
+  const core2 = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  await put(core2, await newProject(core2, 'tide-tables', { [EXPORT]: 'traces' }), finished(32), 32)
+  await untilQueued(dataDir, ['delivered 32 traces', 'open 31 logs', 'open 31 traces'])
+  const run = (args: readonly string[], more = {}) => penstock(args, { env: { ...environment(dataDir), ...more } })
+  const stray = /^note +exports of forge wait, a source that these settings do not have: .* drop --source forge$/m
+  expect((await run(['doctor'])).stdout).toMatch(stray)
+  expect((await run(['doctor'], env)).stdout).not.toMatch(stray)
+
+  const worker = await serve('worker', dataDir, env)
+  await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces', 'delivered 32 traces'])
+  await worker.stop()
+})
+
+test('a worker where there is no core says so, and makes none', async () => {
+  const dataDir = await dataDirectory()
+  const directory = join(dataDir, 'mistyped')
+  const outcome = await penstock(['serve', 'worker'], {
+    env: { ...environment(dataDir), PENSTOCK_DATA_DIR: directory },
+  })
+  expect(outcome).toMatchObject({ exitCode: 2, stdout: '' })
+  // On PostgreSQL the directory holds the key alone.
+  const [, what, where] = /^penstock: there is no (core|secrets\.key) in ([^\n:]+)/.exec(outcome.stderr) ?? []
+  expect([what, where]).toEqual([process.env.PENSTOCK_TEST_DATABASE_URL ? 'secrets.key' : 'core', directory])
+  expect(existsSync(directory)).toBe(false)
+})
+
 test.each(['all', 'core', 'worker'] as const)(
-  'serve %s: sources that cannot be read are one line, and exit 2',
+  'serve %s: sources that cannot be read are a line for each problem, and exit 2',
   async (role) => {
     const env = {
       ...environment(await dataDirectory()),
-      PENSTOCK_SOURCES: '{"forge":{"secretToken":"a-secret-of-the-forge"}}',
+      PENSTOCK_SOURCES: '{"forge":{"secretToken":"a-secret-of-the-forge","tokn":"a-secret-of-mine"}}',
     }
     const { exitCode, stdout, stderr } = await penstock(['serve', role], { env })
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/^penstock: exporter\.sources: source forge: signals: [^\n]+\n$/)
-    expect(stderr).not.toContain('a-secret')
+    const about = 'penstock: exporter.sources: source forge:'
+    expect(stderr).toBe(`${about} signals is missing\n${about} unknown key "tokn"\n`)
   },
 )

@@ -15,6 +15,8 @@ export interface Service {
   readonly url: string
   /** Of `/metrics`, where there is such a listener. */
   readonly healthUrl: string
+  /** On standard output. */
+  said(): string
   /** One JSON object a line. */
   logs(): string
   /** SIGTERM; resolves when it has ended. */
@@ -68,6 +70,7 @@ export async function serve(
   return {
     url: found(/REST API is on (http:\S+)\/api\/v4,/),
     healthUrl: found(/etrics and health are on (http:\S+)\.\n/),
+    said: () => stdout.text,
     logs: () => stderr.text,
     stop,
   }

@@ -6,7 +6,7 @@ import { loadavg } from 'node:os'
 import { killRuns } from '../export/kill-runs.ts'
 
 const PER_SECOND = 500
-const MOST_PER_LIFE = 1_800
+const MOST_PER_LIFE = 1_200
 const LOOK_EVERY = 20
 
 const [seed = 1, kills = 200] = process.argv.slice(2).map(Number)

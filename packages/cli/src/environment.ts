@@ -28,9 +28,15 @@ export const exitCodes = {
   interrupted: 130,
 } as const
 
-/** What was typed cannot work. The message is one line for the person who typed it. */
+/** What was typed cannot work. A line for each problem, for the person who typed it; one as a rule. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  readonly lines: readonly string[]
+
+  constructor(...lines: readonly [string, ...string[]]) {
+    super(lines.join('; '))
+    this.lines = lines
+  }
 }
 
 /** Something that was made could not be written. The message is one line for the person who waits for it. */

@@ -90,7 +90,7 @@ export class ExportRun {
       await chunks.return(undefined)
       if (!this.#stops.all.aborted) await this.#windows?.flush()
     } finally {
-      this.#run.end('exported')
+      this.#run.end(this.complete ? 'exported' : 'converted')
     }
   }
 

@@ -69,7 +69,8 @@ export async function runProgram(args: readonly string[], environment: Environme
     if (error instanceof CommanderError) return exitCodeOf(error)
     const isUsage = error instanceof UsageError || error instanceof EndpointError
     if (!(isUsage || error instanceof OutputError)) throw error
-    environment.stderr.write(`penstock: ${printable(error.message)}\n`)
+    const lines = error instanceof UsageError ? error.lines : [error.message]
+    for (const line of lines) environment.stderr.write(`penstock: ${printable(line)}\n`)
     return isUsage ? exitCodes.usage : exitCodes.incomplete
   }
 }

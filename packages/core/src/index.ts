@@ -64,7 +64,7 @@ export type {
 } from './pipelines/pipeline.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
-export type {} from './pipelines/pipeline-store.ts'
+export { pipelineIdsOfOthers } from './pipelines/pipeline-store.ts'
 export * from './projects/project.ts'
 export * from './projects/project-operations.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'

@@ -108,6 +108,20 @@ test('a lane that hangs holds up no other, and gets no more than its share', asy
   await stop()
 })
 
+test('lanes that are not served stay open, for whoever serves them', async () => {
+  await enqueue('a', '1')
+  await enqueue('b', '1')
+  await enqueue('c', '1')
+  const { sent, stop } = drainOf({ send: all(accepted), serves: (lane) => lane !== 'b' })
+  await untilCounts({ open: 1, dead: 0 })
+  await stop()
+  expect(sent).toEqual([['a1'], ['c1']])
+  const other = drainOf({ send: all(accepted), serves: (lane) => lane === 'b' })
+  await untilCounts({ open: 0, dead: 0 })
+  await other.stop()
+  expect(other.sent).toEqual([['b1']])
+})
+
 test('several lanes that hang leave a place for the others', async () => {
   for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
   await enqueue('z', '1', '2', '3', '4')
@@ -121,7 +135,7 @@ test('several lanes that hang leave a place for the others', async () => {
       return all(accepted)(batch, signal)
     },
   })
-  await until(async () => (await queue.list('delivered', { afterId: 0, limit: 10 })).length === 4)
+  await until(async () => (await queue.list('delivered', { limit: 10 })).length === 4)
   hanging.open()
   await untilCounts({ open: 0, dead: 0 })
   await stop()
@@ -431,7 +445,7 @@ const untilCounts = (counts: { open: number; dead: number }) =>
 /** That many attempts of some delivery are over, and it waits for the next one. */
 const settledAttempts = (attempts: number) =>
   until(async () =>
-    (await queue.list('open', { afterId: 0, limit: 10 })).some(
+    (await queue.list('open', { limit: 10 })).some(
       ({ attemptsMade, reason }) => attemptsMade === attempts && reason !== '',
     ),
   )

@@ -22,6 +22,8 @@ export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => P
 
 export interface DrainOptions {
   readonly queue: Pick<DeliveryQueue, 'lanes' | 'claim' | 'settle'>
+  /** Other lanes are left alone, for a process that knows them. Default: all. */
+  readonly serves?: (lane: string) => boolean
   readonly send: Send
   readonly clock: Clock
   readonly random: Random
@@ -93,13 +95,14 @@ export class Drain {
 
   /** Returns when the next one falls due for which there is nothing to be done now. */
   async #startDue(signal: AbortSignal): Promise<number> {
-    const { clock, concurrency } = this.#options
+    const { clock, concurrency, serves } = this.#options
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
       if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
       seen.add(lane)
       this.#lastLane = lane
+      if (serves?.(lane) === false) continue
       const fromMs = Math.max(dueMs, this.#lanes.get(lane)?.circuit.openUntilMs ?? 0)
       if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
       else await this.#startLane(lane, signal)

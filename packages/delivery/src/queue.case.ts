@@ -209,9 +209,10 @@ export function describeQueue(
         return batch.map(({ id }) => id)
       }
 
-      test('listed by the page', async () => {
+      test('listed by the page, the latest first', async () => {
         const ids = await bury(3)
-        const page = await queue.list('dead', { afterId: ids[0]!, limit: 1 })
+        expect((await queue.list('dead', { limit: 2 })).map(({ id }) => id)).toEqual([ids[2], ids[1]])
+        const page = await queue.list('dead', { beforeId: ids[2]!, limit: 1 })
         expect(page).toMatchObject([{ id: ids[1], key: 'a2', state: 'dead', reason: 'HTTP 401', settledAtMs: 50 }])
         expect(await queue.counts()).toEqual({ open: 0, dead: 3 })
       })
@@ -222,12 +223,15 @@ export function describeQueue(
         expect(await claim(1, 900)).toMatchObject([{ id, enqueuedAtMs: 900, attemptsMade: 0, progress: 'half' }])
       })
 
-      test('dropped; what is not dead is not', async () => {
+      test('dropped; an open one only where open ones are meant, and then its claim is lost', async () => {
         const [id] = await bury(1)
         await enqueue(numbered(1, 'b'))
-        const [open] = await queue.list('open', { afterId: 0, limit: 10 })
+        const [open] = await queue.list('open', { limit: 10 })
         expect([await queue.drop(id!), await queue.drop(id!), await queue.drop(open!.id)]).toEqual([true, false, false])
         expect(await queue.find(id!)).toBeUndefined()
+        const [claimed] = await claim(1, 900, 'c2', 'b')
+        expect([await queue.drop(open!.id, 'open'), await queue.drop(open!.id, 'open')]).toEqual([true, false])
+        expect(await queue.settle([{ delivery: claimed!, settlement: delivered }], 901)).toEqual([claimed])
       })
 
       test('not those of another queue', async () => {

@@ -206,17 +206,14 @@ export class DeliveryQueue {
     return { open: await counted('open'), dead: await counted('dead') }
   }
 
-  /** By id, `limit` of those above `afterId`. */
+  /** The latest first, `limit` of those below `beforeId`. */
   async list(
     state: DeliveryStatus['state'],
-    { afterId, limit }: { readonly afterId: number; readonly limit: number },
+    { beforeId, limit }: { readonly beforeId?: number; readonly limit: number },
   ): Promise<DeliveryStatus[]> {
-    const rows = await this.#of(this.#db.read)
-      .where(is(state))
-      .where('id', '>', afterId)
-      .orderBy('id')
-      .limit(Math.min(limit, MAX_ROWS))
-      .execute()
+    const all = this.#of(this.#db.read).where(is(state))
+    const some = beforeId === undefined ? all : all.where('id', '<', beforeId)
+    const rows = await some.orderBy('id', 'desc').limit(Math.min(limit, MAX_ROWS)).execute()
     return rows.map(statusOf)
   }
 
@@ -239,14 +236,14 @@ export class DeliveryQueue {
     return result.numUpdatedRows > 0n
   }
 
-  /** Forgets a dead one. */
-  async drop(id: number): Promise<boolean> {
+  /** Forgets one; whoever is sending it loses the claim. `false`: there is none in this state. */
+  async drop(id: number, state: 'open' | 'dead' = 'dead'): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
         .deleteFrom('deliveries')
         .where('queue', '=', this.#name)
         .where('id', '=', id)
-        .where(is('dead'))
+        .where(is(state))
         .executeTakeFirst(),
     )
     return result.numDeletedRows > 0n

@@ -2,6 +2,8 @@ import { jsonLog } from '@penstock/runtime'
 import { expect, test } from 'vitest'
 import { DeadLetterLog } from './dead-letter-log.ts'
 
+const one = { lane: 'logs a', scopes: ['project:5'] }
+
 function recorded() {
   const lines: Record<string, unknown>[] = []
   return { lines, log: new DeadLetterLog(jsonLog({ write: (line) => lines.push(JSON.parse(line)) }, () => 0)) }
@@ -9,10 +11,10 @@ function recorded() {
 
 test('a line per lane, class and hour; the next says how many there were', () => {
   const { lines, log } = recorded()
-  for (const nowMs of [0, 1, 3_599_999]) log.dead('logs a', 'authentication', 'HTTP 401', nowMs)
-  log.dead('logs b', 'authentication', 'HTTP 401', 1)
-  log.dead('logs a', 'refused', 'HTTP 400', 1)
-  log.dead('logs a', 'authentication', 'HTTP 403', 3_600_000)
+  for (const nowMs of [0, 1, 3_599_999]) log.dead('authentication', { ...one, reason: 'HTTP 401' }, nowMs)
+  log.dead('authentication', { ...one, lane: 'logs b', reason: 'HTTP 401' }, 1)
+  log.dead('refused', { ...one, reason: 'HTTP 400' }, 1)
+  log.dead('authentication', { ...one, reason: 'HTTP 403' }, 3_600_000)
   expect(lines.map(({ level, event, lane, reason, unsaid }) => [level, event, lane, reason, unsaid])).toEqual([
     ['error', 'export.authentication_refused', 'logs a', 'HTTP 401', undefined],
     ['error', 'export.authentication_refused', 'logs b', 'HTTP 401', undefined],
@@ -23,7 +25,22 @@ test('a line per lane, class and hour; the next says how many there were', () =>
 
 test('a clock that steps back silences nobody', () => {
   const { lines, log } = recorded()
-  log.dead('logs a', 'refused', 'HTTP 400', 10_000_000)
-  log.dead('logs a', 'refused', 'HTTP 400', 5)
+  log.dead('refused', { ...one, reason: 'HTTP 400' }, 10_000_000)
+  log.dead('refused', { ...one, reason: 'HTTP 400' }, 5)
   expect(lines).toHaveLength(2)
+})
+
+test('a line names whose exports it is about: of the first, then of those that had none, a few', () => {
+  const { lines, log } = recorded()
+  const of = (scope: string, nowMs: number) =>
+    log.dead('authentication', { ...one, scopes: [scope], reason: 'HTTP 401' }, nowMs)
+  for (const nowMs of [0, 1, 2]) of('project:5', nowMs)
+  for (let id = 6; id < 16; id += 1) of(`project:${id}`, 3)
+  of('project:20', 3_600_000)
+  of('project:20', 7_200_000)
+  expect(lines.map(({ scopes, unsaid }) => [scopes, unsaid])).toEqual([
+    [['project:5'], undefined],
+    [['project:20', 'project:5', 'project:6', 'project:7', 'project:8'], 12],
+    [['project:20'], undefined],
+  ])
 })

@@ -4,6 +4,8 @@ import type { DeadClass } from './export-metrics.ts'
 const LINE_EVERY_MS = 3_600_000
 /** Lanes whose last line is remembered. */
 const MAX_LANES = 10_000
+/** Of one line. */
+const MAX_SCOPES = 5
 
 const told = {
   authentication: {
@@ -12,6 +14,11 @@ const told = {
     text: 'the endpoint refuses the credential; the exports are kept for a replay',
   },
   dead: { level: 'warn', event: 'export.dead', text: 'an export was given up; it is kept for a replay' },
+  failing: {
+    level: 'warn',
+    event: 'export.failing',
+    text: 'exports have waited for a minute and more; they are tried again',
+  },
   remark: {
     level: 'warn',
     event: 'export.accepted_with_remark',
@@ -19,41 +26,59 @@ const told = {
   },
 } as const
 
+/** What a line is about. */
+export interface Told {
+  readonly lane: string
+  /** Whose exports. */
+  readonly scopes: readonly string[]
+  /** One line, without secrets. */
+  readonly reason: string
+}
+
+interface LastLine {
+  readonly atMs: number
+  /** Since then. */
+  unsaid: number
+  readonly scopes: Set<string>
+}
+
 /** One line per lane, class and hour: what is refused is refused by the thousand. The next line says how many there were. */
 export class DeadLetterLog {
   readonly #log: Log
-  readonly #lines = new Map<string, { readonly atMs: number; unsaid: number }>()
+  readonly #lines = new Map<string, LastLine>()
 
   constructor(log: Log) {
     this.#log = log
   }
 
-  /** @param reason one line, without secrets */
-  dead(lane: string, deadClass: DeadClass, reason: string, nowMs: number): void {
-    if (deadClass === 'authentication') this.#tell('authentication', { lane, reason }, nowMs)
-    else this.#tell('dead', { class: deadClass, lane, reason }, nowMs)
+  dead(deadClass: DeadClass, about: Told, nowMs: number): void {
+    if (deadClass === 'authentication') this.#tell('authentication', about, nowMs)
+    else this.#tell('dead', { class: deadClass, ...about }, nowMs)
   }
 
-  /** Items were rejected, or the reply was none of OTLP. @param reason one line, without secrets */
-  remark(lane: string, reason: string, nowMs: number): void {
-    this.#tell('remark', { lane, reason }, nowMs)
+  /** It has waited for a while, and is tried again. */
+  failing(about: Told, nowMs: number): void {
+    this.#tell('failing', about, nowMs)
   }
 
-  #tell(
-    kind: keyof typeof told,
-    fields: { readonly class?: DeadClass; readonly lane: string; readonly reason: string },
-    nowMs: number,
-  ): void {
-    const key = `${kind} ${fields.class ?? ''} ${fields.lane}`
+  /** Items were rejected, or the reply was none of OTLP. */
+  remark(about: Told, nowMs: number): void {
+    this.#tell('remark', about, nowMs)
+  }
+
+  #tell(kind: keyof typeof told, about: Told & { readonly class?: DeadClass }, nowMs: number): void {
+    const key = `${kind} ${about.class ?? ''} ${about.lane}`
     const last = this.#lines.get(key)
     if (last !== undefined && nowMs < last.atMs + LINE_EVERY_MS && nowMs >= last.atMs) {
       last.unsaid += 1
+      for (const scope of about.scopes) if (last.scopes.size < MAX_SCOPES) last.scopes.add(scope)
       return
     }
     if (last === undefined && this.#lines.size >= MAX_LANES) this.#lines.clear()
-    this.#lines.set(key, { atMs: nowMs, unsaid: 0 })
+    this.#lines.set(key, { atMs: nowMs, unsaid: 0, scopes: new Set() })
     const { level, event, text } = told[kind]
+    const scopes = [...new Set([...about.scopes, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
     const unsaid = last !== undefined && last.unsaid > 0 && { unsaid: last.unsaid }
-    this.#log[level]({ event, ...fields, ...unsaid }, text)
+    this.#log[level]({ event, ...about, scopes, ...unsaid }, text)
   }
 }

@@ -10,6 +10,9 @@ export interface Realm {
 /** Scopes have no blanks, so that no two pipelines have the same. */
 export const pipelineKey = ({ scope, instance }: Realm, id: bigint): string => `${scope} ${rootKey(instance, id)}`
 
+/** Of any of these keys. */
+export const scopeOfKey = (key: string): string => key.slice(0, key.indexOf(' '))
+
 /** The key of a record, and of its deliveries with the signal behind. `round`: 1 for the first export of its pipeline. */
 export const recordKey = (pipeline: string, round: number): string => (round === 1 ? pipeline : `${pipeline} #${round}`)
 
@@ -19,6 +22,12 @@ export function readDeliveryKey(key: string): { record: string; signal: Signal }
   const at = key.lastIndexOf(' ')
   return { record: key.slice(0, at), signal: key.slice(at + 1) as Signal }
 }
+
+/** Of all that goes to one destination with one credential, each signal by itself. */
+export const laneOf = (signal: Signal, destination: string): string => `${signal} ${destination}`
+
+/** As the plan of the export had it. */
+export const destinationOfLane = (lane: string): string => lane.slice(lane.indexOf(' ') + 1)
 
 /** What a delivery is about. */
 export interface ExportKey extends Realm {

@@ -93,9 +93,9 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_authentication_refusals', { signal: 'logs' })).toBe(1)
       expect(world.metric('penstock_export_dead', { signal: 'traces', reason: 'authentication' })).toBe(1)
       const alarms = world.lines.filter(({ event }) => event === 'export.authentication_refused')
-      expect(alarms.map(({ level, lane }) => [level, lane]).toSorted()).toEqual([
-        ['error', 'logs d1'],
-        ['error', 'traces d1'],
+      expect(alarms.map(({ level, lane, scopes }) => [level, lane, scopes]).toSorted()).toEqual([
+        ['error', 'logs d1', ['source:forge']],
+        ['error', 'traces d1', ['source:forge']],
       ])
       expect(JSON.stringify(world.lines)).not.toContain('psin_')
 
@@ -103,6 +103,15 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       for (const { id } of dead) expect(await world.exporter.queue.replay(id, world.clock.nowMs())).toBe(true)
       await world.runUntil(server.received(5))
       expect(await world.keys('delivered')).toHaveLength(3)
+    })
+
+    test('an alarm names all whose exports were refused together', async () => {
+      const server = await serve(() => unauthorized)
+      const world = await open({ url: server.url })
+      await world.receive(hook({ id: 1 }), 'project:5', ['logs'])
+      await world.receive(hook({ id: 2 }), 'project:6', ['logs'])
+      await world.runUntil(world.logged(1))
+      expect(world.lines).toMatchObject([{ lane: 'logs d1', scopes: ['project:5', 'project:6'] }])
     })
 
     test('no endpoint, a URL that cannot work, a record that is gone: dead, with the reason', async () => {
@@ -123,6 +132,24 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       )
       expect(await deadReason(3)).toBe('cannot be sent: its record is gone')
       expect(world.metric('penstock_export_dead', { signal: 'logs', reason: 'unsendable' })).toBe(3)
+    })
+
+    test('an endpoint that stays away: said once an hour and lane, from the minute on that an export has waited', async () => {
+      const server = await serve(() => ({ play: 'reply', status: 503 }))
+      const world = await open({ url: server.url })
+      await world.receive(hook({ id: 1 }), undefined, ['logs'])
+      await world.runUntil(server.received(1))
+      expect(world.lines).toEqual([])
+      for (const [requests, afterMs] of [
+        [2, 60_000],
+        [3, 1_800_000],
+        [4, 1_800_000],
+      ] as const) {
+        await world.clock.advance(afterMs)
+        await world.runUntil(server.received(requests))
+      }
+      const line = { level: 'warn', event: 'export.failing', lane: 'logs d1', scopes: ['source:forge'] }
+      expect(world.lines).toMatchObject([line, { ...line, unsaid: 1 }])
     })
 
     test('accepted by what may be no OTLP endpoint, or not in full: said once', async () => {

@@ -1,13 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import { convertChunks, type PipelineRecord, PRODUCT_VERSION, RecordError } from '@penstock/converter'
 import type { Db } from '@penstock/db'
-import { DeliveryQueue, type DeliveryTables, Drain, type HttpClient, type Settled } from '@penstock/delivery'
+import {
+  type ClaimedDelivery,
+  DeliveryQueue,
+  type DeliveryTables,
+  Drain,
+  type HttpClient,
+  type Settled,
+} from '@penstock/delivery'
 import { type EncodedChunk, type Encoding, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import { DeadLetterLog } from './dead-letter-log.ts'
+import { DeadLetterLog, type Told } from './dead-letter-log.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import { EndpointError } from './endpoint-url.ts'
-import { readDeliveryKey } from './export-key.ts'
+import { destinationOfLane, readDeliveryKey, scopeOfKey } from './export-key.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { type DeadClass, ExportMetrics, itemNames } from './export-metrics.ts'
 import type { ExporterTables } from './export-tables.ts'
@@ -40,8 +47,13 @@ export interface ExporterOptions {
   readonly optionsOf: (scope: string) => DurableOptions
   /** A text, without secrets, says why it will not be possible. */
   readonly destinationOf: (scope: string, record: PipelineRecord) => Promise<Destination | string>
+  /** By the destination of its plan: what is not served here is left for a process that does. Default: everything. */
+  readonly serves?: (destination: string) => boolean
   readonly limits: ExportLimits
 }
+
+/** What fails for longer is told: a moment's failure is nobody's business. */
+const FAILING_AFTER_MS = 60_000
 
 /** Begins the reason of those that did not get as far as a request. */
 const UNSENDABLE = 'cannot be sent: '
@@ -65,7 +77,7 @@ export class Exporter {
   readonly #encoders = { protobuf: new RequestEncoder('protobuf'), json: new RequestEncoder('json') }
 
   constructor(options: ExporterOptions) {
-    const { db, clock, random, newClaim, log, client, optionsOf, limits } = options
+    const { db, clock, random, newClaim, log, client, optionsOf, serves = () => true, limits } = options
     this.#options = options
     const queue = new DeliveryQueue(db as unknown as Db<DeliveryTables>, EXPORT_QUEUE)
     this.queue = queue
@@ -82,6 +94,7 @@ export class Exporter {
     this.#drain = new Drain({
       ...limits,
       queue,
+      serves: (lane) => serves(destinationOfLane(lane)),
       clock,
       random,
       newClaim,
@@ -91,11 +104,11 @@ export class Exporter {
         clock,
         budgetMs: limits.budgetMs,
         maxSharedBytes: limits.maxSharedBytes,
-        onAttempt: (attempt, [first], chunk) => this.#countAttempt(attempt, chunk, first!.lane),
+        onAttempt: (attempt, exports, chunk) => this.#countAttempt(attempt, chunk, exports),
         onTrouble,
       }),
       onSettled: (settled) => {
-        for (const one of settled) this.#countSettled(one)
+        for (const one of settled) this.#countSettled(one, settled)
       },
       onTrouble,
     })
@@ -166,13 +179,14 @@ export class Exporter {
     return found
   }
 
-  #countAttempt({ outcome }: ChunkAttempt, { signal, items }: EncodedChunk, lane: string): void {
+  #countAttempt({ outcome }: ChunkAttempt, { signal, items }: EncodedChunk, exports: readonly ClaimedDelivery[]): void {
     const { metrics } = this
     metrics.add('penstock_export_attempts', { signal, outcome: outcome.kind })
     if (outcome.kind === 'delivered') {
       metrics.add(`otelcol_exporter_sent_${itemNames[signal]}`, {}, items)
       metrics.add('penstock_export_rejected_items', { signal }, outcome.rejectedItems)
-      if (outcome.message !== '') this.#deadLetters.remark(lane, outcome.message, this.#options.clock.nowMs())
+      const { message } = outcome
+      if (message !== '') this.#deadLetters.remark(toldOf(exports, message), this.#options.clock.nowMs())
     } else {
       metrics.add(`otelcol_exporter_send_failed_${itemNames[signal]}`, {}, items)
     }
@@ -181,17 +195,26 @@ export class Exporter {
     }
   }
 
-  #countSettled(settled: Settled): void {
+  #countSettled(settled: Settled, batch: readonly Settled[]): void {
     const { delivery, settlement, isLost } = settled
+    const alike = () => batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
     const { signal } = readDeliveryKey(delivery.key)
+    const nowMs = this.#options.clock.nowMs()
     if (isLost) this.metrics.add('penstock_export_lost_claims', { signal })
     else if (settlement.kind === 'delivered') this.metrics.add('penstock_export_delivered', { signal })
     else if (settlement.kind === 'dead') {
       const reason = deadClassOf(settled)
       this.metrics.add('penstock_export_dead', { signal, reason })
-      this.#deadLetters.dead(delivery.lane, reason, settlement.reason, this.#options.clock.nowMs())
+      this.#deadLetters.dead(reason, toldOf(alike(), settlement.reason), nowMs)
+    } else if (settlement.kind === 'retry' && nowMs - delivery.enqueuedAtMs >= FAILING_AFTER_MS) {
+      this.#deadLetters.failing(toldOf(alike(), settlement.reason), nowMs)
     }
   }
+}
+
+/** They share a lane. */
+function toldOf(exports: readonly ClaimedDelivery[], reason: string): Told {
+  return { lane: exports[0]!.lane, scopes: exports.map(({ key }) => scopeOfKey(key)), reason }
 }
 
 function deadClassOf({ outcome }: Settled): DeadClass {

@@ -128,8 +128,9 @@ export class ExportingWorld {
     return (await this.deliveries(state)).map(({ key }) => key)
   }
 
-  deliveries(state: 'open' | 'delivered' | 'dead' = 'open') {
-    return new DeliveryQueue(this.db as never, EXPORT_QUEUE).list(state, { afterId: 0, limit: 1_000 })
+  async deliveries(state: 'open' | 'delivered' | 'dead' = 'open') {
+    const latestFirst = await new DeliveryQueue(this.db as never, EXPORT_QUEUE).list(state, { limit: 1_000 })
+    return latestFirst.toReversed()
   }
 
   metric(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {

@@ -2,7 +2,7 @@ export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarn
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'
-export { type ExportKey, parseExportKey } from './export-key.ts'
+export { destinationOfLane, type ExportKey, parseExportKey } from './export-key.ts'
 export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 export {
   type ExportInstrument,
@@ -20,6 +20,7 @@ export {
 } from './hooks/hooks-listener.ts'
 export {
   findSource,
+  findStraySource,
   readSources,
   type Source,
   type Sources,
@@ -35,7 +36,7 @@ export {
   type OtlpEndpointOptions,
   type SendOptions,
 } from './otlp-endpoint.ts'
-export { type ReceivedBody, readBody } from './received-body.ts'
+export { type HookProject, type ReceivedBody, readBody } from './received-body.ts'
 export {
   type DurableOptions,
   type ExportPlan,
@@ -44,5 +45,5 @@ export {
   type RecordIntake,
   type Taken,
 } from './record-intake.ts'
-export { EXPORT_QUEUE } from './record-store.ts'
+export { EXPORT_QUEUE, findTakenInMs } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

@@ -2,7 +2,7 @@ import { exportDecision, type Input, instanceOf, recordInstance, rootOf, withJob
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
-import { deliveryKey, pipelineKey, type Realm, recordKey } from './export-key.ts'
+import { deliveryKey, laneOf, pipelineKey, type Realm, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { findJobNews, forgetJobNews, keepJobNews, readJobNews } from './job-hook-store.ts'
 import { PipelineLedger } from './pipeline-ledger-store.ts'
@@ -110,7 +110,7 @@ export class IntakeTransaction {
     const key = recordKey(pipeline, known.exports + 1)
     for (const signal of signals) {
       const each = deliveryKey(key, signal)
-      this.deliveries.push({ key: each, subject: each, lane: `${signal} ${destination}` })
+      this.deliveries.push({ key: each, subject: each, lane: laneOf(signal, destination) })
     }
     const previousJobIds = record.previousExport?.jobIds
     this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobNews })

@@ -1,6 +1,6 @@
 import { parseLossless, RecordError } from '@penstock/converter'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hook, jobHook } from './exporting.case.ts'
 import { readBody } from './received-body.ts'
 
@@ -41,6 +41,58 @@ test('everything else stays, to the last digit, whatever is beside it', () => {
       },
     ),
   )
+})
+
+const project = {
+  id: 7,
+  name: 'tools',
+  web_url: 'https://svc.example.test/ops/tools',
+  path_with_namespace: 'ops/tools',
+  default_branch: null,
+}
+const withSource = (from: object, more: object) =>
+  JSON.stringify({
+    object_attributes: { id: 1, status: 'success', variables: secret },
+    source_pipeline: { pipeline_id: 2, ...from },
+    ...more,
+  })
+
+describe('of a project that is known', () => {
+  test.each([
+    ['nothing', ''],
+    ['another', '"project":{"id":1,"web_url":"https://elsewhere.example.test/x","namespace":"X"},'],
+    ['two', '"project":{"id":1},"project":{"id":2},'],
+    ['no object', '"project":"x",'],
+  ])('a body that names %s is of that one, and else as it was, to the last digit', (_, named) => {
+    const rest = '"__proto__":{"a":1},"size":9223372036854775807,"object_attributes":{"id":1,"status":"success"}}'
+    const { input, text } = readBody(`{${named}${rest}`, { project })
+    expect(parseLossless(text)).toEqual({ ...(parseLossless(`{${rest}`) as object), project })
+    expect(text).toContain('"__proto__":{"a":1}')
+    expect(input).toMatchObject({ record: { project: { id: 7n, webUrl: project.web_url, path: 'ops/tools' } } })
+  })
+
+  test.each<[string, object, object, boolean]>([
+    ['its own, by our names', { project: { id: 7 } }, { project: { id: 1 } }, false],
+    ['its own, by the names of the body', { project: { id: 1 } }, { project: { id: 1 } }, false],
+    [
+      'its own, by its path',
+      { project: { path_with_namespace: 'g/p' } },
+      { project: { path_with_namespace: 'g/p' } },
+      false,
+    ],
+    ['another', { project: { id: 2 } }, { project: { id: 1 } }, true],
+    ['another, where the body names none', { project: { id: 2 } }, {}, true],
+    ['no project', {}, { project: { id: 1 } }, false],
+  ])('a source that is of %s', (_, from, more, otherProject) => {
+    const { input, text } = readBody(withSource(from, more), { project })
+    expect(input).toMatchObject({ record: { upstream: { pipelineId: 2n, otherProject } } })
+    expect(readBody(text).input).toEqual(input)
+    expect(text).not.toContain('CANARY')
+  })
+
+  test.each(['', '{', '[]', '7', 'null', '{}'])('%j is refused as ever', (text) => {
+    expect(() => readBody(text, { project })).toThrow(RecordError)
+  })
 })
 
 test('what is no record is refused', () => {

@@ -6,18 +6,53 @@ export interface ReceivedBody {
   readonly text: string
 }
 
+/** A project as pipeline hooks spell it. @see spec/pipeline-telemetry.md 1.1 */
+export interface HookProject {
+  readonly id: number
+  readonly name: string
+  readonly web_url: string
+  readonly path_with_namespace: string
+  readonly default_branch: string | null
+}
+
+export interface BodyContext {
+  /** For the warnings about times that it makes odd. */
+  readonly receivedAtNs?: bigint
+  /** Takes the place of whatever project a pipeline hook says it is of. */
+  readonly project?: HookProject
+}
+
 /**
- * To be called once per body, outside of any transaction.
+ * To be called once per body.
  *
- * @param receivedAtNs for the warnings about times that it makes odd
  * @throws RecordError
  * @see spec/pipeline-telemetry.md 1.1, 1.5, 7 (58)
  */
-export function readBody(text: string, receivedAtNs?: bigint): ReceivedBody {
-  const body = parseLossless(text)
+export function readBody(text: string, { receivedAtNs, project }: BodyContext = {}): ReceivedBody {
+  const told = parseLossless(text)
+  const body = project !== undefined && isObject(told) ? withProject(told, project) : told
   const input = readInput(body, { receivedAtNs })
   requireShortHost(input)
-  return { input, text: hasVariables(body, text) ? withoutVariables(body, text) : text }
+  return { input, text: body !== told || hasVariables(body, text) ? rewritten(body, text) : text }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A source that is of the same project by the names it was told in stays so. */
+function withProject(told: JsonObject, project: HookProject): JsonObject {
+  const { source_pipeline: source, project: named } = told
+  if (!isObject(source) || !isObject(named) || !isSameProject(source.project, named)) return { ...told, project }
+  return { ...told, project, source_pipeline: { ...source, project } }
+}
+
+/** By the first of these that both have. */
+function isSameProject(one: unknown, other: JsonObject): boolean {
+  if (!isObject(one)) return false
+  const key = ['id', 'path_with_namespace', 'web_url'].find((each) => Boolean(one[each]) && Boolean(other[each]))
+  return key !== undefined && one[key] === other[key]
 }
 
 /** Of a name in DNS and a port. Keys begin with it, and an index of PostgreSQL holds no long ones. */
@@ -43,10 +78,10 @@ function hasVariables(body: unknown, text: string): boolean {
 const someVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 
 /**
- * Written anew from what was read, so that nothing is left of a field that was there twice. Long integers are strings
+ * Without variables. Written anew from what was read, so that nothing is left of a field that was there twice. Long integers are strings
  * behind a marker meanwhile: more U+0000 than begin any string of the text, which has them escaped in this one way.
  */
-function withoutVariables(body: unknown, text: string): string {
+function rewritten(body: unknown, text: string): string {
   const marker = '\0'.repeat(1 + longestNulRun(text))
   const holders = holdersOfVariables(body)
   try {
@@ -69,9 +104,7 @@ const holdersOfVariables = (body: unknown): unknown[] => [
   fieldOf(body, 'pipeline'),
 ]
 
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined
-}
+const fieldOf = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 
 function longestNulRun(json: string): number {
   let longest = 0

@@ -1,6 +1,7 @@
 import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/converter'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
 import { readJobNews } from './job-hook-store.ts'
 import { idsText, readIds } from './pipeline-ledger-store.ts'
@@ -59,6 +60,14 @@ export interface FoundRecord {
 export async function findRecord(db: Kysely<ExporterTables>, key: string): Promise<FoundRecord | undefined> {
   const row = await db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
   return row && { scope: row.scope, record: recordOf(row), characters: row.body.length }
+}
+
+/** When the record of a delivery, by that one's key, was taken in: a replay gives deliveries a new time. */
+export async function findTakenInMs(db: Kysely<ExporterTables>, delivery: string): Promise<number | undefined> {
+  const { record } = readDeliveryKey(delivery)
+  const select = db.selectFrom('export_records').select('enqueued_at_ms').where('key', '=', record)
+  const row = await select.executeTakeFirst()
+  return row && Number(row.enqueued_at_ms)
 }
 
 function recordOf(row: ExportRecordsTable): PipelineRecord {

@@ -41,7 +41,7 @@ export function withChunk(
   chunk: EncodedChunk,
   delivery: ChunkDelivery | undefined,
 ): SignalTotals {
-  const outcome = delivery?.outcome ?? { kind: 'aborted', reason: '' }
+  const outcome = delivery?.outcome ?? { kind: 'aborted' as const, reason: '' }
   const itemsIf = (kind: typeof outcome.kind) => (outcome.kind === kind ? chunk.items : 0)
   return {
     chunks: totals.chunks + 1,
@@ -52,8 +52,14 @@ export function withChunk(
     skippedItems: totals.skippedItems + itemsIf('aborted'),
     attempts: totals.attempts + (delivery?.attempts ?? 0),
     wireBytes: totals.wireBytes + (delivery?.attempts ? delivery.wireBytes : 0),
-    messages: withMessage(totals.messages, outcome.kind === 'delivered' ? outcome.message : outcome.reason, 1),
+    messages: withMessage(totals.messages, messageOf(outcome), 1),
   }
+}
+
+/** That it was stopped says nothing of the receiver; why everything stopped is told by what stopped it. */
+function messageOf(outcome: ChunkDelivery['outcome']): string {
+  if (outcome.kind === 'aborted') return ''
+  return outcome.kind === 'delivered' ? outcome.message : outcome.reason
 }
 
 /** What two deliveries of one signal came to together. */

@@ -109,6 +109,7 @@ const texts = {
   invalid: 'is invalid',
   not_a_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
+  of_another: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',
   at_least_one: 'are missing, at least one parameter must be provided',

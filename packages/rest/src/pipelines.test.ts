@@ -1,4 +1,11 @@
-import { createPersonalToken, type DomainEvent, type Project, projectVariables, type User } from '@penstock/core'
+import {
+  createPersonalToken,
+  type DomainEvent,
+  type Project,
+  projectVariables,
+  putPipelineRecord,
+  type User,
+} from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
@@ -124,7 +131,7 @@ describe('a record', () => {
   test.each([
     ['{"object_attributes":{"id":31}}', 'object_attributes[status] is missing'],
     ['{"object_attributes":{"id":"31","status":"success"}}', 'object_attributes[id] is invalid'],
-    ['{"object_attributes":{"id":32,"status":"success"}}', 'object_attributes[id] is invalid'],
+    ['{"object_attributes":{"id":32,"status":"success"}}', 'object_attributes[id] must be the same as in the path'],
     ['{"object_attributes":{"id":31,"status":7}}', 'object_attributes[status] is invalid'],
     [
       '{"object_attributes":{"id":31,"status":"success"},"builds":[{"id":9223372036854775807,"status":"success"}]}',
@@ -138,6 +145,17 @@ describe('a record', () => {
     ['7', 'object_attributes is missing'],
   ])('%s: %s', async (body, error) => {
     expect(await put(body)).toMatchObject({ status: 400, body: { error } })
+  })
+
+  test('of an id that another project has is a conflict', async () => {
+    const secret = await world.project('secret', await world.group('elsewhere'))
+    const record = { project: secret.id, pipelineId: 31, objectAttributes: { id: 31, status: 'running' }, payload: '' }
+    await world.perform(await world.user('owner', { isAdministrator: true }), putPipelineRecord, record)
+    expect(await put(minimal)).toMatchObject({
+      status: 409,
+      body: { message: 'Pipeline 31 belongs to another project: ids of pipelines count for the whole instance' },
+    })
+    expect((await call('GET', 'pipelines')).body).toEqual([])
   })
 
   test('says everything in its body, and nothing in the query', async () => {

@@ -53,7 +53,7 @@ export const pipelinesArea: Area = {
       bodyTextAs: 'payload',
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       takesJobTokens: true,
-      summary: 'Take a record of a pipeline: the body of a pipeline hook.',
+      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is one that no other project has.',
     }),
     route({
       method: 'GET',

@@ -1,6 +1,7 @@
 import { type Core, DomainError, getProject } from '@penstock/core'
+import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
-import { EXPORT_QUEUE, parseExportKey } from '@penstock/exporter'
+import { EXPORT_QUEUE, type ExporterTables, findTakenInMs, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, requireCoreDatabase } from '../core/core-operator.ts'
@@ -15,17 +16,20 @@ import { formatCount, printable } from '../wording.ts'
 const notes = `
 A delivery is one signal of one pipeline. It is open until it has been accepted; dead once the receiver has refused it, or nothing
 came of it for too long; and kept for a while when it has been delivered. A dead one stays until it is replayed, which gives it all
-its time again, or dropped. All this works beside running services, which take it up within seconds.
+its time again, or dropped. An open one of a source that no service has in its settings stays open; --source drops all of it.
+Lists begin with the latest. All this works beside running services, which take it up within seconds.
 
 Examples:
   $ penstock export-queue list
-  $ penstock export-queue list --state open --limit 20
+  $ penstock export-queue list --state open --limit 20 --before 1042
   $ penstock export-queue show 17
   $ penstock export-queue replay 17 18
   $ penstock export-queue replay --all --reason 401
   $ penstock export-queue drop 17
+  $ penstock export-queue drop --state open 18
+  $ penstock export-queue drop --source old-forge
 
-Exit codes: 0 done, 1 some of the deliveries were not there or not dead, 2 usage.
+Exit codes: 0 done, 1 some of the deliveries were not there, or in another state, 2 usage.
 `
 
 type State = DeliveryStatus['state']
@@ -33,6 +37,7 @@ const PAGE = 1_000
 
 interface ActionContext extends Pick<Environment, 'stdout' | 'stderr'> {
   readonly queue: DeliveryQueue
+  readonly db: Pick<Db<ExporterTables>, 'read'>
   readonly names: ScopeNames
   readonly nowMs: number
 }
@@ -40,20 +45,26 @@ interface ActionContext extends Pick<Environment, 'stdout' | 'stderr'> {
 type Action = (context: ActionContext, ids: readonly number[], flags: OptionValues) => Promise<number>
 
 const actions: Readonly<Record<string, Action>> = {
-  list: async ({ queue, names, stdout }, _ids, flags) => {
-    const state = flags.state as State
+  list: async ({ queue, names, stdout, stderr }, _ids, flags) => {
+    const [state, limit] = [flags.state as State, flags.limit as number]
     const rows: string[][] = []
-    for await (const status of deliveries(queue, state, flags.limit as number)) rows.push(await cells(status, names))
+    let isMore = false
+    for await (const status of deliveries(queue, state, flags.before as number | undefined)) {
+      isMore = rows.length === limit
+      if (isMore) break
+      rows.push(await cells(status, names))
+    }
     await write(stdout, `${textTable(columns(state), rows).join('\n')}\n`)
+    if (isMore) await write(stderr, `… and more: --before ${rows.at(-1)![0]}\n`)
     return exitCodes.ok
   },
-  show: async ({ queue, names, stdout }, ids) => {
+  show: async ({ queue, db, names, stdout }, ids) => {
     if (ids.length !== 1) throw new UsageError('which delivery? Name one id; penstock export-queue list shows them')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
     await write(
       stdout,
-      `${textTable(factColumns, await facts(status, names))
+      `${textTable(factColumns, await facts(status, names, await findTakenInMs(db.read, status.key)))
         .slice(1)
         .join('\n')}\n`,
     )
@@ -61,7 +72,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   replay: async (context, ids, flags) => {
     const { queue, nowMs } = context
-    if (flags.all !== true) return each(context, ids, 'replayed', (id) => queue.replay(id, nowMs))
+    if (flags.all !== true) return each(context, ids, ['replayed', 'dead'], (id) => queue.replay(id, nowMs))
     if (ids.length > 0) throw new UsageError('--all and ids exclude each other')
     const wanted = ((flags.reason as string | undefined) ?? '').toLowerCase()
     let count = 0
@@ -71,7 +82,19 @@ const actions: Readonly<Record<string, Action>> = {
     await write(context.stderr, `replayed in all: ${formatCount(count)}\n`)
     return exitCodes.ok
   },
-  drop: (context, ids) => each(context, ids, 'dropped', (id) => context.queue.drop(id)),
+  drop: async (context, ids, flags) => {
+    const { queue } = context
+    const [state, source] = [flags.state as State, flags.source as string | undefined]
+    if (state === 'delivered') throw new UsageError('what has been delivered goes by itself')
+    if (source === undefined) return each(context, ids, ['dropped', state], (id) => queue.drop(id, state))
+    if (ids.length > 0) throw new UsageError('--source and ids exclude each other')
+    let count = 0
+    for await (const { id, key } of deliveries(queue, 'open')) {
+      if (parseExportKey(key)?.scope === `source:${source}` && (await queue.drop(id, 'open'))) count += 1
+    }
+    await write(context.stderr, `dropped in all: ${formatCount(count)}\n`)
+    return exitCodes.ok
+  },
 }
 
 export const exportQueueCommand: CommandDefinition = {
@@ -84,18 +107,23 @@ export const exportQueueCommand: CommandDefinition = {
         .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
         .argument('[id...]', 'of deliveries')
         .addOption(
-          new Option('--state <state>', 'which to list').choices(['dead', 'open', 'delivered']).default('dead'),
+          new Option('--state <state>', 'which to list, or to drop')
+            .choices(['dead', 'open', 'delivered'])
+            .default('dead'),
         )
         .addOption(
           new Option('--limit <count>', 'how many to list at most').argParser(integerFrom(1, 100_000)).default(100),
         )
+        .addOption(new Option('--before <id>', 'lists those that are older').argParser(integerFrom(1, 2 ** 31 - 1)))
         .addOption(new Option('--all', 'replays all dead ones'))
-        .addOption(new Option('--reason <text>', 'of all, those whose reason holds this text')),
+        .addOption(new Option('--reason <text>', 'of all, those whose reason holds this text'))
+        .addOption(new Option('--source <name>', 'drops all open ones of this source')),
     ).addHelpText('after', notes)
   },
   run: async ([action = '', ...words], flags, environment) => {
     if (flags.reason !== undefined && flags.all !== true) throw new UsageError('--reason is for --all')
     if (flags.all === true && action !== 'replay') throw new UsageError('--all is for replay')
+    if (flags.source !== undefined && action !== 'drop') throw new UsageError('--source is for drop')
     const ids = words.map(idOf)
     requireCoreDatabase(flags, environment)
     const { stdout, stderr, clock } = environment
@@ -103,6 +131,7 @@ export const exportQueueCommand: CommandDefinition = {
       actions[action]!(
         {
           queue: new DeliveryQueue(db, EXPORT_QUEUE),
+          db,
           names: new ScopeNames(core),
           nowMs: clock.nowMs(),
           stdout,
@@ -120,21 +149,19 @@ function idOf(word: string): number {
   return Number(word)
 }
 
-async function* deliveries(queue: DeliveryQueue, state: State, most = Number.POSITIVE_INFINITY) {
-  let left = most
-  for (let afterId = 0; left > 0; ) {
-    const page = await queue.list(state, { afterId, limit: Math.min(left, PAGE) })
+async function* deliveries(queue: DeliveryQueue, state: State, before?: number) {
+  for (let beforeId = before; ; ) {
+    const page = await queue.list(state, { limit: PAGE, ...(beforeId !== undefined && { beforeId }) })
     yield* page
     if (page.length === 0) return
-    afterId = page.at(-1)!.id
-    left -= page.length
+    beforeId = page.at(-1)!.id
   }
 }
 
 async function each(
   { stderr }: ActionContext,
   ids: readonly number[],
-  done: string,
+  [done, state]: readonly [string, State],
   work: (id: number) => Promise<boolean>,
 ): Promise<number> {
   if (ids.length === 0) throw new UsageError('which deliveries? Name their ids; penstock export-queue list shows them')
@@ -142,7 +169,7 @@ async function each(
   for (const id of ids) {
     const isDone = await work(id)
     if (!isDone) exitCode = exitCodes.incomplete
-    await write(stderr, isDone ? `${done} ${id}\n` : `there is no dead delivery ${id}\n`)
+    await write(stderr, isDone ? `${done} ${id}\n` : `there is no ${state} delivery ${id}\n`)
   }
   return exitCode
 }
@@ -176,7 +203,7 @@ async function cells(status: DeliveryStatus, names: ScopeNames): Promise<string[
   ]
 }
 
-async function facts(status: DeliveryStatus, names: ScopeNames): Promise<string[][]> {
+async function facts(status: DeliveryStatus, names: ScopeNames, takenInMs = status.enqueuedAtMs): Promise<string[][]> {
   const [id, whose, pipeline, signal, state, attempts, time, reason] = await cells(status, names)
   return [
     ['id', id!],
@@ -185,7 +212,8 @@ async function facts(status: DeliveryStatus, names: ScopeNames): Promise<string[
     ['pipeline', pipeline!],
     ['signal', signal!],
     ['state', state!],
-    ['enqueued', new Date(status.enqueuedAtMs).toISOString()],
+    ['enqueued', new Date(takenInMs).toISOString()],
+    ...(takenInMs === status.enqueuedAtMs ? [] : [['replayed', new Date(status.enqueuedAtMs).toISOString()]]),
     ['attempts', attempts!],
     [status.state === 'open' ? 'next try' : status.state, time!],
     ['reason', reason!],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
 import { type Db, openToRead } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
-import { EXPORT_QUEUE, exporterMigrations } from '@penstock/exporter'
+import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findStraySource, type Sources } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
@@ -19,6 +19,10 @@ export interface Finding {
   /** What to do about it. */
   readonly remedy?: string
 }
+
+/** Of the queue that are looked at, and sources that are named of them: what is mended gives way to the next. */
+const LANES = 10_000
+const STRAY_SOURCES = 20
 
 /** Nothing is changed by asking. In the order in which a start would stumble over them. */
 export async function diagnose(settings: Settings): Promise<Finding[]> {
@@ -77,7 +81,14 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
   try {
     const db = await opened
     const pending = await pendingCoreMigrations(db, exporterMigrations)
-    if (pending.length === 0) return [{ grade: 'ok', what: `${name} is up to date` }, await queueFinding(db)]
+    if (pending.length === 0) {
+      const queue = queueOf(db)
+      return [
+        { grade: 'ok', what: `${name} is up to date` },
+        await queueFinding(queue),
+        ...(await strayFindings(queue, settings)),
+      ]
+    }
     const lack = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
     return [{ grade: 'note', what: lack }]
   } catch (error) {
@@ -92,9 +103,36 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
   }
 }
 
-async function queueFinding({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): Promise<Finding> {
+function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>): DeliveryQueue {
   const write = () => Promise.reject(new Error('nothing is changed by asking'))
-  const { dead, open } = await new DeliveryQueue({ read, close, write }, EXPORT_QUEUE).counts()
+  return new DeliveryQueue({ read, close, write }, EXPORT_QUEUE)
+}
+
+/** Every process leaves alone what it has no settings for. */
+async function strayFindings(queue: DeliveryQueue, settings: Settings): Promise<Finding[]> {
+  const sources = configuredSources(settings)
+  if (sources === undefined) return []
+  const lanes = await queue.lanes({ limit: LANES })
+  const stray = new Set(lanes.flatMap(({ lane }) => findStraySource(sources, destinationOfLane(lane)) ?? []))
+  return [...stray].slice(0, STRAY_SOURCES).map((name) => ({
+    grade: 'note',
+    what: `exports of ${name} wait, a source that these settings do not have`,
+    remedy: `fine if those of a running service do; else put it back, or penstock export-queue drop --source ${name}`,
+  }))
+}
+
+/** Undefined where they are wrong, which `exportFindings` tells. */
+function configuredSources(settings: Settings): Sources | undefined {
+  try {
+    return exportConfig(settings).sources
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return undefined
+  }
+}
+
+async function queueFinding(queue: DeliveryQueue): Promise<Finding> {
+  const { dead, open } = await queue.counts()
   if (dead === 0) return { grade: 'ok', what: `no export has failed for good, ${formatCount(open)} wait` }
   return {
     grade: 'wrong',
@@ -111,7 +149,7 @@ function exportFindings(settings: Settings): Finding[] {
     return [{ grade: 'note', what, remedy: 'set PENSTOCK_EXPORT_ENDPOINT to the URL that fits the certificate' }]
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    return [{ grade: 'wrong', what: error.message }]
+    return error.lines.map((what) => ({ grade: 'wrong', what }))
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Core,
@@ -42,6 +42,8 @@ export interface OpenCoreOptions {
   readonly externalUrl: string
   /** Brings the tables up to this version; without it only a new database gets any. */
   readonly migrates: boolean
+  /** Only one that is there: a slip in a name makes none. */
+  readonly isThere?: boolean
 }
 
 /**
@@ -52,16 +54,17 @@ export interface OpenCoreOptions {
 export async function openCore(
   settings: Settings,
   clock: Clock,
-  { externalUrl, migrates }: OpenCoreOptions,
+  { externalUrl, migrates, isThere = false }: OpenCoreOptions,
 ): Promise<OpenCore> {
   const { dataDir } = settings
-  await orUsageError(
-    `cannot use the data directory ${dataDir}`,
-    (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
-  )
+  if (isThere) requireFiles(settings)
+  else await makeDirectory(dataDir)
   const { location, name } = coreDatabase(settings)
   const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
+    if (isThere && (await orUnusable(name, isNewCoreDatabase(db, exporterMigrations)))) {
+      throw new UsageError(`there is no core in ${name}`)
+    }
     await orUnusable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const core: Core = {
       db,
@@ -83,6 +86,22 @@ export async function openCore(
   } catch (error) {
     await db.close()
     throw error
+  }
+}
+
+const makeDirectory = (dataDir: string): Promise<unknown> =>
+  orUsageError(
+    `cannot use the data directory ${dataDir}`,
+    (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
+  )
+
+/** A new key would open nothing that the core has sealed. */
+function requireFiles({ dataDir, databaseUrl }: Settings): void {
+  if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
+    throw new UsageError(`there is no core in ${dataDir}`)
+  }
+  if (!existsSync(join(dataDir, SECRETS_KEY_FILE))) {
+    throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: it has to be that of the core`)
   }
 }
 

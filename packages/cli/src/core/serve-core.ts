@@ -8,13 +8,11 @@ import type { Environment } from '../environment.ts'
 import { exportsOfCore } from '../exporting/core-exports.ts'
 import type { ExportConfig } from '../exporting/export-config.ts'
 import { Exporting } from '../exporting/exporting.ts'
+import type { StartedCore } from '../serve/banner.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { openCore } from './open-core.ts'
 
-export interface ServedCore {
-  readonly url: string
-  /** Value of the first administrator's token, when it has just been made here. */
-  readonly rootToken: string | undefined
+export interface ServedCore extends StartedCore {
   /** With the listeners that export what is recorded through it. */
   readonly core: Core
   readonly exporting: Exporting
@@ -77,6 +75,7 @@ export async function serveCore(
       return {
         url: externalUrl,
         rootToken,
+        hooks: [...exports.config.sources.keys()].map((name) => `${externalUrl}${HOOKS_PATH}${name}`),
         core,
         exporting,
         close: async (timeoutMs) => {

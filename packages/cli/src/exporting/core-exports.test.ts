@@ -14,6 +14,7 @@ test.each([
 ])('a payload %s that is no record is refused in words that may reach clients', async (payload, about) => {
   const world = await World.open()
   onTestFinished(() => world.close())
+  const project = await world.project('tools', await world.group('ops'))
   const { exporter } = new Exporting({
     core: world.core,
     db: world.core.db as Db<CoreDatabaseTables>,
@@ -29,7 +30,7 @@ test.each([
         recordEvent: async () => {},
         afterCommit: () => {},
       },
-      { type: 'pipeline.created', objectId: 1, projectId: 1, payload },
+      { type: 'pipeline.created', objectId: 1, projectId: project.id, payload },
     ),
   )
   await expect(hearing).rejects.toMatchObject({

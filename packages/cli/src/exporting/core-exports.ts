@@ -6,17 +6,20 @@ import {
   type EventListener,
   exportSettingsFor,
   getProject,
+  type Project,
+  pipelineIdsOfOthers,
   type Reading,
   type VariableCircumstances,
 } from '@penstock/core'
-import { type Exporter, type RecordIntake, readBody } from '@penstock/exporter'
+import { type Exporter, type HookProject, type RecordIntake, readBody } from '@penstock/exporter'
 import { projectScope } from './project-scope.ts'
 
 /** Enough to tell tokens apart. */
 const DIGEST_CHARACTERS = 16
 
 /**
- * Takes each pipeline that the core records into the exporter, in the transaction that records it.
+ * Takes each pipeline that the core records into the exporter, in the transaction that records it: as one of the project it
+ * was put into, whatever project it says it is of, and in no trace of another's.
  *
  * @see design.md 6, spec/interface-1.md 4.3
  */
@@ -26,15 +29,19 @@ export function exportsOfCore(exporter: Pick<Exporter, 'intake' | 'wake'>): Even
     hear: async (tx, { projectId, payload }) => {
       if (projectId === undefined || payload === undefined) return
       const { core, nowMs } = tx
+      const project = await getProject(tx, projectId)
+      const body = bodyOf(payload, hookProject(core, project))
+      if (body.input.kind === 'pipeline') await requireOwnTrace(tx, project, body.input.record)
       const taken = await exporter.intake.take(
         // The database holds the exporter's tables too, see `CoreDatabaseTables`.
         tx.db as unknown as Parameters<RecordIntake['take']>[0],
         {
           scope: projectScope(projectId),
-          body: bodyOf(payload),
+          body,
           receivedAtNs: core.clock.nowNs(),
           plan: async (record) => {
-            const project = await getProject(tx, projectId)
+            // With the root that earlier records have told, of which others may not have been known then.
+            await requireOwnTrace(tx, project, record)
             const { signals, token } = await exportSettingsFor(tx, core, project, circumstancesOf(record))
             return { signals, destination: destinationText(core, token) }
           },
@@ -47,14 +54,40 @@ export function exportsOfCore(exporter: Pick<Exporter, 'intake' | 'wake'>): Even
 }
 
 /** @throws DomainError */
-function bodyOf(payload: string): ReturnType<typeof readBody> {
+function bodyOf(payload: string, project: HookProject): ReturnType<typeof readBody> {
   try {
-    return readBody(payload)
+    return readBody(payload, { project })
   } catch (error) {
     if (!(error instanceof RecordError)) throw error
-    throw new DomainError({ code: 'refused', message: error.message })
+    throw refused(error.message)
   }
 }
+
+const hookProject = ({ settings }: Core, { id, name, fullPath, defaultBranch }: Project): HookProject => ({
+  id,
+  name,
+  web_url: `${settings.externalUrl}/${fullPath}`,
+  path_with_namespace: fullPath,
+  default_branch: defaultBranch ?? null,
+})
+
+/**
+ * Asked of what the converter reads, as that is what makes the trace.
+ *
+ * @throws DomainError when the pipeline would be in the trace of one that another project has
+ */
+async function requireOwnTrace(reading: Reading, project: Project, record: PipelineRecord): Promise<void> {
+  const { id, rootPipelineId, upstream } = record
+  const parentId = upstream?.otherProject === false ? upstream.pipelineId : undefined
+  const ids = [rootPipelineId, parentId].flatMap((each) => (each === undefined || each === id ? [] : Number(each)))
+  const others = await pipelineIdsOfOthers(reading, project, ids.filter(Number.isSafeInteger))
+  if (others.has(Number(parentId))) {
+    throw refused('source_pipeline names a pipeline of another project as one of this project')
+  }
+  if (others.size > 0) throw refused('the root of the pipeline (root_pipeline_id) is a pipeline of another project')
+}
+
+const refused = (message: string): DomainError => new DomainError({ code: 'refused', message })
 
 /** Projects that share a token share requests. Told apart without telling the token. */
 function destinationText({ settings }: Core, token: string | undefined): string {

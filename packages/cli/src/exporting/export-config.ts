@@ -91,7 +91,10 @@ function sourcesOf(text: string | undefined): Sources {
   try {
     return readSources(JSON.parse(text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8')))
   } catch (error) {
-    if (error instanceof SourcesError) throw new UsageError(`exporter.sources: ${error.message.replaceAll('\n', '; ')}`)
+    if (error instanceof SourcesError) {
+      const [first = '', ...others] = error.problems.map((problem) => `exporter.sources: ${problem}`)
+      throw new UsageError(first, ...others)
+    }
     if (error instanceof SyntaxError) throw new UsageError('exporter.sources is not JSON')
     if (isSystemError(error)) throw new UsageError(`cannot read the file of exporter.sources: ${systemReason(error)}`)
     throw error

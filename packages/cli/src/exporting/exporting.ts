@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@penstock/core'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { Exporter, type ExporterOptions, sourceDestination } from '@penstock/exporter'
+import { Exporter, type ExporterOptions, findStraySource, sourceDestination } from '@penstock/exporter'
 import type { Log, Random } from '@penstock/runtime'
 import type { OpenCore } from '../core/open-core.ts'
 import { tokenOf } from './core-exports.ts'
@@ -26,7 +26,7 @@ export class Exporting {
   #ended: Promise<void> | undefined
 
   constructor({ core, db, config, ownGateway, random, log }: ExportingOptions) {
-    const { limits, optionsOf } = config
+    const { limits, optionsOf, sources } = config
     this.#client = new HttpClient({
       ...defaultHttpClientLimits,
       connections: limits.concurrency,
@@ -41,6 +41,7 @@ export class Exporting {
       client: this.#client,
       optionsOf,
       destinationOf: destinations(core, config, ownGateway),
+      serves: (destination) => findStraySource(sources, destination) === undefined,
       limits,
     })
   }

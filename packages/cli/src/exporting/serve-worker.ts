@@ -13,7 +13,7 @@ import { listenForHealth } from './health-listener.ts'
  * Exports what the core and its hooks have taken in, beside other processes on the same database, until `environment.signal`
  * aborts; then ends in order.
  *
- * @throws {UsageError} for settings that cannot work and addresses that cannot be had
+ * @throws {UsageError} for settings that cannot work, addresses that cannot be had, and where there is no core
  */
 export async function serveWorker(
   settings: Settings,
@@ -22,7 +22,7 @@ export async function serveWorker(
   const log = jsonLog(stderr, () => clock.nowMs())
   const config = exportConfig(settings)
   try {
-    const { core, db, close } = await openCore(settings, clock, { externalUrl: '', migrates: true })
+    const { core, db, close } = await openCore(settings, clock, { externalUrl: '', migrates: true, isThere: true })
     try {
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
       const health = await listenForHealth(settings['observability.listen'], exporting, log)

@@ -32,7 +32,7 @@ test('A-7: a key that has just been made is shown, and stands in what to try', (
 })
 
 test('with samples: what they are, and three commands about them', () => {
-  const core = { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made' }
+  const core = { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made', hooks: [] }
   const samples = { sentence: 'Thirty pipelines are on their way.', project: 'mossgate/shop/storefront' }
   const text = banner({ ...started, firstKey: 'psak_made', embedded: true, core, samples })
   expect(text).toContain('\n\nThirty pipelines are on their way.\n')
@@ -49,8 +49,15 @@ test('with samples: what they are, and three commands about them', () => {
 })
 
 test('of the core: where it is, and the token that has just been made', () => {
-  const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made' } })
+  const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made', hooks: [] } })
   expect(text).toContain('The REST API is on http://127.0.0.1:8080/api/v4')
   expect(text).toContain('shown only now:  svcpat-made\n')
   expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
+})
+
+test('of the sources outside: where their webhooks go, ten at most', () => {
+  const hooks = Array.from({ length: 12 }, (_, index) => `http://127.0.0.1:8080/hooks/pipelines/forge-${index}`)
+  const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: undefined, hooks } })
+  expect(text).toContain('\nWebhooks of a source go to http://127.0.0.1:8080/hooks/pipelines/forge-0\n')
+  expect(text).toContain('/hooks/pipelines/forge-9\n… and of 2 further sources.\n')
 })

@@ -15,13 +15,20 @@ export interface StartedCore {
   readonly url: string
   /** Value of the first administrator's token, when it has just been made. */
   readonly rootToken: string | undefined
+  /** URLs that webhooks of each source outside go to. */
+  readonly hooks: readonly string[]
 }
 
+/** More of them are said by number. */
+const MAX_HOOKS = 10
+
 /** What is said of the core, and what to try with it. */
-export function coreLines({ url, rootToken }: StartedCore): { facts: string[]; tries: string[] } {
+export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: string[]; tries: string[] } {
   return {
     facts: [
       `The REST API is on ${url}/api/v4, described at ${url}/api/v4/openapi.json.`,
+      ...hooks.slice(0, MAX_HOOKS).map((hook) => `Webhooks of a source go to ${hook}`),
+      ...(hooks.length > MAX_HOOKS ? [`… and of ${hooks.length - MAX_HOOKS} further sources.`] : []),
       ...(rootToken === undefined ? [] : ['', `Token of the administrator root, shown only now:  ${rootToken}`]),
     ],
     tries: [

@@ -171,7 +171,7 @@ async function serveUntilInterrupted(
       embedded: embedded !== undefined,
       firstKey,
       samples,
-      core: core && { url: core.url, rootToken: core.rootToken },
+      core,
     }),
   )
 

@@ -12,6 +12,8 @@ export interface ParameterProblem {
     | 'not_a_value'
     /** One of the values that are ruled out. */
     | 'value_not_allowed'
+    /** Names another thing than the one the request is about. */
+    | 'of_another'
     | 'mutually_exclusive'
     | 'exactly_one'
     | 'at_least_one'

@@ -2,8 +2,8 @@ import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
 /**
- * Pipelines and their jobs, as records told of them. They have keys of our own beside the ids they came with: two projects
- * may be fed from forges that count alike, and those ids may be longer than 32 bits.
+ * Pipelines and their jobs, as records told of them. They have keys of our own beside the ids they came with, which may be
+ * longer than 32 bits. Those of pipelines count for the whole instance: traces are made from them.
  */
 export const migration: Migration = {
   async up(db) {
@@ -29,7 +29,8 @@ export const migration: Migration = {
       .addColumn('digest', 'text', (column) => column.notNull())
       .execute()
     const pipelineIndex = (name: string) => db.schema.createIndex(`pipelines_${name}`).on('pipelines')
-    await pipelineIndex('project').unique().columns(['project_id', 'pipeline_id']).execute()
+    await pipelineIndex('id').unique().columns(['pipeline_id']).execute()
+    await pipelineIndex('project').columns(['project_id', 'pipeline_id']).execute()
     await pipelineIndex('ref').columns(['project_id', 'ref', 'pipeline_id']).execute()
     await pipelineIndex('sha').columns(['project_id', 'sha', 'pipeline_id']).execute()
     await pipelineIndex('updated').columns(['project_id', 'updated_at_ms', 'pipeline_id']).execute()

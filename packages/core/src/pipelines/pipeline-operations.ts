@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Reading } from '../kit/context.ts'
-import { notFound } from '../kit/domain-error.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
 import { command, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { ProjectRef } from '../projects/project.ts'
@@ -96,16 +96,22 @@ export interface RecordedPipeline {
 /**
  * Takes a record of a pipeline. One that is no news is answered like any other, and changes nothing.
  *
+ * @throws DomainError `conflict` when another project has a pipeline of that id
  * @see design.md 6
  */
 export const putPipelineRecord = command(
   { name: 'putPipelineRecord', input: putRecordInput, permission: 'create_pipeline_record', subject },
   async (tx, input): Promise<RecordedPipeline> => {
     const { subject: project } = tx
-    const draft = pipelineDraftOf(input)
+    const draft = pipelineDraftOf(input, {
+      id: project.id,
+      pathWithNamespace: project.fullPath,
+      webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
+    })
     const digest = createHash('sha256').update(JSON.stringify(draft)).digest('base64url')
     const told: Told = { status: draft.status, asOfMs: asOf(draft), digest }
-    const former = await findTold(tx, project, draft.id)
+    const former = await findTold(tx, draft.id)
+    if (former !== undefined && former.projectId !== project.id) throw takenElsewhere(draft.id)
     const isNew = former === undefined
     if (isNew || isNews(former, told)) {
       const key = isNew ? await insertPipeline(tx, project, draft, told) : former.key
@@ -122,6 +128,13 @@ export const putPipelineRecord = command(
     return { pipeline: await getPipelineRow(tx, project, draft.id), isNew }
   },
 )
+
+/** Whose it is, is not for everybody to know. */
+const takenElsewhere = (pipelineId: number): DomainError =>
+  new DomainError({
+    code: 'conflict',
+    reason: `Pipeline ${pipelineId} belongs to another project: ids of pipelines count for the whole instance`,
+  })
 
 export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },

@@ -6,9 +6,11 @@ import { asOf, MAX_JOBS, pipelineDraftOf, putRecordInput } from './pipeline-reco
 
 const run = { id: 31, status: 'success' }
 const build = { id: 380, status: 'success' }
+const own = { id: 1, pathWithNamespace: 'ops/tools', webUrl: 'https://svc.example.test/ops/tools' }
 const read = (record: object) =>
   pipelineDraftOf(
     parseInput(putRecordInput, { project: 1, pipelineId: 31, objectAttributes: run, payload: '', ...record }),
+    own,
   )
 
 function firstProblem(work: () => unknown): unknown {
@@ -113,15 +115,17 @@ test('failure reasons are of failures', () => {
 })
 
 describe('where it comes from', () => {
-  const own = { id: 1, pathWithNamespace: 'ops/tools' }
   test.each<[string, object, object | undefined]>([
     ['its own project', { project: own }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
+    ['its own, by its address', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
+    ['its own, as the record calls it', { project: { id: 9 } }, { isOtherProject: false }],
+    ['no project in particular', {}, { isOtherProject: false }],
     ['another', { project: { id: 2, pathWithNamespace: 'ops/far' } }, { isOtherProject: true, projectPath: 'ops/far' }],
     ['a bridge', { project: own, bridgeId: 301 }, { jobId: 301 }],
     ['itself', { project: own, pipelineId: 31 }, undefined],
     ['nobody knows', { pipelineId: undefined }, undefined],
   ])('%s', (_, more, expected) => {
-    const { upstream } = read({ hookProject: own, sourcePipeline: { pipelineId: 30, jobId: 300, ...more } })
+    const { upstream } = read({ hookProject: { id: 9 }, sourcePipeline: { pipelineId: 30, jobId: 300, ...more } })
     if (expected === undefined) expect(upstream).toBeUndefined()
     else expect(upstream).toMatchObject(expected)
   })

@@ -97,7 +97,7 @@ export const putRecordInput = z
       queuedDuration: seconds,
     }),
     user,
-    /** The forge's own. */
+    /** As whoever tells of it names the project. */
     hookProject: projectOf,
     commit: lenient(
       z.object({
@@ -116,14 +116,15 @@ export const putRecordInput = z
   })
   .superRefine(({ pipelineId, objectAttributes, builds = [], bridges = [] }, context) => {
     if (objectAttributes.id !== pipelineId) {
-      context.addIssue(problem('invalid', { path: ['objectAttributes', 'id'] }))
+      context.addIssue(problem('of_another', { path: ['objectAttributes', 'id'] }))
     }
     if (builds.length + bridges.length > MAX_JOBS) context.addIssue(problem('invalid', { path: ['builds'] }))
   })
 type PutRecord = z.output<typeof putRecordInput>
+type ProjectNames = z.output<typeof projectOf>
 
-/** Pure; the order of builds and bridges makes no difference. */
-export function pipelineDraftOf(input: PutRecord): PipelineDraft {
+/** Pure; the order of builds and bridges makes no difference. `own`: the project it is put into. */
+export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDraft {
   const { objectAttributes: run, commit } = input
   const listed = jobsOf(input)
   const starts = listed.flatMap(({ startedAtMs }) => startedAtMs ?? [])
@@ -146,7 +147,7 @@ export function pipelineDraftOf(input: PutRecord): PipelineDraft {
       authorName: commit.author?.name,
       committedAtMs: commit.timestamp,
     },
-    upstream: upstreamOf(input),
+    upstream: upstreamOf(input, own),
     createdAtMs: run.createdAt,
     startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
     finishedAtMs: run.finishedAt,
@@ -222,18 +223,19 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
   }
 }
 
-/** @see spec/pipeline-telemetry.md 2.5 */
-function upstreamOf({ pipelineId, sourcePipeline: from, hookProject: own, objectAttributes }: PutRecord) {
+/**
+ * One of the same project is so by the names of the record, or by ours.
+ *
+ * @see spec/pipeline-telemetry.md 2.5
+ */
+function upstreamOf({ pipelineId, sourcePipeline: from, hookProject, objectAttributes }: PutRecord, own: ProjectNames) {
   if (from?.pipelineId === undefined || from.pipelineId === pipelineId) return undefined
   const { project } = from
   const upstream: Upstream = {
     pipelineId: from.pipelineId,
     jobId: from.bridgeId ?? from.jobId,
     isOtherProject:
-      differ(project?.id, own?.id) ??
-      differ(project?.pathWithNamespace, own?.pathWithNamespace) ??
-      differ(project?.webUrl, own?.webUrl) ??
-      objectAttributes.source === 'pipeline',
+      areOthers(project, hookProject) !== false && (areOthers(project, own) ?? objectAttributes.source === 'pipeline'),
     projectPath: project?.pathWithNamespace,
   }
   return upstream
@@ -241,6 +243,11 @@ function upstreamOf({ pipelineId, sourcePipeline: from, hookProject: own, object
 
 const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>
   section && Object.values(section).some((member) => member !== undefined) ? section : undefined
+
+const areOthers = (one: ProjectNames, other: ProjectNames): boolean | undefined =>
+  differ(one?.id, other?.id) ??
+  differ(one?.pathWithNamespace, other?.pathWithNamespace) ??
+  differ(one?.webUrl, other?.webUrl)
 
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean | undefined =>
   one === undefined || other === undefined ? undefined : one !== other

@@ -83,19 +83,35 @@ export async function getPipelineRow(reading: Reading, project: Project, id: num
   return pipelineOf(row)
 }
 
-/** Of what is there, as much as says whether a record is news. */
+/** Of what is there, in whichever project, as much as says whether a record is news. */
 export async function findTold(
   { db }: Reading,
-  { id: projectId }: Project,
   id: number,
-): Promise<(Told & { readonly key: number }) | undefined> {
+): Promise<(Told & { readonly key: number; readonly projectId: number }) | undefined> {
   const row = await db
     .selectFrom('pipelines')
-    .select(['id', 'status', 'as_of_ms', 'digest'])
-    .where('project_id', '=', projectId)
+    .select(['id', 'project_id', 'status', 'as_of_ms', 'digest'])
     .where('pipeline_id', '=', id)
     .executeTakeFirst()
-  return row && { key: row.id, status: row.status, asOfMs: row.as_of_ms ?? undefined, digest: row.digest }
+  if (row === undefined) return undefined
+  const { id: key, project_id: projectId, status, as_of_ms, digest } = row
+  return { key, projectId, status, asOfMs: as_of_ms ?? undefined, digest }
+}
+
+/** Those of the ids that pipelines of other projects have. */
+export async function pipelineIdsOfOthers(
+  { db }: Reading,
+  { id }: Project,
+  pipelineIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (pipelineIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('pipelines')
+    .select('pipeline_id')
+    .where('pipeline_id', 'in', [...pipelineIds])
+    .where('project_id', '!=', id)
+    .execute()
+  return new Set(rows.map((row) => row.pipeline_id))
 }
 
 /** By our own keys. */

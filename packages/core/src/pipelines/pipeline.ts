@@ -7,7 +7,7 @@ import { pipelineStatuses } from './pipeline-status.ts'
 export interface Pipeline {
   /** Ours. */
   readonly key: number
-  /** The one it came with; two projects may have pipelines of one id. */
+  /** The one it came with; counts for the whole instance. */
   readonly id: number
   readonly iid: number | undefined
   readonly projectId: number

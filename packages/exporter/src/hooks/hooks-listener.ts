@@ -166,7 +166,7 @@ const ignored: Reply = {
  */
 function recordIn(bytes: Buffer, event: string | undefined, receivedAtNs: bigint): ReceivedBody | undefined {
   try {
-    return readBody(utf8(bytes), receivedAtNs)
+    return readBody(utf8(bytes), { receivedAtNs })
   } catch (error) {
     if (!(error instanceof RecordError) || error.line !== undefined) throw error
     const isOfOtherKind = error.path === 'object_kind' || (event === 'system hook' && error.path === '')

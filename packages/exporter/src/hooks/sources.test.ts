@@ -59,31 +59,48 @@ test('a scope of no source has no destination, and says so', () => {
 
 test.each([
   ['no credential', { signals }, 'source a: needs a secretToken or a signingToken'],
-  ['no credential among several', { secretToken: [], signals }, /^source a: secretToken: /],
-  ['no signals', { secretToken }, /^source a: signals: /],
-  ['an empty list of signals', { secretToken, signals: [] }, /^source a: signals: /],
-  ['an unknown signal', { secretToken, signals: ['spans'] }, /^source a: signals\.0: .*"traces"\|"metrics"\|"logs"/],
-  ['an unknown key', { secretToken, signals, secret: 'x' }, /^source a: .*"secret"/],
-  ['a short secret', { secretToken: '1234567', signals }, /^source a: secretToken\.0: /],
+  ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must hold one at least'],
+  ['no signals', { secretToken }, 'source a: signals is missing'],
+  ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must hold one at least'],
+  ['signals that are no list', { secretToken, signals: 'traces' }, 'source a: signals must be a list'],
+  [
+    'an unknown signal',
+    { secretToken, signals: ['spans'] },
+    'source a: signals[0] must be one of traces, metrics, logs',
+  ],
+  ['an unknown key', { secretToken, signals, tokn: 'x' }, 'source a: unknown key "tokn"'],
+  ['a short secret', { secretToken: '1234567', signals }, 'source a: secretToken must have at least 8 characters'],
+  [
+    'a long secret',
+    { secretToken: 'x'.repeat(513), signals },
+    'source a: secretToken must have at most 512 characters',
+  ],
+  [
+    'nine secrets',
+    { secretToken: Array(9).fill(secretToken), signals },
+    'source a: secretToken must have at most 8 items',
+  ],
+  ['a secret that is no text', { secretToken: 12_345_678, signals }, 'source a: secretToken must be text'],
+  ['options that are no object', { secretToken, signals, options: [] }, 'source a: options must be an object'],
   [
     'a secret with a line break',
     { secretToken: 'secret-token\n', signals },
-    'source a: secretToken.0: must have no control characters, nor blanks around it',
+    'source a: secretToken must have no control characters, nor blanks around it',
   ],
   [
     'a signing token without its prefix',
     { signingToken: signingToken.slice(6), signals },
-    'source a: signingToken.0: must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
   ],
   [
     'a signing key of 23 bytes',
     { signingToken: `whsec_${Buffer.alloc(23).toString('base64')}`, signals },
-    'source a: signingToken.0: must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
   ],
   [
     'the second of two signing tokens',
     { signingToken: [signingToken, 'whsec_no-base64'], signals },
-    'source a: signingToken.1: must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken[1] must be whsec_ and the base64 of 24 to 64 bytes',
   ],
   [
     'an endpoint that is no URL',
@@ -93,7 +110,7 @@ test.each([
   [
     'a token with a blank',
     { secretToken, signals, token: 'a b' },
-    'source a: token: must be printable characters without blanks',
+    'source a: token must be printable characters without blanks',
   ],
   [
     'an unknown option',
@@ -115,11 +132,10 @@ test.each([
     { secretToken, signals, instanceId: 'x', options: { instanceId: 'y' } },
     'source a: instanceId stands beside and among the options',
   ],
-  ['no object', 'canary-secret-5d1e77', /^source a: /],
+  ['no object', 'canary-secret-5d1e77', 'source a: must be an object'],
 ])('%s is refused', (_, source, problem) => {
   const problems = problemsOf({ a: source })
-  expect(problems).toHaveLength(1)
-  expect(problems[0]).toMatch(problem)
+  expect(problems).toEqual([problem])
 })
 
 test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('%j is no name', (name) => {

@@ -36,6 +36,13 @@ export type Sources = ReadonlyMap<string, Source>
 /** The configuration of the sources cannot be used. The message names each place, and shows no credential. */
 export class SourcesError extends Error {
   override readonly name = 'SourcesError'
+  /** A line each. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
 }
 
 const MAX_SOURCES = 1_000
@@ -132,10 +139,10 @@ const sourceSchema = z
  */
 export function readSources(json: unknown): Sources {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new SourcesError('the sources must be an object, with one property per source')
+    throw new SourcesError(['the sources must be an object, with one property per source'])
   }
   const entries = Object.entries(json)
-  if (entries.length > MAX_SOURCES) throw new SourcesError(`there may be at most ${MAX_SOURCES} sources`)
+  if (entries.length > MAX_SOURCES) throw new SourcesError([`there may be at most ${MAX_SOURCES} sources`])
   const problems: string[] = []
   const sources = new Map<string, Source>()
   for (const [name, value] of entries) {
@@ -145,9 +152,9 @@ export function readSources(json: unknown): Sources {
     }
     const read = sourceSchema.safeParse(value)
     if (read.success) sources.set(name, sourceOf(name, read.data))
-    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${problemText(issue)}`))
+    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${problemText(issue, value)}`))
   }
-  if (problems.length > 0) throw new SourcesError(problems.join('\n'))
+  if (problems.length > 0) throw new SourcesError(problems)
   return sources
 }
 
@@ -164,9 +171,38 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
   }
 }
 
-/** The validator's own messages name what was expected, and never quote what was found. */
-function problemText({ path, message }: z.core.$ZodIssue): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`
+/** Of keys that nobody knows: beyond these it is another file. */
+const MAX_UNKNOWN_KEYS = 5
+const typeWords: Readonly<Record<string, string>> = { string: 'text', array: 'a list' }
+
+/** `secretToken must have at least 8 characters`. Names keys and what was expected, and never a value. */
+function problemText(issue: z.core.$ZodIssue, source: unknown): string {
+  const [key, ...rest] = issue.path
+  const given = typeof source === 'object' && source !== null && key !== undefined ? Reflect.get(source, key) : source
+  // A single one is read as a list of one.
+  const place = rest.length > 0 && Array.isArray(given) ? `${String(key)}[${rest.join('.')}]` : String(key ?? '')
+  const words = given === undefined ? 'is missing' : wordsOf(issue)
+  if (place === '') return words
+  return /^(must|is) /.test(words) ? `${place} ${words}` : `${place}: ${words}`
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const keys = issue.keys.slice(0, MAX_UNKNOWN_KEYS).map((key) => JSON.stringify(key.slice(0, 64)))
+      return `unknown key ${keys.join(', ')}`
+    }
+    case 'invalid_type':
+      return `must be ${typeWords[issue.expected] ?? 'an object'}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`
+    case 'too_small':
+      return issue.origin === 'array' ? 'must hold one at least' : `must have at least ${issue.minimum} characters`
+    case 'too_big':
+      return `must have at most ${issue.maximum} ${issue.origin === 'array' ? 'items' : 'characters'}`
+    default:
+      return issue.message
+  }
 }
 
 const SCOPE_PREFIX = 'source:'
@@ -177,6 +213,12 @@ export const sourceScope = ({ name }: Source): string => SCOPE_PREFIX + name
 /** The source whose scope it is; undefined for scopes of other kinds, and once the source is no longer configured. */
 export function findSource(sources: Sources, scope: string): Source | undefined {
   return scope.startsWith(SCOPE_PREFIX) ? sources.get(scope.slice(SCOPE_PREFIX.length)) : undefined
+}
+
+/** The source that plans have this destination of, where it is not configured. */
+export function findStraySource(sources: Sources, destination: string): string | undefined {
+  const name = destination.startsWith(SCOPE_PREFIX) ? destination.slice(SCOPE_PREFIX.length) : undefined
+  return name === undefined || sources.has(name) ? undefined : name
 }
 
 /** Where a source's telemetry goes now, or why nowhere; `instance` says so for sources that do not. */
