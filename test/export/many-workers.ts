@@ -45,6 +45,9 @@ export async function exportByWorkers({
   }
   const processes: CoreProcess[] = []
   try {
+    // It makes the tables, and the key that workers share.
+    const core = await CoreProcess.start(dataDir, { databaseUrl })
+    await core.end()
     for (let worker = 0; worker < workers; worker += 1) {
       processes.push(await CoreProcess.start(dataDir, { role: 'worker', env, databaseUrl }))
     }
