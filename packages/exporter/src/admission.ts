@@ -75,12 +75,12 @@ export function admission(
       `already exported in the trace of pipeline ${earlier.rootId}, and now said to belong to ${root.id}`,
     )
   }
-  const decision = exportDecision(record, options)
-  if (decision.kind === 'skip') return skip('not_final', decision.reason)
   const newsCounts = options.reexport !== 'none'
+  const decision = exportDecision(record, options)
+  if (decision.kind === 'skip' && (newsCounts || earlier === undefined)) return skip('not_final', decision.reason)
   const digest = newsCounts ? digestOf(record) : ''
-  if (earlier !== undefined && (!newsCounts || !isNews(record, digest, earlier))) {
-    const isLater = isAfter(record.finishedAtNs, earlier.finishedAtNs)
+  if (earlier !== undefined && !(newsCounts && isNews(record, digest, earlier))) {
+    const isLater = decision.kind === 'export' && isAfter(record.finishedAtNs, earlier.finishedAtNs)
     return skip(isLater ? 'completed_again' : 'already_exported', 'already exported')
   }
   const rooted = withRoot(record, root)

@@ -66,7 +66,10 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       test.each(['created', 'running', 'manual', 'foo'])('%s is no end, before it or after it', async (status) => {
         expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
+        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
+          kind: 'kept',
+          because: 'already_exported',
+        })
         expect(await world.keys()).toHaveLength(3)
       })
 
