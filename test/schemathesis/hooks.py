@@ -171,9 +171,10 @@ def say_what_makes_sense(case):
                 parameters[name] = WORDS[name]()
             elif thing is not None:
                 parameters[name] = world[thing][members[0]]
-        if place == "projects" and "object_attributes" in parameters:
+        pipeline_id = str((case.path_parameters or {}).get("pipeline_id", ""))
+        if place == "projects" and "object_attributes" in parameters and pipeline_id.isdecimal():
             parameters.clear()
-            parameters.update(record_of(int(case.path_parameters["pipeline_id"])))
+            parameters.update(record_of(int(pipeline_id)))
         if "branch" in parameters:
             parameters["branch"] = fresh_word() if "ref" in parameters else "main"
 
