@@ -46,7 +46,7 @@ function expectedOf({ retryable, otherwise = {}, http, grpc }: Situation): Recor
 }
 
 async function setUp(situation: Situation): Promise<Stage> {
-  const { firstReply, begin, credential } = situation
+  const { firstReply, begin, credential, clock } = situation
   const names = stockClients.map(({ id }) => `${situation.id}/${id}/once`)
   const asked = new Map<string, number>()
   const accepted: string[] = []
@@ -60,11 +60,8 @@ async function setUp(situation: Situation): Promise<Stage> {
     return { play: 'reply', status: 200, ...(body.length > 100_000 && { after: held }) }
   })
   onTestFinished(() => upstream.close())
-  const gateway = await startGateway({
-    PENSTOCK_UPSTREAM: upstream.url,
-    PENSTOCK_DRAIN_TIMEOUT_MS: '0',
-    ...(await situation.env?.()),
-  })
+  const env = { PENSTOCK_UPSTREAM: upstream.url, PENSTOCK_DRAIN_TIMEOUT_MS: '0', ...(await situation.env?.()) }
+  const gateway = await startGateway(env, clock && { clock })
   // With a valid one there is enforcement even where the others are revoked (A-1).
   await gateway.token({ name: 'of nobody' })
   const tokens: string[] = []

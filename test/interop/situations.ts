@@ -1,10 +1,13 @@
 import { join } from 'node:path'
+import { type Clock, systemClock } from '@penstock/runtime'
 import { Gate, refusedUrl, type ScriptedReply } from '@penstock/testkit'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import type { RunningGateway } from '../gateway/running-gateway.ts'
 import { until } from '../gateway/until.ts'
 import type { ClientId } from './stock-clients.ts'
+
+const DAY_MS = 86_400_000
 
 /**
  * What a client does with the data of one export.
@@ -28,6 +31,7 @@ export interface Situation {
   readonly otherwise?: Partial<Record<ClientId, Behaviour>>
   /** Of the gateway. */
   readonly env?: () => Promise<Record<string, string>>
+  readonly clock?: Clock
   /** Of the token that each client has. */
   readonly token?: object
   readonly credential?: 'none' | 'unknown' | 'revoked'
@@ -118,6 +122,8 @@ export const situations: readonly Situation[] = [
     grpc: 14,
     retryable: true,
     token: { limits: { all: { day: { bytes: 100 } } } },
+    // In the last minutes of a day the quota is back soon, and those that drop would wait for it.
+    clock: atNoon(Date.now()),
     async begin({ tokens, send }) {
       await Promise.all(tokens.map((token) => send(token, 100)))
       return async () => {}
@@ -218,3 +224,13 @@ export const situations: readonly Situation[] = [
     otherwise: ownDeadline,
   },
 ]
+
+/** A day that does not end while the test runs. */
+function atNoon(nowMs: number): Clock {
+  const aheadMs = DAY_MS / 2 - (nowMs % DAY_MS)
+  return {
+    nowMs: () => systemClock.nowMs() + aheadMs,
+    nowNs: () => systemClock.nowNs() + BigInt(aheadMs) * 1_000_000n,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+  }
+}
