@@ -19,10 +19,15 @@ export interface DeliveriesTable {
   /** Of the latest claim; nobody else may settle it. */
   claim: string | null
   attempts: number
+  /** Claims in a row that nobody settled: the process ended while it had them. */
+  abandoned: Generated<number>
   progress: string
   reason: string
   settled_at_ms: number | null
 }
+
+/** So many claims in a row that nobody settled, and a delivery is suspected of ending the process that sends it. */
+export const SUSPECT_AFTER = 2
 
 export const deliveryMigrations: Migrations = {
   '0001_deliveries': {
@@ -54,6 +59,20 @@ export const deliveryMigrations: Migrations = {
         .on('deliveries')
         .columns(['queue', 'state', 'settled_at_ms', 'id'])
         .where(sql<boolean>`state <> 'open'`)
+        .execute()
+    },
+  },
+  '0002_abandoned_deliveries': {
+    up: async (db) => {
+      await db.schema
+        .alterTable('deliveries')
+        .addColumn('abandoned', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute()
+      await db.schema
+        .createIndex('deliveries_suspect')
+        .on('deliveries')
+        .columns(['queue', 'due_at_ms', 'id'])
+        .where(sql<boolean>`state = 'open' and abandoned >= ${sql.lit(SUSPECT_AFTER)}`)
         .execute()
     },
   },

@@ -40,6 +40,12 @@ const enqueue = (lane: string, ...names: string[]) =>
       clock.nowMs(),
     ),
   )
+const realQueue = (): DrainOptions['queue'] => ({
+  lanes: (page) => queue.lanes(page),
+  suspectLanes: (nowMs) => queue.suspectLanes(nowMs),
+  claim: (...claim) => queue.claim(...claim),
+  settle: (...settled) => queue.settle(...settled),
+})
 const all =
   (outcome: Outcome): Send =>
   async (batch) =>
@@ -264,6 +270,31 @@ test('told to stop: what is under way is settled, what was not sent is given bac
   expect(await queue.claim('a', { claim: 'next', limit: 9, leaseMs: 1 }, 0)).toHaveLength(2)
 })
 
+test('what ends every process that sends it is soon sent alone, and buried in the end; its neighbours arrive', async () => {
+  await enqueue('a', '1', '2', '3')
+  const sent: string[][][] = []
+  for (let processes = 0; processes < 6; processes += 1) {
+    const ended = new Gate()
+    // Settles nothing: what it had stays claimed until the lease is over.
+    const end = () => {
+      ended.open()
+      return new Promise<never>(() => {})
+    }
+    const process = drainOf({
+      concurrency: 1,
+      send: async (batch, signal) => (batch.some(({ key }) => key === 'a1') ? end() : all(accepted)(batch, signal)),
+    })
+    await Promise.race([ended.opened, untilCounts({ open: 0, dead: 1 })])
+    process.stopper.abort()
+    sent.push(process.sent)
+    clock.advance(100_000)
+  }
+  expect(sent).toEqual([[['a1', 'a2']], [['a1', 'a3']], [['a1', 'a2']], [['a1']], [['a1']], [['a2', 'a3']]])
+  expect((await queue.list('dead', { limit: 9 })).map(({ key, reason }) => [key, reason])).toEqual([
+    ['a1', 'gave up after 6 attempts: each time the process that was sending it ended'],
+  ])
+})
+
 test('a bug of the sender is told, and what it may have sent is tried again', async () => {
   await enqueue('a', '1')
   const bug = new Error('bug')
@@ -289,9 +320,8 @@ test('a database that is not to be had is asked again at the next poll', async (
   const { troubles, stop } = drainOf({
     send: all(accepted),
     queue: {
+      ...realQueue(),
       lanes: (page) => (isDown ? Promise.reject(new Error('down')) : queue.lanes(page)),
-      claim: (...claim) => queue.claim(...claim),
-      settle: (...settled) => queue.settle(...settled),
     },
   })
   await clock.untilSleeping()
@@ -311,8 +341,7 @@ test('an answer that cannot be settled at once is kept, and the delivery not sen
     pollMs: 1_000,
     onSettled: (each) => settled.push(...each.map(({ isLost }) => isLost)),
     queue: {
-      lanes: (page) => queue.lanes(page),
-      claim: (...claim) => queue.claim(...claim),
+      ...realQueue(),
       settle: (...each) => (failures-- > 0 ? Promise.reject(new QueueFullError()) : queue.settle(...each)),
     },
   })
@@ -335,8 +364,7 @@ test('a database that stays away is left alone at the end of the lease, and soon
     leaseMs: 3_000,
     pollMs: 1_000,
     queue: {
-      lanes: (page) => queue.lanes(page),
-      claim: (...claim) => queue.claim(...claim),
+      ...realQueue(),
       settle: async () => {
         tries += 1
         throw new QueueFullError()
@@ -374,6 +402,7 @@ test('thousands of lanes are looked through with turns for others in between', a
   const { stop } = drainOf({
     send: all(accepted),
     queue: {
+      ...realQueue(),
       lanes: (page) => {
         looks += 1
         setImmediate(() => {
@@ -381,8 +410,6 @@ test('thousands of lanes are looked through with turns for others in between', a
         })
         return queue.lanes(page)
       },
-      claim: (...claim) => queue.claim(...claim),
-      settle: (...each) => queue.settle(...each),
     },
   })
   await clock.untilSleeping()

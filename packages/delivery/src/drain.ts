@@ -21,7 +21,7 @@ export interface Attempt {
 export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => Promise<readonly (Attempt | undefined)[]>
 
 export interface DrainOptions {
-  readonly queue: Pick<DeliveryQueue, 'lanes' | 'claim' | 'settle'>
+  readonly queue: Pick<DeliveryQueue, 'lanes' | 'suspectLanes' | 'claim' | 'settle'>
   /** Other lanes are left alone, for a process that knows them. Default: all. */
   readonly serves?: (lane: string) => boolean
   readonly send: Send
@@ -56,6 +56,8 @@ export interface Settled {
 const LANES = 256
 /** Whoever waits for the process to end does not wait long for a database that is away. */
 const SETTLE_TRIES_AT_THE_END = 3
+/** A delivery with which so many processes in a row have ended is not tried again by itself. */
+const BURIED_AFTER = 5
 
 /** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
 export class Drain {
@@ -65,6 +67,7 @@ export class Drain {
   /** The lane that was looked at last: the next round begins behind it, so that busy ones in front starve none. */
   #lastLane = ''
   #woken = false
+  #suspect: Batch | undefined
   #sleep: AbortController | undefined
 
   constructor(options: DrainOptions) {
@@ -96,6 +99,7 @@ export class Drain {
   /** Returns when the next one falls due for which there is nothing to be done now. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { clock, concurrency, serves } = this.#options
+    await this.#startSuspect(signal)
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
@@ -132,8 +136,7 @@ export class Drain {
   /** As many batches as there are, and room for. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
-    const state = this.#lanes.get(lane) ?? { circuit: closedCircuit, underWay: 0 }
-    this.#lanes.set(lane, state)
+    const state = this.#stateOf(lane)
     const isProbation = isOnProbation(state.circuit, circuit)
     const limit = isProbation ? 1 : batchSize
     // Not for as long as there is room: of a fast lane one batch is over before the next is claimed.
@@ -144,6 +147,30 @@ export class Drain {
       if (deliveries.length > 0) this.#start(batch, state, signal)
       if (deliveries.length < limit) return
     }
+  }
+
+  /** One at a time, of all lanes: if the process ends once more, no other suspect is abandoned along with it. */
+  async #startSuspect(signal: AbortSignal): Promise<void> {
+    const { queue, clock, newClaim, leaseMs, circuit, serves } = this.#options
+    if (this.#suspect !== undefined) return
+    for (const lane of await queue.suspectLanes(clock.nowMs())) {
+      if (serves?.(lane) === false) continue
+      const state = this.#stateOf(lane)
+      const nowMs = clock.nowMs()
+      if (state.circuit.openUntilMs > nowMs) continue
+      if (!this.#hasRoom(state, isOnProbation(state.circuit, circuit))) continue
+      const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, suspects: true }, nowMs)
+      if (deliveries.length === 0) continue
+      this.#suspect = { deliveries, leaseEndMs: nowMs + leaseMs }
+      this.#start(this.#suspect, state, signal)
+      return
+    }
+  }
+
+  #stateOf(lane: string): LaneState {
+    const state = this.#lanes.get(lane) ?? { circuit: closedCircuit, underWay: 0 }
+    this.#lanes.set(lane, state)
+    return state
   }
 
   /** Half of all places are for lanes that have none yet: the few of a slow receiver would fill them all. */
@@ -160,6 +187,7 @@ export class Drain {
       .finally(() => {
         state.underWay -= 1
         this.#underWay.delete(working)
+        if (this.#suspect === batch) this.#suspect = undefined
         this.wake()
       })
     this.#underWay.add(working)
@@ -173,6 +201,8 @@ export class Drain {
 
   /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
+    if (batch.every(isBeyondTrying))
+      return batch.map(({ progress }) => ({ outcome: endedProcesses, progress, isOurFault: true }))
     try {
       return await this.#options.send(batch, signal)
     } catch (error) {
@@ -228,7 +258,9 @@ export class Drain {
     if (outcome.kind === 'dead') return { kind: 'dead', reason: outcome.reason, progress }
     const { enqueuedAtMs, attemptsMade } = delivery
     const item = { enqueuedAtMs, attemptsMade: attemptsMade + 1, retryAfterMs: outcome.retryAfterMs }
-    const atMs = nextAttemptAt(this.#options.retry, item, nowMs, this.#options.random)
+    const atMs = isBeyondTrying(delivery)
+      ? undefined
+      : nextAttemptAt(this.#options.retry, item, nowMs, this.#options.random)
     const { reason } = outcome
     if (atMs !== undefined) return { kind: 'retry', atMs, reason, progress }
     return { kind: 'dead', reason: `gave up after ${item.attemptsMade} attempts: ${reason}`, progress }
@@ -242,6 +274,13 @@ export class Drain {
     this.#sleep = undefined
   }
 }
+
+const endedProcesses: Outcome = {
+  kind: 'retry',
+  retryAfterMs: 0,
+  reason: 'each time the process that was sending it ended',
+}
+const isBeyondTrying = ({ abandoned }: ClaimedDelivery) => abandoned >= BURIED_AFTER
 
 interface Batch {
   readonly deliveries: readonly ClaimedDelivery[]

@@ -89,6 +89,7 @@ export function describeQueue(
           claim: 'c1',
           enqueuedAtMs: 7,
           attemptsMade: 0,
+          abandoned: 0,
           progress: '',
         })
       })
@@ -116,6 +117,25 @@ export function describeQueue(
         expect(await queue.keepProgress(lost!, 'more', 9_000)).toBe(false)
         expect(await queue.settle([{ delivery: lost!, settlement: delivered }], 0)).toEqual([lost])
         expect(await queue.settle([{ delivery: found!, settlement: delivered }], 0)).toEqual([])
+      })
+
+      test('one abandoned again and again is a suspect: only who asks for suspects gets it, until it is settled', async () => {
+        await enqueue(numbered(2))
+        for (const nowMs of [0, 1, 2].map((round) => round * LEASE_MS)) {
+          expect(await queue.suspectLanes(nowMs)).toEqual([])
+          const [first, second] = await claim(2, nowMs, `c${nowMs}`)
+          expect([first?.abandoned, second?.abandoned]).toEqual([nowMs / LEASE_MS, 0])
+          await queue.settle([{ delivery: second!, settlement: { kind: 'unsent' } }], nowMs)
+        }
+        expect(await queue.suspectLanes(3 * LEASE_MS - 1)).toEqual([])
+        expect(await queue.suspectLanes(3 * LEASE_MS)).toEqual(['a'])
+        expect(keys(await claim(2, 3 * LEASE_MS, 'c4'))).toEqual(['a2'])
+        const options = { claim: 'c5', limit: 2, leaseMs: LEASE_MS, suspects: true }
+        const [suspect] = await queue.claim('a', options, 3 * LEASE_MS)
+        expect(suspect).toMatchObject({ key: 'a1', abandoned: 3 })
+        const settlement = { kind: 'retry', atMs: 4 * LEASE_MS, reason: 'HTTP 503', progress: '' } as const
+        await queue.settle([{ delivery: suspect!, settlement }], 3 * LEASE_MS)
+        expect(await claim(1, 4 * LEASE_MS, 'c6')).toMatchObject([{ key: 'a1', abandoned: 0 }])
       })
 
       test('claims at the same time share what there is: nobody gets what another has', async () => {

@@ -1,6 +1,6 @@
 import type { Db } from '@penstock/db'
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import type { DeliveriesTable, DeliveryTables } from './deliveries.ts'
+import { type DeliveriesTable, type DeliveryTables, SUSPECT_AFTER } from './deliveries.ts'
 
 /** What is to be delivered, once: a second one of the same `key` changes nothing. */
 export interface NewDelivery {
@@ -18,8 +18,17 @@ export interface ClaimedDelivery extends NewDelivery {
   readonly enqueuedAtMs: number
   /** Claims before this one. One that was never settled counts as well: its attempt may have arrived. */
   readonly attemptsMade: number
+  /** Of those, the latest ones that were never settled. */
+  readonly abandoned: number
   /** What the sender has kept of an earlier attempt; '' at first. */
   readonly progress: string
+}
+
+export interface ClaimOptions {
+  readonly claim: string
+  readonly limit: number
+  readonly leaseMs: number
+  readonly suspects?: boolean
 }
 
 /** How an attempt ended. */
@@ -120,16 +129,36 @@ export class DeliveryQueue {
     return rows.map(({ lane, due }) => ({ lane, dueMs: Number(due) }))
   }
 
-  /** The `limit` that have been due longest. `claim`: unlike every other one. */
+  /**
+   * Lanes of due deliveries that may be what ended the processes that had them; the longest due first. They are left out of
+   * ordinary claims: whatever was sent beside one would be abandoned with it.
+   */
+  async suspectLanes(nowMs: number): Promise<string[]> {
+    const due = this.#of(this.#db.read)
+      .where(is('open'))
+      .where(isSuspect)
+      .where('due_at_ms', '<=', nowMs)
+      .orderBy('due_at_ms')
+      .limit(MAX_ROWS)
+    const rows = await due.clearSelect().select('lane').execute()
+    return [...new Set(rows.map(({ lane }) => lane))]
+  }
+
+  /** The `limit` that have been due longest, of the suspects or of the others. `claim`: unlike every other one. */
   async claim(
     lane: string,
-    { claim, limit, leaseMs }: { readonly claim: string; readonly limit: number; readonly leaseMs: number },
+    { claim, limit, leaseMs, suspects = false }: ClaimOptions,
     nowMs: number,
   ): Promise<ClaimedDelivery[]> {
     const rows = await this.#db.write((tx) =>
       tx
         .updateTable('deliveries')
-        .set(({ eb }) => ({ claim, due_at_ms: nowMs + leaseMs, attempts: eb('attempts', '+', 1) }))
+        .set(({ eb }) => ({
+          claim,
+          due_at_ms: nowMs + leaseMs,
+          attempts: eb('attempts', '+', 1),
+          abandoned: sql`abandoned + case when claim is null then 0 else 1 end`,
+        }))
         .where('id', 'in', (eb) =>
           eb
             .selectFrom('deliveries')
@@ -137,12 +166,13 @@ export class DeliveryQueue {
             .where('queue', '=', this.#name)
             .where(is('open'))
             .where('lane', '=', lane)
+            .where(suspects ? isSuspect : isUnsuspected)
             .where('due_at_ms', '<=', nowMs)
             .orderBy('due_at_ms')
             .orderBy('id')
             .limit(Math.min(limit, MAX_ROWS)),
         )
-        .returning(['id', 'key', 'lane', 'subject', 'enqueued_at_ms', 'attempts', 'progress'])
+        .returning(['id', 'key', 'lane', 'subject', 'enqueued_at_ms', 'attempts', 'abandoned', 'progress'])
         .execute(),
     )
     return rows
@@ -154,6 +184,7 @@ export class DeliveryQueue {
         claim,
         enqueuedAtMs: row.enqueued_at_ms,
         attemptsMade: row.attempts - 1,
+        abandoned: row.abandoned,
         progress: row.progress,
       }))
       .toSorted((one, other) => one.enqueuedAtMs - other.enqueuedAtMs || one.id - other.id)
@@ -227,7 +258,15 @@ export class DeliveryQueue {
     const result = await this.#db.write((tx) =>
       tx
         .updateTable('deliveries')
-        .set({ state: 'open', due_at_ms: nowMs, enqueued_at_ms: nowMs, attempts: 0, claim: null, settled_at_ms: null })
+        .set({
+          state: 'open',
+          due_at_ms: nowMs,
+          enqueued_at_ms: nowMs,
+          attempts: 0,
+          claim: null,
+          settled_at_ms: null,
+          abandoned: 0,
+        })
         .where('queue', '=', this.#name)
         .where('id', '=', id)
         .where(is('dead'))
@@ -277,6 +316,9 @@ export class DeliveryQueue {
 /** Written out: SQLite uses an index over some of the rows only where it can see that these are meant. */
 const is = (state: DeliveryStatus['state']) => sql<boolean>`state = ${sql.lit(state)}`
 
+const isSuspect = sql<boolean>`abandoned >= ${sql.lit(SUSPECT_AFTER)}`
+const isUnsuspected = sql<boolean>`abandoned < ${sql.lit(SUSPECT_AFTER)}`
+
 function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
   const over = { claim: null, settled_at_ms: nowMs }
   switch (settlement.kind) {
@@ -285,7 +327,13 @@ function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: Claim
     case 'dead':
       return { ...over, state: 'dead' as const, reason: settlement.reason, progress: settlement.progress }
     case 'retry':
-      return { claim: null, due_at_ms: settlement.atMs, reason: settlement.reason, progress: settlement.progress }
+      return {
+        claim: null,
+        due_at_ms: settlement.atMs,
+        reason: settlement.reason,
+        progress: settlement.progress,
+        abandoned: 0,
+      }
     case 'unsent':
       return { claim: null, due_at_ms: enqueuedAtMs, attempts: attemptsMade }
   }

@@ -19,6 +19,7 @@ const delivery = (subject: string, progress = ''): ClaimedDelivery => ({
   claim: 'c',
   enqueuedAtMs: 0,
   attemptsMade: 0,
+  abandoned: 0,
   progress,
 })
 const chunk = (text: string, encoding: EncodedChunk['encoding'] = 'protobuf'): EncodedChunk => ({
