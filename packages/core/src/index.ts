@@ -15,6 +15,7 @@ export * from './kit/context.ts'
 export * from './kit/domain-error.ts'
 export type { DomainEvent, EventListener } from './kit/event.ts'
 export type {} from './kit/internal-id.ts'
+export * from './kit/listing.ts'
 export * from './kit/operation.ts'
 export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from './kit/page.ts'
 export * from './kit/parameter-schemas.ts'
@@ -131,3 +132,4 @@ export {
   variablesFor,
 } from './variables/variable-operations.ts'
 export type {} from './variables/variable-store.ts'
+export * from './version.ts'

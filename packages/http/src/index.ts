@@ -1,3 +1,11 @@
+export {
+  bearerTokenIn,
+  headerIn,
+  pageProofIn,
+  parameterText,
+  sessionCookieName,
+  sessionSecretIn,
+} from './credentials.ts'
 export { type Listening, listen } from './listen.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'

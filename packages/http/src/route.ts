@@ -99,6 +99,8 @@ export interface ServedRoute {
   readonly forms?: FormRules
   /** Lets the request in, before anything of it is read, or throws. */
   admit(incoming: Incoming): Promise<Admitted>
+  /** Puts the application's answer to a failure of this route into the route's own form. */
+  reshape?(reply: Reply, error: unknown): Reply
 }
 
 /** What is done for whoever has been let in. */

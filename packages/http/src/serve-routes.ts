@@ -78,6 +78,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     router.register(route.path, methods, async (context: RouterContext) => {
       // The row's path, not the request's: what someone typed in the place of an id may be a secret.
       context.state.route = route.path
+      context.state.reshape = route.reshape
       const incoming: Incoming = context.state.incoming
       const admitted = await route.admit(incoming)
       const body = await bodyOf(route, admitted, context.req, needsBody)
@@ -98,7 +99,8 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       await next()
     } catch (error) {
       if (error instanceof ClientGone) return
-      const reply = renderError(error, incoming)
+      const plain = renderError(error, incoming)
+      const reply: Reply = context.state.reshape?.(plain, error) ?? plain
       if (reply.status >= 500) logFailure(log, error, context, reply.status)
       finish(context, incoming, reply)
     }

@@ -10,9 +10,9 @@ import {
   sudo,
   type User,
 } from '@penstock/core'
-import { oauthTokenIn, textOf } from './bearer-token.ts'
+import { pageProofIn, parameterText, sessionSecretIn } from '@penstock/http'
+import { oauthTokenIn } from './bearer-token.ts'
 import { RestError } from './rest-error.ts'
-import { pageProofIn, sessionSecretIn } from './session-cookie.ts'
 
 /** As much of a request as tells who asks. */
 export interface CredentialRequest {
@@ -53,12 +53,12 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   const found = await identify(core, {
     ...tokens,
     takesJobTokens: access.takesJobTokens,
-    sessionSecret: sessionSecretIn(request.headers, core.settings),
+    sessionSecret: sessionSecretIn(request.headers, core.settings.serviceName),
     proof: pageProofIn(request.headers),
     changesNothing,
   })
   if (found === 'unknown') throw /\s/.test(tokens.bearer ?? '') ? invalidToken('Token is malformed.') : unauthorized()
-  const target = textOf(request.parameters.sudo) ?? textOf(request.headers.sudo)
+  const target = parameterText(request.parameters.sudo) ?? parameterText(request.headers.sudo)
   if (found === undefined) {
     if (target !== undefined) throw unauthorized()
     return { actor: undefined }
@@ -85,8 +85,9 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
 /** Where a credential may stand, the first place in which there is one. */
 const tokensIn = ({ headers, parameters }: CredentialRequest) => ({
   bearer: oauthTokenIn(headers.authorization, parameters),
-  privateToken: textOf(parameters.private_token) ?? textOf(headers['private-token']),
-  jobToken: textOf(parameters.job_token) ?? textOf(parameters.token) ?? textOf(headers['job-token']),
+  privateToken: parameterText(parameters.private_token) ?? parameterText(headers['private-token']),
+  jobToken:
+    parameterText(parameters.job_token) ?? parameterText(parameters.token) ?? parameterText(headers['job-token']),
 })
 
 async function actedAs(core: Core, found: Authenticated, target: string): Promise<User> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Core } from '@penstock/core'
-import { type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
+import { type Incoming, type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from './authenticate.ts'
 import { renderError } from './error-response.ts'
@@ -23,7 +23,12 @@ export interface RestOptions {
   /** Whose X-Forwarded-For says where a request comes from. Default: nobody's. */
   readonly trustedProxies?: TrustedProxies
   /** Served beside the API, by their whole paths; those of the API go first. */
-  readonly extraRoutes?: readonly ServedRoute[]
+  readonly extraRoutes?: readonly ExtraRoute[]
+}
+
+export interface ExtraRoute extends ServedRoute {
+  /** Whose call it is, for the throttle; throws at a credential that may not be used. Without it: the address's. */
+  callerId?(incoming: Incoming): Promise<number | undefined>
 }
 
 /** Of JSON and forms: a description may be 1 MiB, and what has to be escaped in it makes it longer. */
@@ -56,10 +61,10 @@ export function restListener(options: RestOptions): RequestListener {
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
   const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(
-    (route): ServedRoute => ({
+    (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {
-        await throttle?.count(incoming)
+        await throttle?.count(incoming, await callerOfExtra(route, incoming, throttle))
         return route.admit(incoming)
       },
     }),
@@ -96,6 +101,17 @@ export function restListener(options: RestOptions): RequestListener {
     }
     beginnings.set(request, performance.now())
     return app(request, response)
+  }
+}
+
+async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
+  if (route.callerId === undefined) return undefined
+  await throttle?.requireFewFailures(incoming)
+  try {
+    return await route.callerId(incoming)
+  } catch (refusal) {
+    await throttle?.countFailure(incoming)
+    throw refusal
   }
 }
 

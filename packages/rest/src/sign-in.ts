@@ -1,8 +1,15 @@
 import { type Core, DomainError, findSession, newVisitorSecret, signIn, signOut, type User } from '@penstock/core'
-import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
+import {
+  type Incoming,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+  sessionSecretIn,
+  unguarded,
+} from '@penstock/http'
 import { z } from 'zod'
 import { type Html, html, pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM, sessionSecretIn, setSessionCookie } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
 const START_PATH = '/'
@@ -38,7 +45,7 @@ export function signInRoutes(core: Core): ServedRoute[] {
 
 /** Who is signed in in this browser; to look prolongs the session. */
 export async function signedInUser(core: Core, request: Incoming): Promise<{ user: User; secret: string } | undefined> {
-  const secret = sessionSecretIn(request.raw.headers, core.settings)
+  const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const session = secret === undefined ? undefined : await findSession(core, secret)
   return secret !== undefined && session?.user !== undefined ? { secret, user: session.user } : undefined
 }
@@ -75,7 +82,7 @@ async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
 async function begin(core: Core, request: RouteRequest): Promise<Reply> {
   const { csrf_token, login, password, return_to } = fieldsOf(request.body)
   const returnTo = localPath(return_to)
-  const secret = sessionSecretIn(request.raw.headers, core.settings)
+  const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   if (!isOurForm(request, secret, csrf_token)) {
     return formPage(core, request, { status: 403, returnTo, problem: 'The form had expired. Please try again.' })
   }
@@ -101,7 +108,7 @@ async function begin(core: Core, request: RouteRequest): Promise<Reply> {
 }
 
 async function end(core: Core, request: RouteRequest): Promise<Reply> {
-  const secret = sessionSecretIn(request.raw.headers, core.settings)
+  const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   if (secret !== undefined && !isOurForm(request, secret, fieldsOf(request.body).csrf_token)) {
     return pageReply({ status: 403, title: 'Not signed out', body: html`<p>The form had expired.</p>` })
   }
@@ -118,7 +125,7 @@ interface FormState {
 
 /** A visitor's cookie makes the form theirs: without it, anyone could have them sign in as somebody else. */
 function formPage(core: Core, request: Incoming, { status, returnTo, problem, headers }: FormState): Reply {
-  const known = sessionSecretIn(request.raw.headers, core.settings)
+  const known = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const secret = known ?? newVisitorSecret(core)
   const action = core.settings.externalUrl + SIGN_IN_PATH
   return pageReply({

@@ -1,18 +1,11 @@
-import { freeQuery } from '@penstock/core'
+import { freeQuery, serviceVersion } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from './route.ts'
 
-interface Version {
-  /** Of the platform whose API this is, because clients decide by it what they may ask. */
-  readonly version: string
-  /** Of this product. */
-  readonly revision: string
-}
-
-const version: Version = { version: '18.5.0-penstock', revision: '0.1.0' }
+type Version = typeof serviceVersion
 
 /** An operation only for the sake of who may ask: what it tells is this adapter's own. */
-const readVersion = freeQuery({ name: 'readVersion', input: z.object({}) }, async () => version)
+const readVersion = freeQuery({ name: 'readVersion', input: z.object({}) }, async () => serviceVersion)
 
 const versionSchema = z.object({ version: z.string(), revision: z.string() })
 

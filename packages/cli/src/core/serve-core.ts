@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
+import { graphqlRoutes } from '@penstock/graphql'
 import { listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
@@ -59,7 +60,7 @@ export async function serveCore(
           authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
         },
         trustedProxies,
-        extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
+        extraRoutes: [...oauthRoutes(core), ...signInRoutes(core), ...graphqlRoutes({ core })],
       })
       const hooks = hooksListener({
         sources: exports.config.sources,

@@ -44,6 +44,43 @@ export async function levelIn(
   return (level ?? 0) as AccessLevel
 }
 
+/** As `levelIn`, of many at once. */
+export async function levelsIn(
+  reading: Reading,
+  userId: number,
+  subjects: readonly (Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>)[],
+): Promise<
+  (subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>) => AccessLevel
+> {
+  const groupIds = [...new Set(subjects.flatMap((subject) => subject.groupIds))]
+  const projectIds = subjects.flatMap(({ kind, id }) => (kind === 'project' ? id : []))
+  if (subjects.length === 0) return () => 0
+  const rows = await reading.db
+    .selectFrom('members')
+    .select(['group_id', 'project_id', 'access_level'])
+    .where('user_id', '=', userId)
+    .where(isInForce(reading))
+    .where((eb) =>
+      eb.or([
+        ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
+        ...(projectIds.length > 0 ? [eb('project_id', 'in', projectIds)] : []),
+      ]),
+    )
+    .execute()
+  const levelOf = new Map(
+    rows.map((row) => [
+      row.group_id === null ? `project:${row.project_id}` : `group:${row.group_id}`,
+      row.access_level,
+    ]),
+  )
+  return ({ kind, id, groupIds: above }) => {
+    const own = levelOf.get(`${kind}:${id}`) ?? 0
+    const given = [own, ...above.map((groupId) => levelOf.get(`group:${groupId}`) ?? 0)]
+    const counting = given.filter((level) => level > accessLevels.minimal || (kind === 'group' && level === own))
+    return Math.max(0, ...counting) as AccessLevel
+  }
+}
+
 /** `direct`: only roles given in it; `inherited`: those from the groups above too. */
 export type Reach = 'direct' | 'inherited'
 

@@ -104,6 +104,23 @@ function hasRoleBelowGroup(reading: Asking, userId: number): Condition {
   )
 }
 
+/** Ids of those of the groups below which the actor has a role. */
+export async function groupsWithRoleBelow(
+  reading: Reading,
+  actor: Actor,
+  groups: readonly { readonly id: number }[],
+): Promise<ReadonlySet<number>> {
+  if (actor === undefined || groups.length === 0) return new Set()
+  const ids = groups.map(({ id }) => id)
+  const rows = await reading.db
+    .selectFrom('groups')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(hasRoleBelowGroup(reading, actor.id))
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 const roles = (reading: Asking, userId: number) =>
   expressionBuilder<CoreTables, never>()
     .selectFrom('members')

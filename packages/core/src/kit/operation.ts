@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { can, canSee } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
-import { requirePermission } from '../access/subject.ts'
+import { requirePermission, standingsOf } from '../access/subject.ts'
 import type { OperationContext, Reading, Tx } from './context.ts'
 
 /** Asked before anything of the input is looked at. */
@@ -89,6 +90,52 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
       run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
     },
   }
+}
+
+/** A read of many things at once, for adapters that have found them already, through what the actor may see. */
+export interface BatchQuery<Input extends InputSchema = InputSchema, Parent = unknown, Result = unknown> {
+  readonly name: string
+  readonly input: Input
+  /** One result for each, in their order; `undefined` where the actor may not. */
+  readonly run: (
+    context: OperationContext & Reading,
+    parents: readonly Parent[],
+    input: z.output<Input>,
+  ) => Promise<readonly (Result | undefined)[]>
+}
+
+interface BatchHead<Input extends InputSchema> {
+  readonly name: string
+  readonly input: Input
+}
+
+/** Of groups or projects: `run` is given those with which the actor may do it. */
+export function batchQuery<Input extends InputSchema, S extends Subject, Result>(
+  { permission, ...head }: BatchHead<Input> & { readonly permission: Permission },
+  run: (
+    context: OperationContext & Reading,
+    subjects: readonly S[],
+    input: z.output<Input>,
+  ) => Promise<readonly Result[]>,
+): BatchQuery<Input, S, Result> {
+  return {
+    ...head,
+    async run(context, subjects, input) {
+      const standings = await standingsOf(context, context.actor, subjects)
+      const allowed = subjects.filter((_, index) => canSee(standings[index]!) && can(standings[index]!, permission))
+      const results = allowed.length === 0 ? [] : await run(context, allowed, input)
+      const resultOf = new Map(allowed.map((subject, index) => [subject, results[index]]))
+      return subjects.map((subject) => resultOf.get(subject))
+    },
+  }
+}
+
+/** Of what is shown to whoever sees the things it is asked of, or `run` itself asks who may. */
+export function freeBatchQuery<Input extends InputSchema, Parent, Result>(
+  head: BatchHead<Input>,
+  run: BatchQuery<Input, Parent, Result>['run'],
+): BatchQuery<Input, Parent, Result> {
+  return { ...head, run }
 }
 
 /** For what is about no group or project: `run` itself asks who may. */

@@ -1,4 +1,4 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import type { Reading } from './context.ts'
 import { DomainError } from './domain-error.ts'
@@ -116,8 +116,8 @@ export interface KeysetPage<Item> {
 
 /** One column of a keyset order. */
 export interface KeysetColumn<Row> {
-  /** For the database: `projects.id`. It holds no null. */
-  readonly column: string
+  /** For the database: `projects.id`, or an expression. It holds no null. */
+  readonly column: string | RawBuilder<unknown>
   /** Where the selected row has it. */
   readonly key: keyof Row & string
   readonly direction: 'asc' | 'desc'
@@ -142,14 +142,14 @@ export async function keysetPageOf<From extends keyof CoreTables, Row>(
   { perPage, cursor }: KeysetRequest,
   order: readonly KeysetColumn<Row>[],
 ): Promise<KeysetPage<Row>> {
-  const behind = cursor === undefined ? query : query.where(isBehind(order, cursorValues(cursor, order)))
+  const behind = cursor === undefined ? query : query.where(behindCursor(cursor, order))
   const ordered = order.reduce(
-    (sorted, { column, direction }) => sorted.orderBy(sql.ref(column), direction),
+    (sorted, { column, direction }) => sorted.orderBy(refOf(column), direction),
     behind as SelectQueryBuilder<CoreTables, From, Row>,
   )
   const rows = await ordered.limit(perPage + 1).execute()
   const items = rows.slice(0, perPage)
-  return { items, perPage, nextCursor: rows.length > perPage ? cursorOf(items.at(-1)!, order) : undefined }
+  return { items, perPage, nextCursor: rows.length > perPage ? keysetCursorOf(items.at(-1)!, order) : undefined }
 }
 
 export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From) => To): KeysetPage<To> {
@@ -171,16 +171,27 @@ export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'n
 
 type CursorValue = string | number
 
+/**
+ * What comes after the row that a cursor was made of.
+ *
+ * @throws DomainError `parameters`, for a cursor of another order
+ */
+export const behindCursor = <Row>(cursor: string, order: readonly KeysetColumn<Row>[]): Expression<SqlBool> =>
+  isBehind(order, cursorValues(cursor, order))
+
+export const refOf = (column: KeysetColumn<unknown>['column']): RawBuilder<unknown> =>
+  typeof column === 'string' ? sql.ref(column) : column
+
 /** (a, b) behind (x, y): a > x, or a = x and b > y. Written out, because the directions of the columns may differ. */
 function isBehind<Row>(order: readonly KeysetColumn<Row>[], values: readonly CursorValue[]): Expression<SqlBool> {
   const [{ column, direction }, ...rest] = order as [KeysetColumn<Row>, ...KeysetColumn<Row>[]]
   const further = direction === 'asc' ? sql`>` : sql`<`
-  const here = sql<SqlBool>`${sql.ref(column)} ${further} ${values[0]}`
+  const here = sql<SqlBool>`${refOf(column)} ${further} ${values[0]}`
   if (rest.length === 0) return here
-  return sql<SqlBool>`(${here} or (${sql.ref(column)} = ${values[0]} and ${isBehind(rest, values.slice(1))}))`
+  return sql<SqlBool>`(${here} or (${refOf(column)} = ${values[0]} and ${isBehind(rest, values.slice(1))}))`
 }
 
-function cursorOf<Row>(row: Row, order: readonly KeysetColumn<Row>[]): string {
+export function keysetCursorOf<Row>(row: Row, order: readonly KeysetColumn<Row>[]): string {
   const values = Object.fromEntries(order.map(({ key }) => [key, row[key]]))
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
@@ -189,11 +200,12 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
   const values = z
     .strictObject(Object.fromEntries(order.map(({ key }) => [key, z.union([z.string(), z.number()])])))
     .safeParse(jsonIn(cursor))
-  if (!values.success) {
-    throw new DomainError({ code: 'parameters', problems: [{ path: ['cursor'], problem: 'invalid' }] })
-  }
+  if (!values.success) throw badCursor()
   return order.map(({ key }) => values.data[key]!)
 }
+
+export const badCursor = (): DomainError =>
+  new DomainError({ code: 'parameters', problems: [{ path: ['cursor'], problem: 'invalid' }] })
 
 function jsonIn(cursor: string): unknown {
   try {

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Actor, Core, OperationContext, Tx } from './context.ts'
 import { DomainError, forbidden } from './domain-error.ts'
 import { type DomainEvent, insertEvent } from './event.ts'
-import type { Caller, InputSchema, Operation } from './operation.ts'
+import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
 import { parseInput } from './parse-input.ts'
 
 /** The queue of writers, if it was that, is mostly through by then. */
@@ -35,6 +35,26 @@ export async function perform<Input extends InputSchema, Result>(
       case 'steps':
         return await work.run({ ...reading(), write: (inside) => write(context, inside) }, parsed)
     }
+  } catch (error) {
+    throw asFailure(error)
+  }
+}
+
+/**
+ * A batch query, asked of each of the parents.
+ *
+ * @throws DomainError
+ */
+export async function performBatch<Input extends InputSchema, Parent, Result>(
+  core: Core,
+  actor: Actor,
+  { input: schema, run }: BatchQuery<Input, Parent, Result>,
+  parents: readonly Parent[],
+  input: unknown,
+): Promise<readonly (Result | undefined)[]> {
+  const parsed = parseInput(schema, input)
+  try {
+    return await run({ actor, core, db: core.db.read, nowMs: core.clock.nowMs() }, parents, parsed)
   } catch (error) {
     throw asFailure(error)
   }

@@ -2,6 +2,7 @@ import type { Generated, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { containsText } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
 import { DEFAULT_COLOR, type Label } from './label.ts'
@@ -33,14 +34,36 @@ export interface LabelScope {
 export interface LabelFilter extends LabelScope {
   /** Part of the name or of the description, in any case. */
   readonly search?: string | undefined
+  /** Default: in both. */
+  readonly searchIn?: readonly ('name' | 'description')[] | undefined
+  /** Exactly. */
+  readonly title?: string | undefined
 }
 
 /** By name. */
 export async function pageOfLabels(reading: Reading, filter: LabelFilter, page: PageRequest): Promise<Page<Label>> {
-  let query = labelsIn(reading, filter).selectAll()
-  const { search } = filter
-  if (search !== undefined) query = query.where(containsText(['name', 'description'], search))
-  return mapPage(await pageOf(reading, query.orderBy('name').orderBy('id'), page), labelOf)
+  return mapPage(await pageOf(reading, wantedLabels(reading, filter).orderBy('name').orderBy('id'), page), labelOf)
+}
+
+/** By name, those of each filter. */
+export const labelListing = (reading: Reading, filters: readonly LabelFilter[]): Listing<Label> =>
+  listingOf(
+    reading,
+    filters.map((filter) => wantedLabels(reading, filter)),
+    {
+      order: [
+        { column: 'name', key: 'name', direction: 'asc' },
+        { column: 'id', key: 'id', direction: 'asc' },
+      ],
+      itemsOf: (rows) => rows.map(labelOf),
+    },
+  )
+
+function wantedLabels(reading: Reading, { title, search, searchIn = ['name', 'description'], ...scope }: LabelFilter) {
+  return labelsIn(reading, scope)
+    .selectAll()
+    .$if(title !== undefined, (all) => all.where('name', '=', title!))
+    .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }
 
 /** By its id, or else by its name, of which the nearest one counts. */

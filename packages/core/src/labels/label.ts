@@ -53,6 +53,14 @@ export const listLabelsInput = z.object({
   ...pageInput,
 })
 
+/** Of many groups or projects at once. */
+export const labelsOfEachInput = z.object({
+  title: z.string().max(255).optional(),
+  search: z.string().max(255).optional(),
+  searchIn: z.array(z.enum(['name', 'description'])).optional(),
+  includeAncestorGroups: z.boolean().default(false),
+})
+
 export const labelInput = z.object({ ...parent, labelId: labelRef, ...withInherited })
 
 export const createLabelInput = z.object({

@@ -1,0 +1,167 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Reading } from './context.ts'
+import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, refOf } from './page.ts'
+import type { CoreTables } from './tables.ts'
+
+/**
+ * Which part of a list: the first so many behind `after`, or the last so many before `before`. Exactly one of the two numbers.
+ *
+ * @see spec/graphql-contract.md 3.1
+ */
+export interface ListingRequest {
+  readonly first?: number | undefined
+  readonly last?: number | undefined
+  readonly after?: string | undefined
+  readonly before?: string | undefined
+}
+
+/** In the order of the list, whichever end it was asked from. */
+export interface ListingPage<Item> {
+  readonly items: readonly Item[]
+  /** Of the items, in their order. */
+  readonly cursors: readonly string[]
+  /** Whether there are more on the side that it was asked from. */
+  readonly hasMore: boolean
+}
+
+/** A list of each of several things. Pages and counts are fetched when they are asked for, those of all the things at once. */
+export interface Listing<Item> {
+  pages(request: ListingRequest): Promise<readonly ListingPage<Item>[]>
+  /** At most `most` and one more of each. */
+  counts(most: number): Promise<readonly number[]>
+}
+
+/** One of the lists of a listing. */
+export interface Listed<Item> {
+  readonly listing: Listing<Item>
+  readonly index: number
+}
+
+/** The result of a batch query: the lists of so many parents. */
+export const listedEach = <Item>(listing: Listing<Item>, count: number): Listed<Item>[] =>
+  Array.from({ length: count }, (_, index) => ({ listing, index }))
+
+type Query<From extends keyof CoreTables, Row> = SelectQueryBuilder<CoreTables, From, Row>
+
+interface ListingOptions<Row, Item> {
+  /** Total: it ends with the key. Its columns hold no null. */
+  readonly order: readonly KeysetColumn<Row>[]
+  /** In the same order; told of the rows of all the lists at once. */
+  readonly itemsOf: (rows: readonly Row[]) => Promise<readonly Item[]> | readonly Item[]
+}
+
+/** So many lists are fetched by one statement, which SQLite would take up to 500 of. */
+const LISTS_PER_STATEMENT = 200
+
+/**
+ * @param queries one for each list, without an order; they select every key of the order
+ * @throws DomainError `parameters` from `pages`, for a cursor that this order did not give
+ */
+export function listingOf<From extends keyof CoreTables, Row, Item>(
+  { db }: Reading,
+  queries: readonly Query<From, Row>[],
+  { order, itemsOf }: ListingOptions<Row, Item>,
+): Listing<Item> {
+  return {
+    async pages({ first, last, after, before }) {
+      const limit = first ?? last ?? 0
+      const isBackwards = first === undefined
+      const asked = isBackwards ? order.map(turned) : order
+      const limited = queries.map((query) => {
+        const behind = after === undefined ? query : query.where(behindCursor(after, order))
+        const within = before === undefined ? behind : behind.where(behindCursor(before, order.map(turned)))
+        return ordered(within, asked).limit(limit + 1)
+      })
+      const lists = limit === 0 ? queries.map(() => []) : await rowsOfEach<Row>(db, limited)
+      const kept = lists.map((rows) => (isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)))
+      const items = await itemsOf(kept.flat())
+      let from = 0
+      return kept.map((rows, index) => {
+        const start = from
+        from += rows.length
+        return {
+          items: items.slice(start, from),
+          cursors: rows.map((row) => keysetCursorOf(row, order)),
+          hasMore: lists[index]!.length > limit,
+        }
+      })
+    },
+
+    async counts(most) {
+      const counted = queries.map((query) => {
+        const some = query
+          .clearSelect()
+          .select(sql<number>`1`.as('one'))
+          .limit(most + 1)
+        return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('total'))
+      })
+      const lists = await rowsOfEach<{ total: number }>(db, counted as never)
+      return lists.map(([row]) => Number(row?.total ?? 0))
+    },
+  }
+}
+
+/** A list that has been read whole. Its cursors are places in it. */
+export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): Listing<Item> {
+  return {
+    async pages({ first, last, after, before }) {
+      return lists.map((list) => {
+        const start = after === undefined ? 0 : placeOf(after)
+        const end = before === undefined ? list.length : Math.min(list.length, placeOf(before) - 1)
+        const from = first === undefined ? Math.max(start, end - (last ?? 0)) : start
+        const to = first === undefined ? end : Math.min(end, start + first)
+        const items = list.slice(from, Math.max(from, to))
+        return {
+          items,
+          cursors: items.map((_, index) => cursorOfPlace(from + index + 1)),
+          hasMore: first === undefined ? from > start : to < end,
+        }
+      })
+    },
+    async counts(most) {
+      return lists.map(({ length }) => Math.min(length, most + 1))
+    },
+  }
+}
+
+/** Nothing, for each of so many. */
+export const emptyListing = <Item>(count: number): Listing<Item> =>
+  listingOfArrays(Array.from({ length: count }, () => []))
+
+const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toString('base64url')
+
+/** @throws DomainError `parameters` */
+function placeOf(cursor: string): number {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw badCursor()
+}
+
+const turned = <Row>({ direction, ...column }: KeysetColumn<Row>): KeysetColumn<Row> => ({
+  ...column,
+  direction: direction === 'asc' ? 'desc' : 'asc',
+})
+
+function ordered<From extends keyof CoreTables, Row>(
+  query: Query<From, Row>,
+  order: readonly KeysetColumn<Row>[],
+): Query<From, Row> {
+  return order.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
+}
+
+/** The rows of each query in its own order, by one statement. */
+async function rowsOfEach<Row>(db: Reading['db'], queries: readonly Query<never, Row>[]): Promise<Row[][]> {
+  if (queries.length === 1) return [await queries[0]!.execute()]
+  const lists = queries.map((): Row[] => [])
+  for (let from = 0; from < queries.length; from += LISTS_PER_STATEMENT) {
+    const parts = queries.slice(from, from + LISTS_PER_STATEMENT).map(
+      // Numbered, because the whole has no order of its own.
+      (query, index) => sql`select part.*, ${sql.lit(from + index)} as list_index, row_number() over () as list_place
+        from (${query}) as part`,
+    )
+    const { rows } = await sql<Row & { list_index: number; list_place: number }>`
+      ${sql.join(parts, sql` union all `)} order by list_index, list_place`.execute(db)
+    for (const row of rows) lists[row.list_index]!.push(row)
+  }
+  return lists
+}

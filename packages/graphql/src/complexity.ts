@@ -1,0 +1,123 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getArgumentValues,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+} from 'graphql'
+import { MAX_PAGE_SIZE } from './connection.ts'
+import { type Cost, costTable } from './cost-table.ts'
+import { type Selecting, selectedFields } from './selected-fields.ts'
+
+export const MAX_COMPLEXITY = { anonymous: 200, signedIn: 250 } as const
+
+/** A score that is not worth finding out: fields that are asked for more often than this are never few. */
+const MOST_FIELDS = 5_000
+
+/** The operation asks for more fields than are counted. */
+export class TooManyFields extends Error {
+  override readonly name = 'TooManyFields'
+  readonly count = MOST_FIELDS
+}
+
+/**
+ * What an operation costs, with the values its variables have.
+ *
+ * @throws TooManyFields
+ * @see spec/graphql-contract.md 2.2
+ */
+export function scoreOf(selecting: Selecting, operation: OperationDefinitionNode): number {
+  const { schema } = selecting
+  let counted = 0
+
+  const childrenOf = (type: GraphQLObjectType, sets: readonly SelectionSetNode[]): number => {
+    let sum = 0
+    for (const nodes of selectedFields(selecting, type, sets).values()) {
+      counted += 1
+      if (counted > MOST_FIELDS) throw new TooManyFields()
+      sum += fieldScore(type, nodes)
+    }
+    return sum
+  }
+
+  const fieldScore = (parent: GraphQLObjectType, nodes: readonly FieldNode[]): number => {
+    const field = fieldOf(selecting, parent, nodes[0]!)
+    if (field === undefined) return 1
+    const type = getNamedType(field.type)
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    const possible = isObjectType(type) ? [type] : isAbstractType(type) ? schema.getPossibleTypes(type) : []
+    const children =
+      sets.length === 0
+        ? 0
+        : Math.max(...possible.map((each) => childrenOf(each, sets)), possible.length === 0 ? 0 : -1e9)
+    const given = argumentsOf(selecting, field, nodes[0]!)
+    if (given === undefined) return children
+    return costOf(costAt(parent, field.name), children, given, type.name.endsWith('Connection'))
+  }
+
+  const root = schema.getRootType(operation.operation)
+  return root == null ? 0 : childrenOf(root, [operation.selectionSet])
+}
+
+export function costOf(
+  cost: Cost | undefined,
+  children: number,
+  given: Readonly<Record<string, unknown>>,
+  isConnection: boolean,
+): number {
+  const repository = cost?.repository ? 1 : 0
+  if (!cost?.resolver) return 1 + repository + children
+  const has = (name: string) => given[name] !== undefined && given[name] !== null
+  const extras = Object.entries(cost.arguments ?? {}).map(([name, extra]) => (has(name) ? extra : 0))
+  const own =
+    1 +
+    (has('sort') ? 1 : 0) +
+    (has('search') ? 5 : 0) +
+    (cost.anyArgument !== undefined && Object.keys(given).some(has) ? cost.anyArgument : 0) +
+    extras.reduce((sum, extra) => sum + extra, 0) +
+    repository
+  const total = children + own
+  if (!isConnection) return total
+  const sizes = [given.first, given.last].filter((size) => typeof size === 'number')
+  const size = Math.min(...sizes, MAX_PAGE_SIZE)
+  const factor = has('iid') || has('iids') ? 0 : 0.01
+  return Math.floor(total + total * size * factor)
+}
+
+function costAt(type: GraphQLObjectType, field: string): Cost | undefined {
+  const own = costTable[`${type.name}.${field}`]
+  if (own !== undefined) return own
+  const shared = type.getInterfaces().find(({ name }) => costTable[`${name}.${field}`] !== undefined)
+  return shared && costTable[`${shared.name}.${field}`]
+}
+
+function fieldOf(
+  { schema }: Selecting,
+  parent: GraphQLObjectType,
+  { name: { value: name } }: FieldNode,
+): GraphQLField<unknown, unknown> | undefined {
+  if (parent === schema.getQueryType()) {
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef
+    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef
+  }
+  return parent.getFields()[name]
+}
+
+/** `undefined`: they cannot be read, and the request fails on them. */
+function argumentsOf(
+  { variables }: Selecting,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): Record<string, unknown> | undefined {
+  try {
+    return getArgumentValues(field, node, variables)
+  } catch {
+    return undefined
+  }
+}

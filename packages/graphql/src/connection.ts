@@ -1,0 +1,91 @@
+import { DomainError, type Listed, type ListingPage, type ListingRequest } from '@penstock/core'
+import { GraphQLError } from 'graphql'
+import { asFieldError } from './failure.ts'
+
+/** As clients give them. */
+export interface PagingArguments {
+  readonly first?: number | null | undefined
+  readonly last?: number | null | undefined
+  readonly after?: string | null | undefined
+  readonly before?: string | null | undefined
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  readonly startCursor: string | undefined
+  readonly endCursor: string | undefined
+}
+
+export const MAX_PAGE_SIZE = 100
+
+/**
+ * One page of a list, with what is told of the whole list. Fetched when something of it is asked for, with the pages of the
+ * other parents.
+ *
+ * @see spec/graphql-contract.md 3.1
+ */
+export class Connection<Node> {
+  readonly #listed: Listed<Node>
+  readonly #paging: PagingArguments
+  readonly #request: ListingRequest
+
+  /** @throws GraphQLError */
+  constructor(listed: Listed<Node>, paging: PagingArguments, maxPageSize: number = MAX_PAGE_SIZE) {
+    this.#listed = listed
+    this.#paging = paging
+    this.#request = requestOf(paging, maxPageSize)
+  }
+
+  async page(): Promise<ListingPage<Node>> {
+    const { listing, index } = this.#listed
+    try {
+      return (await once(listing, JSON.stringify(this.#request), () => listing.pages(this.#request)))[index]!
+    } catch (error) {
+      throw error instanceof DomainError && error.failure.code === 'parameters' ? asFieldError(error) : error
+    }
+  }
+
+  /** At most `most` and one more. */
+  async count(most: number): Promise<number> {
+    const { listing, index } = this.#listed
+    return (await once(listing, `count ${most}`, () => listing.counts(most)))[index]!
+  }
+
+  async pageInfo(): Promise<PageInfo> {
+    const { cursors, hasMore } = await this.page()
+    const { after, before } = this.#paging
+    const isBackwards = this.#request.first === undefined
+    return {
+      hasNextPage: isBackwards ? isGiven(before) : isGiven(before) || hasMore,
+      hasPreviousPage: isBackwards ? isGiven(after) || hasMore : isGiven(after),
+      startCursor: cursors[0],
+      endCursor: cursors.at(-1),
+    }
+  }
+}
+
+const isGiven = (cursor: string | null | undefined): boolean => cursor != null && cursor !== ''
+
+function requestOf({ first, last, after, before }: PagingArguments, maxPageSize: number): ListingRequest {
+  if (first != null && last != null) {
+    throw new GraphQLError('Can only provide either `first` or `last`, not both')
+  }
+  const within = (size: number) => Math.min(Math.max(size, 0), maxPageSize)
+  return {
+    ...(last == null ? { first: within(first ?? maxPageSize) } : { last: within(last) }),
+    ...(isGiven(after) && { after: after! }),
+    ...(isGiven(before) && { before: before! }),
+  }
+}
+
+/** The parents of one listing all ask for the same. */
+const asked = new WeakMap<object, Map<string, Promise<unknown>>>()
+
+function once<Result>(listing: object, what: string, load: () => Promise<Result>): Promise<Result> {
+  const known = asked.get(listing) ?? new Map<string, Promise<unknown>>()
+  asked.set(listing, known)
+  const result = known.get(what) ?? load()
+  known.set(what, result)
+  return result as Promise<Result>
+}

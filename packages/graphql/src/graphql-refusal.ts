@@ -1,0 +1,13 @@
+/** A request that is not executed: its status, and the one message of its answer. @see spec/graphql-contract.md 1.4 */
+export class GraphqlRefusal extends Error {
+  override readonly name = 'GraphqlRefusal'
+  readonly status: number
+  /** Of a body that cannot be read, which has no `errors`. */
+  readonly isBeforeGraphql: boolean
+
+  constructor(status: number, message: string, { isBeforeGraphql = false } = {}) {
+    super(message)
+    this.status = status
+    this.isBeforeGraphql = isBeforeGraphql
+  }
+}

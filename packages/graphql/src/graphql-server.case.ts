@@ -1,0 +1,82 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createPersonalToken, type User } from '@penstock/core'
+import { apiHeaders, serveRoutes } from '@penstock/http'
+import { silentLog } from '@penstock/runtime'
+import { World } from '@penstock/testkit'
+import { type GraphqlOptions, graphqlRoutes } from './graphql-routes.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it, and find out
+  readonly body: any
+}
+
+/** A world and the GraphQL endpoint over it, as a client sees them. */
+export class GraphqlServer {
+  readonly world: World
+  readonly url: string
+  readonly #close: () => Promise<void>
+  readonly #tokens = new Map<string, string>()
+
+  static async start(options: Partial<Omit<GraphqlOptions, 'core'>> = {}, world?: World): Promise<GraphqlServer> {
+    const own = world ?? (await World.open())
+    const listener = serveRoutes(graphqlRoutes({ core: own.core, ...options }), {
+      renderError: (error) => ({
+        status: error instanceof Error && error.name === 'RequestProblem' ? 400 : 500,
+        json: { error: String(error) },
+      }),
+      headers: apiHeaders,
+      bodyLimitBytes: 2 * 1024 * 1024,
+      log: silentLog,
+    })
+    const server = createServer(listener)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    return new GraphqlServer(own, `http://127.0.0.1:${port}/api/graphql`, async () => {
+      await new Promise((resolve) => server.close(resolve).closeAllConnections())
+      await own.close()
+    })
+  }
+
+  private constructor(world: World, url: string, close: () => Promise<void>) {
+    this.world = world
+    this.url = url
+    this.#close = close
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+
+  /** Asked with a token of the user of that scope, or by nobody. */
+  async ask(
+    query: string,
+    { as, scope = 'api', variables }: { as?: User; scope?: string; variables?: object } = {},
+  ): Promise<Answer> {
+    const token = as && (await this.tokenOf(as, scope))
+    return this.send({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ query, ...(variables && { variables }) }),
+    })
+  }
+
+  async send(init: RequestInit, search = ''): Promise<Answer> {
+    const reply = await fetch(this.url + search, init)
+    const text = await reply.text()
+    return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  async tokenOf(user: User, scope = 'api'): Promise<string> {
+    const key = `${user.id} ${scope}`
+    const known = this.#tokens.get(key)
+    if (known !== undefined) return known
+    const root = { id: user.id, username: user.username, isAdministrator: true }
+    const draft = { userId: user.id, name: scope, scopes: [scope] }
+    const { value } = await this.world.perform(root as User, createPersonalToken, draft)
+    this.#tokens.set(key, value)
+    return value
+  }
+}

@@ -1,0 +1,2 @@
+export { type GraphqlOptions, type GraphqlRoute, graphqlRoutes } from './graphql-routes.ts'
+export { createSchema } from './schema.ts'

@@ -1,0 +1,57 @@
+import { serviceVersion } from '@penstock/core'
+import { type Kit, mutation } from './kit.ts'
+
+export interface InstanceFacts {
+  readonly version: string
+  readonly revision: string
+  readonly enterprise: boolean
+}
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    QueryComplexity: { readonly score: number; readonly limit: number }
+    Metadata: InstanceFacts
+  }
+}
+
+/** What the service says of itself, and of the operation that asks. @see spec/graphql-contract.md 5.1 */
+export function addInstance(kit: Kit): void {
+  const { builder } = kit
+
+  builder.objectType('QueryComplexity', {
+    fields: (t) => ({ limit: t.exposeInt('limit'), score: t.exposeInt('score') }),
+  })
+  builder.objectType('Metadata', {
+    description: 'Server facts; null for anonymous callers',
+    fields: (t) => ({
+      version: t.exposeString('version', { nullable: false }),
+      revision: t.exposeString('revision', { nullable: false }),
+      enterprise: t.exposeBoolean('enterprise', { nullable: false }),
+    }),
+  })
+
+  builder.queryFields((t) => ({
+    queryComplexity: t.field({
+      type: 'QueryComplexity',
+      description: 'Score and limit of this very operation',
+      resolve: (_root, _args, { complexity }) => complexity,
+    }),
+    metadata: t.field({
+      type: 'Metadata',
+      resolve: (_root, _args, { actor }) => (actor === undefined ? null : { ...serviceVersion, enterprise: true }),
+    }),
+    echo: t.string({
+      nullable: false,
+      description: "Test field: answers with the caller's name and the text",
+      args: { text: t.arg.string({ required: true }) },
+      resolve: (_root, { text }, { actor }) => `${JSON.stringify(actor?.username ?? null)} says: ${text}`,
+    }),
+  }))
+
+  mutation(kit, 'echoCreate', {
+    description: 'Test mutation: gives the messages back',
+    input: (t) => ({ messages: t.stringList(), errors: t.stringList() }),
+    run: async ({ messages, errors }) => ({ echoes: messages ?? undefined, errors: errors ?? [] }),
+    payload: (t) => ({ echoes: t.stringList({ resolve: ({ echoes }) => echoes }) }),
+  })
+}

@@ -1,0 +1,66 @@
+import type { CoreSettings } from '@penstock/core'
+import SchemaBuilder from '@pothos/core'
+import { type GraphQLSchema, isObjectType } from 'graphql'
+import { addCiVariables } from './ci-variables.ts'
+import { connectionCounts } from './connection-counts.ts'
+import { timed } from './deadline.ts'
+import { GlobalIds } from './global-id.ts'
+import { addGroups } from './groups.ts'
+import { addInstance } from './instance.ts'
+import { addIssues } from './issues.ts'
+import { addJobs } from './jobs.ts'
+import { Connections, type Kit } from './kit.ts'
+import { addLabels } from './labels.ts'
+import { addMembers } from './members.ts'
+import { addMergeRequests } from './merge-requests.ts'
+import { addMilestones } from './milestones.ts'
+import { addNamespaces } from './namespaces.ts'
+import { addPipelines } from './pipelines.ts'
+import { addProjects } from './projects.ts'
+import { addRepository } from './repository.ts'
+import { scalarsOf } from './scalars.ts'
+import type { SchemaTypes } from './schema-types.ts'
+import type {} from './sources.ts'
+import { addUsers } from './users.ts'
+
+/** In this order they stand nowhere; the printed schema is sorted. */
+const areas: readonly ((kit: Kit) => void)[] = [
+  addInstance,
+  addUsers,
+  addNamespaces,
+  addGroups,
+  addMembers,
+  addProjects,
+  addRepository,
+  addLabels,
+  addPipelines,
+  addJobs,
+  addCiVariables,
+  addMergeRequests,
+  addIssues,
+  addMilestones,
+]
+
+/** The schema of a service of that name. */
+export function createSchema(settings: CoreSettings): GraphQLSchema {
+  const globalIds = new GlobalIds(settings.serviceName)
+  const builder = new SchemaBuilder<SchemaTypes>({})
+  for (const scalar of scalarsOf(globalIds)) builder.addScalarType(scalar.name as 'Time', scalar)
+  builder.queryType({})
+  builder.mutationType({})
+  const kit: Kit = { builder, globalIds, settings, connections: new Connections(builder, connectionCounts) }
+  for (const area of areas) area(kit)
+  const schema = builder.toSchema()
+  limitInTime(schema)
+  return schema
+}
+
+/** Every field that looks something up ends with the time of its request. */
+function limitInTime(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve !== undefined) field.resolve = timed(`${type.name}.${field.name}`, field.resolve)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  isAbstractType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+  typeFromAST,
+} from 'graphql'
+
+/** What an operation is measured against. */
+export interface Selecting {
+  readonly schema: GraphQLSchema
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+/** The fields that some selection sets ask of an object, by the key that each has in the answer. */
+export function selectedFields(
+  selecting: Selecting,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+): ReadonlyMap<string, readonly FieldNode[]> {
+  const found = new Map<string, FieldNode[]>()
+  const spread = new Set<string>()
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (!isIncluded(selecting, selection)) continue
+      if (selection.kind === Kind.FIELD) {
+        const key = selection.alias?.value ?? selection.name.value
+        const same = found.get(key)
+        if (same === undefined) found.set(key, [selection])
+        else same.push(selection)
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        if (appliesTo(selecting, type, selection.typeCondition?.name.value)) collect(selection.selectionSet)
+      } else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value)
+        const fragment = selecting.fragments[selection.name.value]
+        if (fragment && appliesTo(selecting, type, fragment.typeCondition.name.value)) collect(fragment.selectionSet)
+      }
+    }
+  }
+  for (const set of sets) collect(set)
+  return found
+}
+
+function isIncluded({ variables }: Selecting, selection: SelectionNode): boolean {
+  const value = (directive: typeof GraphQLSkipDirective) => {
+    try {
+      return getDirectiveValues(directive, selection, variables)?.if
+    } catch {
+      return undefined
+    }
+  }
+  return value(GraphQLSkipDirective) !== true && value(GraphQLIncludeDirective) !== false
+}
+
+function appliesTo({ schema }: Selecting, type: GraphQLObjectType, condition: string | undefined): boolean {
+  if (condition === undefined || condition === type.name) return true
+  const conditional = typeFromAST(schema, { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: condition } })
+  return isAbstractType(conditional) && schema.isSubType(conditional, type)
+}

@@ -1,0 +1,63 @@
+import type {
+  Commit,
+  Group,
+  Issue,
+  JobOfPipeline,
+  Label,
+  Member,
+  MergeRequest,
+  Milestone,
+  Pipeline,
+  Project,
+  ShownVariable,
+  User,
+} from '@penstock/core'
+
+/** A user, as one of those who have a part in a merge request. */
+export interface PersonOfMergeRequest extends User {
+  readonly mergeRequest: MergeRequest
+}
+
+/** The place that a full path names, seen as something that holds projects. */
+export type NamespaceSource =
+  | { readonly group: Group; readonly user?: never }
+  | { readonly user: User; readonly group?: never }
+
+export interface CommitOfProject extends Commit {
+  readonly inProject: Project
+}
+
+declare module './schema-types.ts' {
+  interface InterfaceSources {
+    User: User
+    MemberInterface: Member
+    GroupInterface: Group
+    ProjectInterface: Project
+    PipelineInterface: Pipeline
+    CiJobInterface: JobOfPipeline
+    CiVariable: ShownVariable
+  }
+  interface ObjectSources {
+    UserCore: User
+    CurrentUser: User
+    MergeRequestAuthor: PersonOfMergeRequest
+    MergeRequestAssignee: PersonOfMergeRequest
+    MergeRequestReviewer: PersonOfMergeRequest
+    MergeRequestParticipant: PersonOfMergeRequest
+    Namespace: NamespaceSource
+    Group: Group
+    Project: Project
+    GroupMember: Member
+    ProjectMember: Member
+    Label: Label
+    Repository: Project
+    Commit: CommitOfProject
+    Pipeline: Pipeline
+    CiJob: JobOfPipeline
+    MergeRequest: MergeRequest
+    Issue: Issue
+    Milestone: Milestone
+    CiProjectVariable: ShownVariable
+    CiGroupVariable: ShownVariable
+  }
+}

@@ -1,0 +1,37 @@
+import { type ASTNode, BREAK, type DocumentNode, Kind, visit } from 'graphql'
+
+/**
+ * Where in a document a node stands: the operation or fragment, and the fields that lead to it.
+ *
+ * @see spec/graphql-contract.md 4.1
+ */
+export function pathInDocument(document: DocumentNode, wanted: ASTNode): readonly string[] {
+  const path: string[] = []
+  let found: readonly string[] = []
+  visit(document, {
+    enter(node) {
+      const name = nameInPath(node)
+      if (name !== undefined) path.push(name)
+      if (node !== wanted) return undefined
+      found = [...path]
+      return BREAK
+    },
+    leave(node) {
+      if (nameInPath(node) !== undefined) path.pop()
+    },
+  })
+  return found
+}
+
+function nameInPath(node: ASTNode): string | undefined {
+  switch (node.kind) {
+    case Kind.OPERATION_DEFINITION:
+      return [node.operation, node.name?.value].filter(Boolean).join(' ')
+    case Kind.FRAGMENT_DEFINITION:
+      return `fragment ${node.name.value}`
+    case Kind.FIELD:
+      return node.name.value
+    default:
+      return undefined
+  }
+}
