@@ -2,6 +2,7 @@ import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Db, MOST_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
+import { RowInsertion } from './insert-rows.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isUnavailable } from './open-database.ts'
 import { tableWithId } from './table-with-id.ts'
@@ -141,6 +142,24 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
           await Promise.all(rows.map((row) => tx.insertInto('notes').values(row).execute()))
         })
         expect(await texts()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
+      })
+
+      test('many rows at once, whatever their number; those that are there already are not counted', async () => {
+        const notes = new RowInsertion<Tables, Tables['notes']>(['id', 'text', 'bytes'], (tx, rows) =>
+          tx
+            .insertInto('notes')
+            .values(rows)
+            .onConflict((conflict) => conflict.column('id').doNothing()),
+        )
+        const numbered = (count: number) =>
+          Array.from({ length: count }, (_, id) => ({ text: `note ${id}`, bytes: id, id }))
+        const counts: number[] = []
+        for (const count of [0, 1, 5, 85, 170]) counts.push(await db.write((tx) => notes.run(tx, numbered(count))))
+        expect(counts).toEqual([0, 1, 4, 80, 85])
+        const rows = await db.read.selectFrom('notes').selectAll().orderBy('id').execute()
+        expect(rows.map(({ id, text, bytes }) => [id, text, Number(bytes)])).toEqual(
+          numbered(170).map(({ id, text, bytes }) => [id, text, bytes]),
+        )
       })
 
       test('a reference to nothing is refused, and cascades work', async () => {

@@ -1,6 +1,7 @@
 export { backup } from './backup.ts'
 export { type Db, MOST_WRITES, type WriteOptions } from './db.ts'
 export { addFolded, folded, foldedSql } from './folded-text.ts'
+export { RowInsertion } from './insert-rows.ts'
 export * from './migrate.ts'
 export { isPostgresUrl, isUnavailable, openDatabase, openToRead } from './open-database.ts'
 export { openPostgres, type PostgresOptions } from './postgres.ts'

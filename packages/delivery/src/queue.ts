@@ -1,5 +1,5 @@
-import type { Db } from '@penstock/db'
-import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
+import { type Db, RowInsertion } from '@penstock/db'
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { type DeliveriesTable, type DeliveryTables, SUSPECT_AFTER } from './deliveries.ts'
 
 /** What is to be delivered, once: a second one of the same `key` changes nothing. */
@@ -63,6 +63,20 @@ export interface QueueCounts {
   readonly dead: number
 }
 
+type NewRow = Pick<
+  Insertable<DeliveriesTable>,
+  'queue' | 'key' | 'lane' | 'subject' | 'state' | 'enqueued_at_ms' | 'due_at_ms' | 'attempts' | 'progress' | 'reason'
+>
+
+const insertDeliveries = new RowInsertion<DeliveryTables, NewRow>(
+  ['queue', 'key', 'lane', 'subject', 'state', 'enqueued_at_ms', 'due_at_ms', 'attempts', 'progress', 'reason'],
+  (tx, rows) =>
+    tx
+      .insertInto('deliveries')
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(['queue', 'key']).doNothing()),
+)
+
 /** Statements stay within what PostgreSQL and SQLite take as parameters. */
 const MAX_ROWS = 1_000
 const COUNTED = 100_000
@@ -86,9 +100,9 @@ export class DeliveryQueue {
 
   /** In the caller's transaction, so that what is to be delivered and the reason for it are kept together or not at all. */
   async enqueue(tx: Transaction<DeliveryTables>, deliveries: readonly NewDelivery[], nowMs: number): Promise<number> {
-    let added = 0
-    for (let from = 0; from < deliveries.length; from += MAX_ROWS) {
-      const rows = deliveries.slice(from, from + MAX_ROWS).map(({ key, lane, subject }) => ({
+    return insertDeliveries.run(
+      tx,
+      deliveries.map(({ key, lane, subject }) => ({
         queue: this.#name,
         key,
         lane,
@@ -99,15 +113,8 @@ export class DeliveryQueue {
         attempts: 0,
         progress: '',
         reason: '',
-      }))
-      const result = await tx
-        .insertInto('deliveries')
-        .values(rows)
-        .onConflict((conflict) => conflict.columns(['queue', 'key']).doNothing())
-        .executeTakeFirst()
-      added += Number(result.numInsertedOrUpdatedRows ?? 0)
-    }
-    return added
+      })),
+    )
   }
 
   /**

@@ -1,4 +1,5 @@
 import { rootKey } from '@penstock/converter'
+import { RowInsertion } from '@penstock/db'
 import type { Selectable, Transaction } from 'kysely'
 import type { EarlierExport, Known } from './admission.ts'
 import { pipelineKey, type Realm } from './export-key.ts'
@@ -78,8 +79,20 @@ export class PipelineLedger {
 
   async write(): Promise<void> {
     const rows = [...this.#changed].map((key) => this.#rows.get(key)!)
-    if (rows.length === 0) return
-    await this.#tx
+    await putRows.run(this.#tx, rows)
+  }
+
+  #change(key: string, change: Partial<Row> & Pick<Row, 'root_id' | 'last_seen_at_ms'>): void {
+    const former = this.#rows.get(key) ?? { ...unknown, key }
+    this.#rows.set(key, { ...former, ...change })
+    this.#changed.add(key)
+  }
+}
+
+const putRows = new RowInsertion<ExporterTables, Row>(
+  ['key', 'root_id', 'exports', 'exported_root_id', 'finished_at_ns', 'digest', 'job_ids', 'last_seen_at_ms'],
+  (tx, rows) =>
+    tx
       .insertInto('export_pipelines')
       .values(rows)
       .onConflict((conflict) =>
@@ -92,16 +105,8 @@ export class PipelineLedger {
           job_ids: ref('excluded.job_ids'),
           last_seen_at_ms: ref('excluded.last_seen_at_ms'),
         })),
-      )
-      .execute()
-  }
-
-  #change(key: string, change: Partial<Row> & Pick<Row, 'root_id' | 'last_seen_at_ms'>): void {
-    const former = this.#rows.get(key) ?? { ...unknown, key }
-    this.#rows.set(key, { ...former, ...change })
-    this.#changed.add(key)
-  }
-}
+      ),
+)
 
 const unknown = { exports: 0, exported_root_id: null, finished_at_ns: null, digest: '', job_ids: '' }
 

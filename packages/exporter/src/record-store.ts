@@ -1,4 +1,5 @@
 import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@penstock/converter'
+import { RowInsertion } from '@penstock/db'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { readDeliveryKey } from './export-key.ts'
@@ -27,26 +28,42 @@ export async function insertRecords(
   records: readonly KeptRecord[],
   nowMs: number,
 ): Promise<void> {
-  if (records.length === 0) return
-  await tx
-    .insertInto('export_records')
-    .values(
-      records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews }) => ({
-        key,
-        scope,
-        body,
-        received_at_ns: String(receivedAtNs),
-        root_id: String(root.id),
-        root_from: root.from,
-        upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
-        previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
-        job_news: jobNews ?? null,
-        enqueued_at_ms: nowMs,
-      })),
-    )
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .execute()
+  await insertRows.run(
+    tx,
+    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews }) => ({
+      key,
+      scope,
+      body,
+      received_at_ns: String(receivedAtNs),
+      root_id: String(root.id),
+      root_from: root.from,
+      upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
+      previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
+      job_news: jobNews ?? null,
+      enqueued_at_ms: nowMs,
+    })),
+  )
 }
+
+const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
+  [
+    'key',
+    'scope',
+    'body',
+    'received_at_ns',
+    'root_id',
+    'root_from',
+    'upstream_root_id',
+    'previous_job_ids',
+    'job_news',
+    'enqueued_at_ms',
+  ],
+  (tx, rows) =>
+    tx
+      .insertInto('export_records')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('key').doNothing()),
+)
 
 export interface FoundRecord {
   readonly scope: string
