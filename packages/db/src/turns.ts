@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 /** A queue is as long as it may become; whoever comes now waits less by coming later. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
@@ -7,7 +9,10 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Runs one piece of work after another, in the order they are asked for; one that fails holds up none. */
+/**
+ * Runs one piece of work after another, in the order they are asked for, with a turn of the event loop in between; one that
+ * fails holds up none.
+ */
 export class Turns {
   readonly #most: number
   #unfinished = 0
@@ -25,7 +30,8 @@ export class Turns {
     const result = this.#last.then(work).finally(() => {
       this.#unfinished -= 1
     })
-    this.#last = result.catch(() => {})
+    // What can be done without waiting would else all be done at once: meanwhile nobody is read from, and no connection taken.
+    this.#last = result.catch(() => {}).then(() => setImmediate())
     return result
   }
 
