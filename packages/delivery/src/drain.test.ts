@@ -270,7 +270,7 @@ test('told to stop: what is under way is settled, what was not sent is given bac
   expect(await queue.claim('a', { claim: 'next', limit: 9, leaseMs: 1 }, 0)).toHaveLength(2)
 })
 
-test('what ends every process that sends it is soon sent alone, and buried in the end; its neighbours arrive', async () => {
+test('what ends every process that sends it is soon sent alone, and buried when its time is over; its neighbours arrive', async () => {
   await enqueue('a', '1', '2', '3')
   const sent: string[][][] = []
   for (let processes = 0; processes < 6; processes += 1) {
@@ -282,6 +282,7 @@ test('what ends every process that sends it is soon sent alone, and buried in th
     }
     const process = drainOf({
       concurrency: 1,
+      retry: { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 450_000 },
       send: async (batch, signal) => (batch.some(({ key }) => key === 'a1') ? end() : all(accepted)(batch, signal)),
     })
     await Promise.race([ended.opened, untilCounts({ open: 0, dead: 1 })])

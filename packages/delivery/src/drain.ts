@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+import { SUSPECT_AFTER } from './deliveries.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
-import { nextAttemptAt, type RetryPolicy } from './retry.ts'
+import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 /** What became of one delivery of a batch; `progress` is given back with its next claim. */
 export interface Attempt {
@@ -56,8 +57,6 @@ export interface Settled {
 const LANES = 256
 /** Whoever waits for the process to end does not wait long for a database that is away. */
 const SETTLE_TRIES_AT_THE_END = 3
-/** A delivery with which so many processes in a row have ended is not tried again by itself. */
-const BURIED_AFTER = 5
 
 /** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
 export class Drain {
@@ -201,8 +200,9 @@ export class Drain {
 
   /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
-    if (batch.every(isBeyondTrying))
+    if (batch.every((delivery) => this.#isBeyondTrying(delivery))) {
       return batch.map(({ progress }) => ({ outcome: endedProcesses, progress, isOurFault: true }))
+    }
     try {
       return await this.#options.send(batch, signal)
     } catch (error) {
@@ -210,6 +210,11 @@ export class Drain {
       const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' } as const
       return batch.map(({ progress }) => ({ outcome, progress, isOurFault: true }))
     }
+  }
+
+  /** A suspect that is out of time: nobody has lived to say so when it was tried last. */
+  #isBeyondTrying({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
+    return abandoned >= SUSPECT_AFTER && this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
   }
 
   #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
@@ -258,9 +263,7 @@ export class Drain {
     if (outcome.kind === 'dead') return { kind: 'dead', reason: outcome.reason, progress }
     const { enqueuedAtMs, attemptsMade } = delivery
     const item = { enqueuedAtMs, attemptsMade: attemptsMade + 1, retryAfterMs: outcome.retryAfterMs }
-    const atMs = isBeyondTrying(delivery)
-      ? undefined
-      : nextAttemptAt(this.#options.retry, item, nowMs, this.#options.random)
+    const atMs = nextAttemptAt(this.#options.retry, item, nowMs, this.#options.random)
     const { reason } = outcome
     if (atMs !== undefined) return { kind: 'retry', atMs, reason, progress }
     return { kind: 'dead', reason: `gave up after ${item.attemptsMade} attempts: ${reason}`, progress }
@@ -280,7 +283,6 @@ const endedProcesses: Outcome = {
   retryAfterMs: 0,
   reason: 'each time the process that was sending it ended',
 }
-const isBeyondTrying = ({ abandoned }: ClaimedDelivery) => abandoned >= BURIED_AFTER
 
 interface Batch {
   readonly deliveries: readonly ClaimedDelivery[]
