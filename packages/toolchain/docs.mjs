@@ -25,6 +25,7 @@ import { stageAttributes } from '../converter/dist/traces/stage-attributes.js'
 import { PRODUCT_VERSION } from '../converter/dist/version.js'
 import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
+import { createSchema, printedSchema } from '../graphql/dist/index.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
@@ -176,6 +177,7 @@ const pages = {
   'docs/gateway-metrics.md': metricsPage(),
   'docs/export-metrics.md': exportMetricsPage(),
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
+  'docs/schema.graphql': printedSchema(createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' })),
   'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,
 }
 

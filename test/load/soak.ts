@@ -18,6 +18,7 @@ const scripts = [
   'export-kill',
   'export-workers',
   'export-outage',
+  'graphql-fuzz',
 ]
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : scripts

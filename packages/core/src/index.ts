@@ -1,14 +1,18 @@
 export * from './access/access-level.ts'
 export { insertMember } from './access/membership.ts'
-export type { Permission } from './access/permission-table.ts'
+export { type Permission, permissionTable } from './access/permission-table.ts'
+export { type ShownStanding, showStandings } from './access/standings-of-each.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export type { Group, GroupRef } from './groups/group.ts'
+export * from './groups/group-listings.ts'
 export * from './groups/group-operations.ts'
 export { insertGroup } from './groups/group-store.ts'
+export { showNamespace } from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, which whoever looks into a database of the core wants to see whole.
 export type {} from './groups/route-store.ts'
-export type { Issuable } from './issues/issuable.ts'
-export type { Issue, IssueStateEvent } from './issues/issue.ts'
+export { type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
+export { type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'
+export * from './issues/issue-listings.ts'
 export * from './issues/issue-operations.ts'
 export type {} from './issues/issue-store.ts'
 export * from './kit/context.ts'
@@ -21,17 +25,35 @@ export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from 
 export * from './kit/parameter-schemas.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
-export type { Label } from './labels/label.ts'
+export { type Label, textColorOn } from './labels/label.ts'
+export { getLabelOfEach, listLabelsOfEachGroup, listLabelsOfEachProject } from './labels/label-listings.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export type {} from './labels/label-store.ts'
-export type { Member } from './members/member.ts'
-export { groupMembers, projectMembers } from './members/member-operations.ts'
-export { type MergeRequest, mergeRequestStates } from './merge-requests/merge-request.ts'
+export { mayLeaveEach } from './members/may-leave.ts'
+export { type Member, roleNames } from './members/member.ts'
+export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
+export {
+  type MergeRequest,
+  type MergeRequestOrder,
+  mergeHindranceOf,
+  mergeRequestStates,
+} from './merge-requests/merge-request.ts'
+export * from './merge-requests/merge-request-branches.ts'
+export * from './merge-requests/merge-request-listings.ts'
 export * from './merge-requests/merge-request-operations.ts'
+export * from './merge-requests/merge-request-pipelines.ts'
+export * from './merge-requests/merge-request-settings.ts'
 export type {} from './merge-requests/merge-request-store.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export type { BurndownEvent } from './milestones/burndown.ts'
-export { isMilestoneExpired, type Milestone, type MilestoneParent, milestoneStates } from './milestones/milestone.ts'
+export {
+  isMilestoneExpired,
+  isMilestoneUpcoming,
+  type Milestone,
+  type MilestoneParent,
+  milestoneStates,
+} from './milestones/milestone.ts'
+export * from './milestones/milestone-listings.ts'
 export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
 export type {} from './milestones/milestone-store.ts'
 export * from './oauth/application.ts'
@@ -53,21 +75,35 @@ export {
   exportVariableKeys,
 } from './pipelines/export-settings.ts'
 export type {} from './pipelines/job-store.ts'
-export type {
-  BridgeOfPipeline,
-  JobOfPipeline,
-  Pipeline,
-  RecordedArtifacts,
-  RecordedCommit,
-  RecordedEnvironment,
-  RecordedRunner,
-  RecordedUser,
+export * from './pipelines/jobs-of-each.ts'
+export {
+  type BridgeOfPipeline,
+  type JobOfPipeline,
+  type Pipeline,
+  pipelineScopes,
+  type RecordedArtifacts,
+  type RecordedCommit,
+  type RecordedEnvironment,
+  type RecordedRunner,
+  type RecordedUser,
 } from './pipelines/pipeline.ts'
+export * from './pipelines/pipeline-changes.ts'
 export * from './pipelines/pipeline-operations.ts'
-export { type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
+export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export { pipelineIdsOfOthers } from './pipelines/pipeline-store.ts'
+export * from './pipelines/pipelines-of-each.ts'
+export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
+export * from './pipelines/status-wording.ts'
 export * from './projects/project.ts'
+export { browseProjects } from './projects/project-listings.ts'
+export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/project-lists-of-each.ts'
 export * from './projects/project-operations.ts'
+export {
+  groupsOfProjects,
+  type PlaceOfProject,
+  placesOfProjects,
+  viewsOfProjects,
+} from './projects/project-places.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
@@ -95,9 +131,21 @@ export {
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {} from './repositories/removed-repository-store.ts'
 export type {} from './repositories/repository-lock-store.ts'
+export type { CommitSummary, FileOfRepository, RepositoryReader } from './repositories/repository-reader.ts'
+export {
+  authorsOfCommits,
+  commitsAt,
+  countsOfRepositories,
+  filesAt,
+  lastCommitsAt,
+  openRepositories,
+  summariesOfCommits,
+} from './repositories/repository-reads.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
+export type { SpamCheck, SpamSuspect, SpamVerdict } from './spam/spam-check.ts'
+export type {} from './spam/spam-log-store.ts'
 export { startSweeping } from './sweep.ts'
 export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'
 export * from './tokens/authenticated.ts'
@@ -120,16 +168,19 @@ export * from './tokens/scope.ts'
 export * from './tokens/sudo.ts'
 export type {} from './users/password-store.ts'
 export * from './users/user.ts'
+export * from './users/user-listings.ts'
 export * from './users/user-operations.ts'
 export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
-export { type Variable, type VariableType, variableTypes } from './variables/variable.ts'
+export { maxVariables, type Variable, type VariableType, variableTypes } from './variables/variable.ts'
 export {
   groupVariables,
+  listInheritedVariablesOfEach,
+  listInstanceVariables,
   projectVariables,
   type ShownVariable,
   variablesFor,
 } from './variables/variable-operations.ts'
-export type {} from './variables/variable-store.ts'
+export type { InheritedVariable } from './variables/variable-store.ts'
 export * from './version.ts'

@@ -7,6 +7,7 @@ import { insertCode } from './oauth/code-store.ts'
 import { insertOAuthToken } from './oauth/oauth-token-store.ts'
 import { insertAttempt } from './sessions/attempt-store.ts'
 import { insertSession } from './sessions/session-store.ts'
+import { insertSpamLog } from './spam/spam-log-store.ts'
 import { startSweeping, sweep } from './sweep.ts'
 
 const HOUR_MS = 3_600_000
@@ -63,21 +64,22 @@ test('what has ended, although nothing new comes', async () => {
     const tx = { db, nowMs: world.clock.nowMs() }
     const draft = { applicationId, userId: user.id, scopes: ['api'] }
     await insertSession(tx, core, user.id)
+    await insertSpamLog(tx, user, 'issue')
     await insertAttempt(tx, { login: 'mira', password: 'x', address: '192.0.2.7' })
     await insertCode(tx, core, { ...draft, redirectUri: 'https://x.example.test', challenge: undefined })
     await insertOAuthToken(tx, core, { ...draft, isRefreshable: false })
   })
   const left = async () =>
-    Promise.all((['sessions', 'password_attempts', 'oauth_codes', 'oauth_tokens'] as const).map(count))
+    Promise.all((['sessions', 'password_attempts', 'oauth_codes', 'oauth_tokens', 'spam_logs'] as const).map(count))
   await sweep(core, { eventDays: 1 })
-  expect(await left()).toEqual([1, 1, 1, 1])
+  expect(await left()).toEqual([1, 1, 1, 1, 1])
   await world.clock.advance(11 * 60_000)
   await sweep(core, { eventDays: 1 })
-  expect(await left()).toEqual([1, 0, 1, 1])
+  expect(await left()).toEqual([1, 0, 1, 1, 1])
   await world.clock.advance(8 * DAY_MS)
   await sweep(core, { eventDays: 1 })
-  expect(await left()).toEqual([0, 0, 0, 1])
+  expect(await left()).toEqual([0, 0, 0, 1, 0])
   await world.clock.advance(31 * DAY_MS)
   await sweep(core, { eventDays: 1 })
-  expect(await left()).toEqual([0, 0, 0, 0])
+  expect(await left()).toEqual([0, 0, 0, 0, 0])
 })

@@ -7,6 +7,7 @@ import { forgetOldTokens } from './oauth/oauth-token-store.ts'
 import { sweepRepositories } from './repositories/sweep-repositories.ts'
 import { forgetOldAttempts } from './sessions/attempt-store.ts'
 import { deleteEndedSessions } from './sessions/session-store.ts'
+import { forgetOldSpamLogs } from './spam/spam-log-store.ts'
 
 export interface Retention {
   readonly eventDays: number
@@ -26,7 +27,8 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
   const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>
     core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
-  for (const forget of [deleteEndedSessions, forgetOldAttempts, forgetOldCodes, forgetOldTokens]) await write(forget)
+  const forgets = [deleteEndedSessions, forgetOldAttempts, forgetOldCodes, forgetOldTokens, forgetOldSpamLogs]
+  for (const forget of forgets) await write(forget)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
   await sweepRepositories(core)

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import {
   type Actor,
   type Authenticated,
@@ -12,6 +13,7 @@ import {
   type Incoming,
   pageProofIn,
   parameterText,
+  type RouteRequest,
   sessionSecretIn,
   urlEncodedEntries,
 } from '@penstock/http'
@@ -28,31 +30,53 @@ export interface Caller {
 
 const readingScopes = ['api', 'read_api']
 
+/** Where a credential may stand as a parameter, of whatever kind. */
+type Parameters = Readonly<Record<string, unknown>>
+const credentialNames = ['access_token', 'private_token', 'job_token']
+
 /**
+ * By headers and query.
+ *
  * @throws GraphqlRefusal
  * @see spec/graphql-contract.md 1.3
  */
-export async function callerOf(core: Core, { raw, search }: Pick<Incoming, 'raw' | 'search'>): Promise<Caller> {
-  const { headers } = raw
-  const parameters = Object.fromEntries(
-    urlEncodedEntries(search.slice(1)).filter(([name]) => name === 'access_token' || name === 'private_token'),
-  )
+export const callerOf = (core: Core, incoming: Pick<Incoming, 'raw' | 'search'>): Promise<Caller> =>
+  callerBy(core, incoming.raw.headers, parametersIn(incoming))
+
+/** `undefined`: the body has no credential. @throws GraphqlRefusal */
+export async function callerInBody(
+  core: Core,
+  { raw, search, body }: Pick<RouteRequest, 'raw' | 'search' | 'body'>,
+): Promise<Caller | undefined> {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  if (!isObject || !credentialNames.some((name) => Object.hasOwn(body, name))) return undefined
+  return callerBy(core, raw.headers, { ...parametersIn({ search }), ...body })
+}
+
+const parametersIn = ({ search }: Pick<Incoming, 'search'>): Parameters =>
+  Object.fromEntries(urlEncodedEntries(search.slice(1)).filter(([name]) => credentialNames.includes(name)))
+
+async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Parameters): Promise<Caller> {
   const inHeader = bearerTokenIn(headers.authorization)
   const inParameter = parameterText(parameters.access_token)
   if (inHeader !== undefined && inParameter !== undefined) {
     throw new GraphqlRefusal(400, 'Both Authorization header and payload includes access token.')
   }
+  const bearer = inParameter ?? inHeader
+  const privateToken = parameterText(parameters.private_token) ?? parameterText(headers['private-token'])
+  const ofNoUse = parameters.job_token ?? headers['job-token'] ?? headers['deploy-token']
+  const isToken = [bearer, privateToken, parameterText(ofNoUse)].some((text) => text !== undefined)
   const found = await identify(core, {
-    bearer: inParameter ?? inHeader,
-    privateToken: parameterText(parameters.private_token) ?? parameterText(headers['private-token']),
-    jobToken: parameterText(headers['job-token']),
+    bearer,
+    privateToken,
     takesJobTokens: false,
     sessionSecret: sessionSecretIn(headers, core.settings.serviceName),
     proof: pageProofIn(headers),
     // What a session changes is looked at again, when it is known whether it changes something.
     changesNothing: true,
   })
-  if (found === 'unknown') throw invalidToken()
+  // Whoever shows a token is known by it or not at all: neither as nobody, nor by what else they show.
+  if (found === 'unknown' || (isToken && (found === undefined || found.kind === 'session'))) throw invalidToken()
   if (found === undefined) return { actor: undefined, mayWrite: false, isSession: false }
   const refusal = await admit(core, found, readingScopes)
   if (refusal !== undefined) throw refusals[refusal]()

@@ -1,4 +1,122 @@
-import type { Kit } from './kit.ts'
+import {
+  groupVariables,
+  type InheritedVariable,
+  listInheritedVariablesOfEach,
+  listInstanceVariables,
+  maxVariables,
+  perform,
+  projectVariables,
+  type ShownVariable,
+} from '@penstock/core'
+import { ciEnums } from './ci-enums.ts'
+import { orderIn } from './enums.ts'
+import { orNull } from './failure.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import type { FieldsOf } from './schema-types.ts'
 
-/** @see spec/graphql-contract.md 5.6 */
-export function addCiVariables(_kit: Kit): void {}
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    CiInstanceVariable: ShownVariable
+    CiManualVariable: ShownVariable
+    InheritedCiVariable: InheritedVariable
+  }
+}
+
+/** Writing is REST's. @see spec/graphql-contract.md 5.6 */
+export function addCiVariables(kit: Kit): void {
+  const { builder, connections } = kit
+  addVariableTypes(kit)
+
+  const byKey = { KEY_ASC: { value: 'key asc' }, KEY_DESC: { value: 'key desc' } } as const
+  const sort = builder.enumType('CiVariableSort', { values: byKey })
+  const groupSort = builder.enumType('CiGroupVariablesSort', {
+    values: { CREATED_ASC: { value: 'id asc' }, CREATED_DESC: { value: 'id desc' }, ...byKey } as const,
+  })
+
+  const limits = { CiProjectVariable: maxVariables.project, CiGroupVariable: maxVariables.group } as const
+  for (const [node, limit] of Object.entries(limits)) {
+    builder.objectFields(connections.of(node as keyof typeof limits), (t) => ({
+      limit: t.int({ nullable: false, description: 'How many the owner may have', resolve: () => limit }),
+    }))
+  }
+
+  builder.objectFields('Project', (t) => ({
+    ciVariables: connectionField(kit, t, 'CiProjectVariable', {
+      args: { sort: t.arg({ type: sort }) },
+      list: (project, { sort: order }, context) => listOf(projectVariables.listEach)(project, orderIn(order), context),
+    }),
+    inheritedCiVariables: connectionField(kit, t, 'InheritedCiVariable', {
+      args: { sort: t.arg({ type: groupSort, defaultValue: 'id desc' }) },
+      list: (project, { sort: order }, context) =>
+        listOf(listInheritedVariablesOfEach)(project, orderIn(order ?? 'id desc'), context),
+    }),
+  }))
+  builder.objectFields('Group', (t) => ({
+    ciVariables: connectionField(kit, t, 'CiGroupVariable', {
+      args: { sort: t.arg({ type: sort }) },
+      list: (group, { sort: order }, context) => listOf(groupVariables.listEach)(group, orderIn(order), context),
+    }),
+  }))
+  builder.queryField('ciVariables', (t) =>
+    connectionField(kit, t, 'CiInstanceVariable', {
+      description: 'Those of the instance, of which there are none; null for non-administrators',
+      args: { sort: t.arg({ type: sort }) },
+      list: (_root, _args, { core, actor }) => orNull(perform(core, actor, listInstanceVariables, {})),
+    }),
+  )
+}
+
+function addVariableTypes({ builder, globalIds }: Kit): void {
+  const { variableType } = ciEnums(builder)
+
+  builder.interfaceType('CiVariable', {
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::Variable', id) }),
+      key: t.exposeString('key'),
+      value: t.string({ description: 'Null of a hidden one', resolve: ({ value }) => value }),
+      raw: t.boolean({ resolve: ({ isRaw }) => isRaw }),
+      variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
+    }),
+  })
+
+  const describing = <Source extends Omit<ShownVariable, 'value'>>(t: FieldsOf<Source>) => ({
+    description: t.string({ resolve: ({ description }: Source) => description }),
+    environmentScope: t.string({ resolve: ({ environmentScope }: Source) => environmentScope }),
+    protected: t.boolean({ resolve: ({ isProtected }: Source) => isProtected }),
+    masked: t.boolean({ resolve: ({ isMasked }: Source) => isMasked }),
+    hidden: t.boolean({ resolve: ({ isHidden }: Source) => isHidden }),
+  })
+  const models = {
+    CiProjectVariable: 'Ci::Variable',
+    CiGroupVariable: 'Ci::GroupVariable',
+    CiInstanceVariable: 'Ci::InstanceVariable',
+  } as const
+  for (const [name, model] of Object.entries(models)) {
+    builder.objectType(name as keyof typeof models, {
+      interfaces: ['CiVariable'],
+      fields: (t) => ({
+        id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other(model, id) }),
+        ...describing(t),
+      }),
+    })
+  }
+  builder.objectType('CiManualVariable', {
+    description: 'Variable given when a manual job was played',
+    interfaces: ['CiVariable'],
+    fields: (t) => ({ environmentScope: t.exposeString('environmentScope') }),
+  })
+  builder.objectType('InheritedCiVariable', {
+    description: 'Variable a project gets from an ancestor group; its value is shown by the group alone',
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::GroupVariable', id) }),
+      key: t.exposeString('key'),
+      raw: t.boolean({ resolve: ({ isRaw }) => isRaw }),
+      variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
+      ...describing(t),
+      groupName: t.exposeString('groupName'),
+      groupCiCdSettingsPath: t.string({
+        resolve: ({ groupFullPath }) => `/groups/${groupFullPath}/-/settings/ci_cd`,
+      }),
+    }),
+  })
+}

@@ -1,4 +1,4 @@
-import { DomainError, type Listed, type ListingPage, type ListingRequest } from '@penstock/core'
+import { DomainError, type Listed, type Listing, type ListingPage, type ListingRequest } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { asFieldError } from './failure.ts'
 
@@ -50,6 +50,12 @@ export class Connection<Node> {
   async count(most: number): Promise<number> {
     const { listing, index } = this.#listed
     return (await once(listing, `count ${most}`, () => listing.counts(most)))[index]!
+  }
+
+  /** What the listing tells of each of its lists beside that, of this one. `ask` runs once for all of them. */
+  async told<Result>(what: string, ask: (listing: Listing<Node>) => Promise<readonly Result[]>): Promise<Result> {
+    const { listing, index } = this.#listed
+    return (await once(listing, what, () => ask(listing)))[index]!
   }
 
   async pageInfo(): Promise<PageInfo> {

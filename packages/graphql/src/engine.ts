@@ -6,16 +6,16 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
-  validate,
-  visit,
 } from 'graphql'
-import { createYoga, type Plugin } from 'graphql-yoga'
-import { MAX_COMPLEXITY, scoreOf, TooManyFields } from './complexity.ts'
+import { createYoga } from 'graphql-yoga'
+import { MAX_COMPLEXITY, scoreOf } from './complexity.ts'
 import { MAX_DEPTH, nestingOf } from './nesting.ts'
 import { coerceVariables } from './operation-variables.ts'
+import { parseDocument } from './parse-document.ts'
+import { RecentDocuments } from './recent-documents.ts'
 import type { RequestContext } from './request-context.ts'
-import { pathInDocument } from './validation-path.ts'
-import { rulesBefore, validationRules } from './validation-rules.ts'
+import { Looks, TooManyLooks } from './selected-fields.ts'
+import { type Effort, effortOfProcess, flawsOf } from './validate-document.ts'
 
 /** One query or mutation, as it came. */
 export interface OperationRequest {
@@ -24,11 +24,15 @@ export interface OperationRequest {
   readonly operationName: string | undefined
 }
 
-/** Ready to be executed, if its score is within what the caller may ask. */
-export interface Prepared {
+/** One that can be read: which operation of its document is wanted. Whether that makes sense is not known yet. */
+export interface Readable {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
   readonly request: OperationRequest
+}
+
+/** Ready to be executed. */
+export interface Prepared extends Readable {
   readonly score: number
   /** Everything of what is asked is about the schema itself. */
   readonly isIntrospection: boolean
@@ -37,23 +41,26 @@ export interface Prepared {
 /** What an operation is not executed for. */
 export interface Rejected {
   readonly errors: readonly GraphQLError[]
+  /** Above what the caller may ask. */
+  readonly score?: number
 }
 
-export const isRejected = (prepared: Prepared | Rejected): prepared is Rejected => 'errors' in prepared
-
-const MOST_ERRORS = 5
+export const isRejected = (result: Readable | Rejected): result is Rejected => 'errors' in result
 
 /**
- * Parses, validates, measures and executes operations of one schema.
+ * Reads, validates, measures and executes operations of one schema.
  *
  * @see spec/graphql-contract.md 2, 4.1
  */
 export class Engine {
-  readonly schema: GraphQLSchema
-  readonly #enveloped: ReturnType<ReturnType<typeof createYoga>['getEnveloped']>
+  readonly #schema: GraphQLSchema
+  readonly #effort: Effort
+  readonly #valid = new RecentDocuments()
+  readonly #execute: ReturnType<ReturnType<typeof createYoga>['getEnveloped']>['execute']
 
-  constructor(schema: GraphQLSchema) {
-    this.schema = schema
+  constructor(schema: GraphQLSchema, effort: Effort = effortOfProcess) {
+    this.#schema = schema
+    this.#effort = effort
     const yoga = createYoga({
       schema,
       graphiql: false,
@@ -62,38 +69,47 @@ export class Engine {
       maskedErrors: false,
       multipart: false,
       batching: false,
-      plugins: [ourValidation],
+      // Its own keeps a thousand documents, however long.
+      parserAndValidationCache: false,
     })
-    this.#enveloped = yoga.getEnveloped({} as never)
+    this.#execute = yoga.getEnveloped({} as never).execute
   }
 
-  prepare(request: OperationRequest, isSignedIn: boolean): Prepared | Rejected {
-    const document = this.#documentOf(request.query)
+  read(request: OperationRequest): Readable | Rejected {
+    const document = this.#valid.get(request.query) ?? parseDocument(request.query)
     if (document instanceof GraphQLError) return { errors: [document] }
     const operation = operationIn(document, request.operationName)
-    if (operation instanceof GraphQLError) return { errors: [operation] }
-    const flaws = this.#enveloped.validate(this.schema, document) as readonly GraphQLError[]
+    return operation instanceof GraphQLError ? { errors: [operation] } : { document, operation, request }
+  }
+
+  prepare(readable: Readable, isSignedIn: boolean): Prepared | Rejected {
+    const { document, operation, request } = readable
+    const flaws = this.#flawsOf(request.query, document)
     if (flaws.length > 0) return { errors: flaws }
-    const { values, errors } = coerceVariables(this.schema, operation, request.variables)
+    const { values, errors } = coerceVariables(this.#schema, operation, request.variables)
     if (errors.length > 0) return { errors }
-    const fragments = fragmentsOf(document)
-    const who = isSignedIn ? 'signedIn' : 'anonymous'
-    const nested = nestingErrors(nestingOf({ fragments }, operation), MAX_DEPTH[who])
+    const measuring = {
+      schema: this.#schema,
+      fragments: fragmentsOf(document),
+      variables: values,
+      looks: new Looks(),
+    }
+    const isIntrospection = asksOnlyForSchema(operation)
+    const limit = limitOf(isSignedIn, isIntrospection)
     try {
-      const score = scoreOf({ schema: this.schema, fragments, variables: values }, operation)
-      const isIntrospection = asksOnlyForSchema(operation)
-      const limit = limitOf(isSignedIn, isIntrospection)
-      const rejections = [...(score > limit ? [tooComplex(score, limit)] : []), ...nested]
-      return rejections.length > 0 ? { errors: rejections } : { document, operation, request, score, isIntrospection }
+      const score = scoreOf(measuring, operation)
+      const nested = nestingErrors(nestingOf(measuring, operation), MAX_DEPTH[isSignedIn ? 'signedIn' : 'anonymous'])
+      if (score > limit) return { errors: [tooComplex(score, limit), ...nested], score }
+      return nested.length > 0 ? { errors: nested } : { ...readable, score, isIntrospection }
     } catch (error) {
-      if (!(error instanceof TooManyFields)) throw error
-      return { errors: [tooComplex(error.count, limitOf(isSignedIn, false)), ...nested] }
+      if (!(error instanceof TooManyLooks)) throw error
+      return { errors: [tooComplex(error.count, limit)], score: error.count }
     }
   }
 
   async execute({ document, request }: Prepared, context: RequestContext): Promise<ExecutionResult> {
-    const result = await this.#enveloped.execute({
-      schema: this.schema,
+    const result = await this.#execute({
+      schema: this.#schema,
       document,
       contextValue: context,
       variableValues: request.variables,
@@ -102,14 +118,11 @@ export class Engine {
     return result as ExecutionResult
   }
 
-  #documentOf(query: string): DocumentNode | GraphQLError {
-    if (query.trim() === '') return new GraphQLError('Unexpected end of document', { nodes: [] })
-    try {
-      return withTextIids(this.#enveloped.parse(query) as DocumentNode)
-    } catch (error) {
-      if (error instanceof GraphQLError) return error
-      throw error
-    }
+  #flawsOf(query: string, document: DocumentNode): readonly GraphQLError[] {
+    if (this.#valid.get(query) === document) return []
+    const flaws = flawsOf(this.#schema, document, this.#effort)
+    if (flaws.length === 0) this.#valid.add(query, document)
+    return flaws
   }
 }
 
@@ -118,25 +131,6 @@ export const limitOf = (isSignedIn: boolean, isIntrospection: boolean): number =
 
 export const tooComplex = (score: number, limit: number): GraphQLError =>
   new GraphQLError(`Query has complexity of ${score}, which exceeds max complexity of ${limit}`)
-
-/** Validates with our rules; what they find gets its path. */
-const ourValidation: Plugin = {
-  onValidate({ setValidationFn }) {
-    setValidationFn((schema: GraphQLSchema, document: DocumentNode) => {
-      const repeats = validate(schema, document, rulesBefore, { maxErrors: MOST_ERRORS })
-      const errors =
-        repeats.length > 0 ? repeats : validate(schema, document, validationRules, { maxErrors: MOST_ERRORS })
-      return errors.slice(0, MOST_ERRORS).map((error) => withPath(document, error))
-    })
-  },
-}
-
-function withPath(document: DocumentNode, error: GraphQLError): GraphQLError {
-  const [node] = error.nodes ?? []
-  if (node === undefined) return error
-  const { message, nodes, extensions } = error
-  return new GraphQLError(message, { nodes: nodes!, path: pathInDocument(document, node), extensions })
-}
 
 function operationIn(document: DocumentNode, name: string | undefined): OperationDefinitionNode | GraphQLError {
   const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
@@ -170,22 +164,4 @@ function nestingErrors({ depth, recursive }: ReturnType<typeof nestingOf>, maxDe
         ]
       : []),
   ]
-}
-
-/** `pipeline(iid: 58)` is written for the platform, whose argument takes a number as well. */
-function withTextIids(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    Field(field) {
-      if (field.name.value !== 'pipeline') return undefined
-      const isNumber = (argument: (typeof field.arguments & object)[number]) =>
-        argument.name.value === 'iid' && argument.value.kind === Kind.INT
-      if (!field.arguments?.some(isNumber)) return undefined
-      return {
-        ...field,
-        arguments: field.arguments.map((argument) =>
-          isNumber(argument) ? { ...argument, value: { ...argument.value, kind: Kind.STRING } } : argument,
-        ),
-      }
-    },
-  })
 }

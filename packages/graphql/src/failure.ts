@@ -33,7 +33,24 @@ export async function orNull<Result>(work: Promise<Result>): Promise<Result | nu
 export function businessFailure(error: unknown): readonly string[] {
   if (!(error instanceof DomainError) || endsRequest(error)) throw error
   if (isRefusal(error.failure.code)) throw notAvailable()
+  if (error.failure.code === 'spam') throw takenForSpam(error.failure)
   return sentencesOf(error.failure)
+}
+
+/** In both spellings: the platform's own client reads the second. @see spec/graphql-contract.md 4.4 */
+function takenForSpam({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQLError {
+  if (challenge === undefined) return new GraphQLError('Request denied. Spam detected', { extensions: { spam: true } })
+  const { siteKey, spamLogId } = challenge
+  return new GraphQLError('Request denied. Solve CAPTCHA challenge and retry', {
+    extensions: {
+      needsCaptchaResponse: true,
+      captchaSiteKey: siteKey,
+      spamLogId,
+      needs_captcha_response: true,
+      captcha_site_key: siteKey,
+      spam_log_id: spamLogId,
+    },
+  })
 }
 
 export const asFieldError = ({ failure }: DomainError): GraphQLError =>
@@ -83,3 +100,17 @@ const humanized = (name: string): string =>
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replaceAll('_', ' ')
     .replace(/^./, (letter) => letter.toUpperCase())
+
+/**
+ * What a client is told of a field that could not be answered: nothing, where they may not know of what it is about.
+ *
+ * @throws what no part of the answer is to be relied on after: a fault of ours, or of what we stand on
+ * @see spec/graphql-contract.md 1.4, 4.3
+ */
+export function toldErrors(error: GraphQLError): GraphQLError[] {
+  const { originalError, nodes, path } = error
+  if (originalError == null || originalError instanceof GraphQLError) return [error]
+  if (!(originalError instanceof DomainError) || endsRequest(originalError)) throw originalError
+  if (isRefusal(originalError.failure.code)) return []
+  return [new GraphQLError(asFieldError(originalError).message, { nodes: nodes ?? null, path: path ?? null })]
+}

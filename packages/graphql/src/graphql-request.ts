@@ -12,18 +12,24 @@ export interface GraphqlRequest {
 }
 
 const MAX_QUERY_CHARACTERS = 10_000
+/** Of a batch in all, each of whose documents takes its time. The platform's is that of one. */
+const MAX_BATCH_CHARACTERS = 50_000
+/** Of a value that is told back. */
+const MAX_SHOWN_CHARACTERS = 100
 
 /**
  * @throws GraphqlRefusal
  * @see spec/graphql-contract.md 1.1, 1.2
  */
-export function graphqlRequestOf({ query, body, form, method }: RouteRequest): GraphqlRequest {
-  if (form === undefined)
-    requireModestJson(body, (message) => new GraphqlRefusal(400, message, { isBeforeGraphql: true }))
+export function graphqlRequestOf({ query, body: given, form, method }: RouteRequest): GraphqlRequest {
+  const body = form === undefined ? given : asForm(given)
+  requireModestJson(body, beforeGraphql)
   const sent: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
   const batch = Array.isArray(body) ? body : Array.isArray(sent._json) ? sent._json : undefined
   const operations = batch === undefined ? [single(sent)] : batch.map(ofBatch)
-  if (operations.some((each) => [...each.query].length > MAX_QUERY_CHARACTERS)) {
+  const lengths = operations.map((each) => lengthOf(each.query))
+  const inAll = lengths.reduce((sum, length) => sum + length, 0)
+  if (inAll > MAX_BATCH_CHARACTERS || lengths.some((length) => length > MAX_QUERY_CHARACTERS)) {
     throw new GraphqlRefusal(422, 'Query too large')
   }
   return {
@@ -39,6 +45,24 @@ const asObject = (value: unknown): Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Parameters) : {}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const beforeGraphql = (message: string) => new GraphqlRefusal(400, message, { isBeforeGraphql: true })
+
+/** Multipart, as it is sent where files could be, has what would be the body in a field of that name. */
+function asForm(form: unknown): unknown {
+  const { operations, ...fields } = asObject(form)
+  if (typeof operations !== 'string') return form
+  let body: unknown
+  try {
+    body = JSON.parse(operations)
+  } catch {
+    throw beforeGraphql('operations is not valid JSON')
+  }
+  return Array.isArray(body) ? body : { ...fields, ...asObject(body) }
+}
+
+/** In whole characters, which are few for their code units only where there are many. */
+const lengthOf = (text: string): number => (text.length > MAX_QUERY_CHARACTERS ? [...text].length : text.length)
 
 const single = ({ query, variables, operationName }: Parameters): OperationRequest => ({
   query: textOf(query),
@@ -57,7 +81,7 @@ function variablesIn(given: unknown): Readonly<Record<string, unknown>> {
   const value = typeof given === 'string' ? parsed(given) : given
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new GraphqlRefusal(422, `Unexpected parameter: ${JSON.stringify(given)}`)
+    throw new GraphqlRefusal(422, `Unexpected parameter: ${JSON.stringify(given).slice(0, MAX_SHOWN_CHARACTERS)}`)
   }
   return value as Record<string, unknown>
 }

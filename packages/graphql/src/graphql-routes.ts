@@ -1,22 +1,13 @@
-import { type Core, isFromOurPage } from '@penstock/core'
-import {
-  headerIn,
-  type Incoming,
-  pageProofIn,
-  type Reply,
-  type RouteRequest,
-  type ServedRoute,
-  sessionSecretIn,
-} from '@penstock/http'
-import { type ExecutionResult, GraphQLError } from 'graphql'
+import type { Core } from '@penstock/core'
+import { type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
-import { type Caller, callerOf } from './caller.ts'
-import { Deadline } from './deadline.ts'
-import { Engine, isRejected, limitOf, type Prepared, type Rejected, tooComplex } from './engine.ts'
+import { answer } from './answer.ts'
+import { MOST_BLOB_DATA } from './blob-data.ts'
+import { type Caller, callerInBody, callerOf } from './caller.ts'
+import { Engine } from './engine.ts'
 import { endsRequest } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
-import { type GraphqlRequest, graphqlRequestOf } from './graphql-request.ts'
-import type { Captcha, RequestContext } from './request-context.ts'
+import { graphqlRequestOf } from './graphql-request.ts'
 import { createSchema } from './schema.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
@@ -24,6 +15,8 @@ export interface GraphqlOptions {
   readonly core: Core
   /** Default 30 s. */
   readonly timeoutMs?: number
+  /** Bytes of several files that one request is given; default 20 MB. */
+  readonly mostBlobData?: number
 }
 
 /** A route, and whose call each of its requests is. */
@@ -31,18 +24,23 @@ export interface GraphqlRoute extends ServedRoute {
   callerId(incoming: Incoming): Promise<number | undefined>
 }
 
-const PATH = '/api/graphql'
+export const GRAPHQL_PATH = '/api/graphql'
 const TIMEOUT_MS = 30_000
 
 /**
  * `POST`, `GET` and `HEAD /api/graphql`.
  *
- * Order of checks: credentials, size, mutation by GET, proof of a session's page, complexity of a batch, execution.
+ * Order of checks: credentials, size, mutation by GET, proof of a session's page, then what the language and the limits say,
+ * then execution.
  *
  * @see spec/graphql-contract.md 1.4
  */
-export function graphqlRoutes(options: GraphqlOptions): GraphqlRoute[] {
-  const schema = createSchema(options.core.settings)
+export function graphqlRoutes({
+  core,
+  timeoutMs = TIMEOUT_MS,
+  mostBlobData = MOST_BLOB_DATA,
+}: GraphqlOptions): GraphqlRoute[] {
+  const schema = createSchema(core.settings)
   const whole = new Engine(schema)
   let current: Engine | undefined
   const engineFor = (removesDeprecated: boolean): Engine => {
@@ -54,113 +52,46 @@ export function graphqlRoutes(options: GraphqlOptions): GraphqlRoute[] {
   const callers = new WeakMap<Incoming['raw'], Caller>()
   const route = (method: 'GET' | 'POST'): GraphqlRoute => ({
     method,
-    path: PATH,
+    path: GRAPHQL_PATH,
     body: method === 'POST' ? z.unknown() : undefined,
     ...(method === 'POST' && { forms: {} }),
     async callerId(incoming) {
-      const caller = await callerOf(options.core, incoming)
+      const caller = await callerOf(core, incoming)
       callers.set(incoming.raw, caller)
       return caller.actor?.id
     },
     async admit(incoming) {
-      const caller = callers.get(incoming.raw) ?? (await callerOf(options.core, incoming))
-      return { handle: (request) => answer(request, caller, engineFor, options) }
+      const caller = callers.get(incoming.raw) ?? (await callerOf(core, incoming))
+      return {
+        async handle(request) {
+          const ofBody = await callerInBody(core, request)
+          const asked = graphqlRequestOf(request)
+          const engine = engineFor(asked.removesDeprecated)
+          return answer({ core, engine, timeoutMs, mostBlobData, request, caller: ofBody ?? caller, asked })
+        },
+      }
     },
     reshape,
   })
-  return [route('POST'), route('GET')]
+  return [route('POST'), route('GET'), ...unserved]
 }
 
-async function answer(
-  request: RouteRequest,
-  caller: Caller,
-  engineFor: (removesDeprecated: boolean) => Engine,
-  options: GraphqlOptions,
-): Promise<Reply> {
-  const asked = graphqlRequestOf(request)
-  const engine = engineFor(asked.removesDeprecated)
-  const isSignedIn = caller.actor !== undefined
-  const prepared = asked.operations.map((operation) => engine.prepare(operation, isSignedIn))
-  if (prepared.some((each) => !isRejected(each) && each.operation.operation === 'mutation')) {
-    requireWayToChange(request, caller, options.core)
-  }
-  const measured = asked.isBatch ? heldToTotal(prepared, isSignedIn) : prepared
-  const results: ExecutionResult[] = []
-  for (const each of measured) {
-    results.push(isRejected(each) ? each : await execute(each, { engine, request, caller, asked, options }))
-  }
-  return { status: 200, json: asked.isBatch ? results : results[0] }
-}
-
-/** @throws GraphqlRefusal */
-function requireWayToChange({ method, raw }: RouteRequest, caller: Caller, { settings }: Core): void {
-  if (method !== 'POST') throw new GraphqlRefusal(422, `Mutations are forbidden in ${method} requests`)
-  if (!caller.isSession) return
-  const secret = sessionSecretIn(raw.headers, settings.serviceName)
-  if (secret === undefined || !isFromOurPage(secret, pageProofIn(raw.headers))) {
-    throw new GraphqlRefusal(422, "Can't verify CSRF token authenticity.")
-  }
-}
-
-/** One that asks too much, or all of them together, fails every one. */
-function heldToTotal(
-  prepared: readonly (Prepared | Rejected)[],
-  isSignedIn: boolean,
-): readonly (Prepared | Rejected)[] {
-  const limit = limitOf(isSignedIn, false)
-  const total = prepared.reduce((sum, each) => sum + (isRejected(each) ? 0 : each.score), 0)
-  const refused = prepared.find((each) => isRejected(each) && each.errors.some(isAboutComplexity))
-  if (total <= limit && refused === undefined) return prepared
-  const errors = refused === undefined ? [tooComplex(total, limit)] : (refused as Rejected).errors
-  return prepared.map(() => ({ errors }))
-}
-
-const isAboutComplexity = ({ message }: GraphQLError): boolean => message.startsWith('Query has complexity of')
-
-interface Execution {
-  readonly engine: Engine
-  readonly request: RouteRequest
-  readonly caller: Caller
-  readonly asked: GraphqlRequest
-  readonly options: GraphqlOptions
-}
-
-async function execute(
-  prepared: Prepared,
-  { engine, request, caller, asked, options }: Execution,
-): Promise<ExecutionResult> {
-  const { core, timeoutMs = TIMEOUT_MS } = options
-  const isSignedIn = caller.actor !== undefined
-  const deadline = new Deadline(core.clock, timeoutMs)
-  const context: RequestContext = {
-    core,
-    actor: caller.actor,
-    mayWrite: caller.mayWrite && isSignedIn,
-    complexity: { score: prepared.score, limit: limitOf(isSignedIn, !asked.isBatch && prepared.isIntrospection) },
-    deadline,
-    captcha: captchaIn(request, core),
-    loaders: new Map(),
-  }
-  try {
-    const result = await engine.execute(prepared, context)
-    for (const { originalError } of result.errors ?? []) {
-      // A fault of ours, or of what we stand on: what else was found is not to be relied on.
-      if (originalError != null && !(originalError instanceof GraphQLError)) throw originalError
-    }
-    return result
-  } finally {
-    deadline.end()
-  }
-}
-
-/** @see spec/interface-1.md 4.1 */
-function captchaIn({ raw }: RouteRequest, { settings }: Core): Captcha | undefined {
-  const response = headerIn(raw.headers, `x-${settings.serviceName}-captcha-response`)
-  const spamLogId = Number(headerIn(raw.headers, `x-${settings.serviceName}-spam-log-id`))
-  return response === undefined || !Number.isSafeInteger(spamLogId) ? undefined : { response, spamLogId }
-}
+/** Methods that are none of this path's, whatever they carry. @see spec/graphql-contract.md 1.4 */
+const unserved = (['PUT', 'PATCH', 'DELETE'] as const).map(
+  (method): GraphqlRoute => ({
+    method,
+    path: GRAPHQL_PATH,
+    body: undefined,
+    callerId: async () => undefined,
+    async admit() {
+      throw new RequestProblem({ kind: 'not_found' })
+    },
+    reshape,
+  }),
+)
 
 const messages: Readonly<Record<number, string>> = {
+  404: 'Not found!',
   413: 'Request body too large',
   415: 'The provided content type is not supported',
   429: 'This endpoint has been requested too many times. Try again later.',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPersonalToken, type User } from '@penstock/core'
-import { apiHeaders, serveRoutes } from '@penstock/http'
+import { type RestOptions, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 import { type GraphqlOptions, graphqlRoutes } from './graphql-routes.ts'
@@ -13,6 +13,8 @@ export interface Answer {
   readonly body: any
 }
 
+type ServerOptions = Partial<GraphqlOptions & Pick<RestOptions, 'log' | 'rateLimits'>>
+
 /** A world and the GraphQL endpoint over it, as a client sees them. */
 export class GraphqlServer {
   readonly world: World
@@ -20,17 +22,15 @@ export class GraphqlServer {
   readonly #close: () => Promise<void>
   readonly #tokens = new Map<string, string>()
 
-  static async start(options: Partial<Omit<GraphqlOptions, 'core'>> = {}, world?: World): Promise<GraphqlServer> {
+  /** Behind the listener of the REST API, as it is served. */
+  static async start(
+    { log = silentLog, rateLimits = 'off', ...options }: ServerOptions = {},
+    world?: World,
+  ): Promise<GraphqlServer> {
     const own = world ?? (await World.open())
-    const listener = serveRoutes(graphqlRoutes({ core: own.core, ...options }), {
-      renderError: (error) => ({
-        status: error instanceof Error && error.name === 'RequestProblem' ? 400 : 500,
-        json: { error: String(error) },
-      }),
-      headers: apiHeaders,
-      bodyLimitBytes: 2 * 1024 * 1024,
-      log: silentLog,
-    })
+    const { core = own.core } = options
+    const extraRoutes = graphqlRoutes({ ...options, core })
+    const listener = restListener({ core, areas: [], log, extraRoutes, rateLimits })
     const server = createServer(listener)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

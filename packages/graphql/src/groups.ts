@@ -1,20 +1,238 @@
-import { perform, showGroup } from '@penstock/core'
+import {
+  accessLevels,
+  browseGroups,
+  findEachGroup,
+  type Group,
+  groupMembers,
+  listGroupsBelowEach,
+  listProjectsOfEachGroup,
+  mayLeaveEach,
+  type Permission,
+  perform,
+  permissionTable,
+  showGroup,
+} from '@penstock/core'
+import { GraphQLError } from 'graphql'
+import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import { orderIn, sharedEnums } from './enums.ts'
 import { orNull } from './failure.ts'
-import type { Kit } from './kit.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { countOf } from './listed-count.ts'
+import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
+import { ask } from './request-context.ts'
+import type { NamespaceSource } from './sources.ts'
+import { webAddressOf } from './web-address.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    GroupPermissions: Group
+  }
+}
+
+const permissions: PermissionFields<
+  | 'readGroup'
+  | 'createProjects'
+  | 'changeGroup'
+  | 'archiveGroup'
+  | 'removeGroup'
+  | 'viewEditPage'
+  | 'adminIssue'
+  | 'createCustomEmoji'
+> = {
+  readGroup: 'read_group',
+  createProjects: 'create_project',
+  changeGroup: 'admin_group',
+  archiveGroup: 'never',
+  removeGroup: 'remove_group',
+  viewEditPage: 'admin_group',
+  adminIssue: 'update_issue',
+  createCustomEmoji: 'never',
+}
 
 /** @see spec/graphql-contract.md 5.3 */
-export function addGroups({ builder, globalIds }: Kit): void {
-  builder.objectType('Group', {
+export function addGroups(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const { groupSort, visibility } = sharedEnums(kit)
+  const web = webAddressOf(kit)
+  const idsIn = (ids: readonly (string | number)[] | null | undefined) =>
+    ids?.map((id) => globalIds.numberInArgument(String(id), 'Group'))
+
+  builder.objectType('GroupPermissions', {
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Group', id) }),
+      ...Object.fromEntries(
+        Object.entries(permissions).map(([field, permission]) => [
+          field,
+          t.boolean({
+            nullable: false,
+            resolve: async (group, _args, context) => answerOf(await standingIn(context, group), permission),
+          }),
+        ]),
+      ),
+      canLeave: t.boolean({
+        nullable: false,
+        resolve: async (group, _args, context) => (await ask(context, mayLeaveEach, group))!,
+      }),
     }),
   })
 
-  builder.queryField('group', (t) =>
-    t.field({
+  builder.interfaceType('GroupInterface', {
+    fields: (t) => ({
+      id: t.id({ resolve: ({ id }) => globalIds.of('Group', id) }),
+      name: t.exposeString('name'),
+      fullName: t.exposeString('fullName'),
+      fullPath: t.exposeID('fullPath', { nullable: false }),
+      avatarUrl: t.string({ resolve: () => null }),
+      webUrl: t.string({ resolve: ({ fullPath }) => web.url(`groups/${fullPath}`) }),
+      userPermissions: t.field({ type: 'GroupPermissions', resolve: (group) => group }),
+    }),
+  })
+
+  builder.objectType('Group', {
+    interfaces: ['GroupInterface', 'Todoable'],
+    fields: (t) => ({
+      // Those that the interface has otherwise, or that both interfaces have.
+      name: t.exposeString('name'),
+      webUrl: t.string({ nullable: false, resolve: ({ fullPath }) => web.url(`groups/${fullPath}`) }),
+      userPermissions: t.field({ type: 'GroupPermissions', nullable: false, resolve: (group) => group }),
+
+      path: t.exposeString('path', { nullable: false }),
+      description: t.exposeString('description'),
+      descriptionHtml: t.string({ description: 'Not rendered here', resolve: () => null }),
+      visibility: t.exposeString('visibility'),
+      webPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}`) }),
+      editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}/-/edit`) }),
+      createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({ type: 'Time', description: 'Not kept', resolve: () => null }),
+      archived: t.boolean({ resolve: () => false }),
+      markedForDeletion: t.boolean({ nullable: false, resolve: () => false }),
+      lfsEnabled: t.boolean({ resolve: () => false }),
+      mentionsDisabled: t.boolean({ resolve: () => false }),
+      emailsEnabled: t.boolean({ description: 'No e-mail is sent', resolve: () => false }),
+      emailsDisabled: t.boolean({
+        deprecationReason: 'Inverse kept for old clients: emailsEnabled.',
+        resolve: () => true,
+      }),
+      requestAccessEnabled: t.exposeBoolean('requestAccessEnabled'),
+      requireTwoFactorAuthentication: t.boolean({ resolve: () => false }),
+      twoFactorGracePeriod: t.int({ resolve: () => null }),
+      shareWithGroupLock: t.boolean({ resolve: () => null }),
+      projectCreationLevel: t.string({ resolve: () => leastRoleName('create_project') }),
+      subgroupCreationLevel: t.string({ resolve: () => leastRoleName('create_subgroup') }),
+      groupMembersCount: t.int({
+        nullable: false,
+        description: 'Of its own members; 0 for those who may not see them',
+        resolve: async (group, _args, context) =>
+          (await countOf(context, groupMembers.listEach, group, { relations: ['direct'] })) ?? 0,
+      }),
+      projectsCount: t.int({
+        nullable: false,
+        description: 'Of the projects directly in it',
+        resolve: async (group, _args, context) => (await countOf(context, listProjectsOfEachGroup, group)) ?? 0,
+      }),
+      descendantGroupsCount: t.int({
+        nullable: false,
+        description: 'Of the groups directly in it',
+        resolve: async (group, _args, context) =>
+          (await countOf(context, listGroupsBelowEach, group, { depth: 'direct' })) ?? 0,
+      }),
+      maxAccessLevel: t.field({
+        type: 'AccessLevel',
+        nullable: false,
+        resolve: async (group, _args, context) => (await standingIn(context, group)).level,
+      }),
+      parent: t.field({
+        type: 'Group',
+        resolve: ({ parentId }, _args, context) =>
+          parentId === undefined ? null : ask(context, findEachGroup, parentId),
+      }),
+      rootNamespace: t.field({
+        type: 'Namespace',
+        nullable: false,
+        resolve: async ({ groupIds }, _args, context): Promise<NamespaceSource> => ({
+          group: (await ask(context, findEachGroup, groupIds[0]!))!,
+        }),
+      }),
+      descendantGroups: connectionField(kit, t, 'Group', {
+        args: {
+          ids: t.arg.idList(),
+          archived: t.arg.boolean(),
+          owned: t.arg.boolean(),
+          includeParentDescendants: t.arg.boolean({ defaultValue: true }),
+          search: t.arg.string(),
+          sort: t.arg({ type: groupSort, defaultValue: 'name asc' }),
+        },
+        list: (group, { ids, archived, owned, includeParentDescendants, search, sort }, context) =>
+          listOf(listGroupsBelowEach)(
+            group,
+            {
+              ids: idsIn(ids),
+              archived: archived ?? undefined,
+              owned: owned ?? undefined,
+              depth: includeParentDescendants === false ? 'direct' : 'any',
+              search: search ?? undefined,
+              ...orderIn(sort),
+            },
+            context,
+          ),
+      }),
+      projects: connectionField(kit, t, 'Project', {
+        nullable: false,
+        args: namespaceProjectArguments(kit, t),
+        list: (group, { includeSubgroups, ...args }, context) => {
+          const input = { ...namespaceProjectInput(kit, args), includeSubgroups: includeSubgroups ?? undefined }
+          return listOf(listProjectsOfEachGroup)(group, input, context)
+        },
+      }),
+    }),
+  })
+
+  builder.queryFields((t) => ({
+    group: t.field({
       type: 'Group',
       args: { fullPath: t.arg.id({ required: true }) },
       resolve: (_root, { fullPath }, { core, actor }) => orNull(perform(core, actor, showGroup, { group: fullPath })),
     }),
-  )
+    groups: connectionField(kit, t, 'Group', {
+      args: {
+        ids: t.arg.idList(),
+        search: t.arg.string(),
+        sort: t.arg.string({ defaultValue: 'name_asc', description: 'Column and direction: name_asc' }),
+        ownedOnly: t.arg.boolean({ defaultValue: false }),
+        topLevelOnly: t.arg.boolean({ defaultValue: false }),
+        allAvailable: t.arg.boolean({ defaultValue: true }),
+        parentPath: t.arg.id(),
+        includeSubgroups: t.arg.boolean({ defaultValue: false }),
+        active: t.arg.boolean({ description: 'No group is archived or to be removed' }),
+        visibilityLevel: t.arg({ type: visibility }),
+      },
+      list: (_root, { ids, parentPath, ownedOnly, active, visibilityLevel, sort, ...args }, { core, actor }) =>
+        orNull(
+          perform(core, actor, browseGroups, {
+            ids: idsIn(ids),
+            search: args.search ?? undefined,
+            owned: ownedOnly ?? undefined,
+            topLevelOnly: args.topLevelOnly ?? undefined,
+            allAvailable: args.allAvailable ?? undefined,
+            parentPath: parentPath == null ? undefined : String(parentPath),
+            includeSubgroups: args.includeSubgroups ?? undefined,
+            archived: active === false ? true : undefined,
+            visibility: visibilityLevel ?? undefined,
+            ...groupOrderIn(sort ?? 'name_asc'),
+          }),
+        ),
+    }),
+  }))
+}
+
+const roles = Object.entries(accessLevels)
+/** Who may, by the platform's word for the role: `maintainer`. */
+const leastRoleName = (permission: Permission): string =>
+  roles.find(([, level]) => level === permissionTable[permission].least)![0]
+
+/** `name_asc`; also `created_desc`, and `similarity` alone. @throws GraphQLError */
+function groupOrderIn(text: string) {
+  const match = /^(id|name|path|created|updated|created_at|updated_at|similarity)(?:_(asc|desc))?$/i.exec(text)
+  if (match === null) throw new GraphQLError(`${text} is not a sort`)
+  const column = match[1]!.toLowerCase().replace(/^(created|updated)$/, '$1_at')
+  return { orderBy: column, sort: match[2]?.toLowerCase() ?? (column === 'similarity' ? 'desc' : 'asc') }
 }

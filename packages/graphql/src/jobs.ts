@@ -1,4 +1,146 @@
-import type { Kit } from './kit.ts'
+import {
+  downstreamsOfBridges,
+  findEachProject,
+  type JobOfPipeline,
+  jobStatusWording,
+  stagesOfPipelines,
+} from '@penstock/core'
+import { ciEnums } from './ci-enums.ts'
+import { commitPath, commitsPath, jobPath, shortSha } from './ci-paths.ts'
+import { nothing } from './detailed-status.ts'
+import { addJobParts } from './job-parts.ts'
+import { connectionField, type Kit } from './kit.ts'
+import { listed } from './listed.ts'
+import { createdAt, isActive, knownStatus, permissionsAt, wholeSeconds } from './pipelines.ts'
+import { ask, type RequestContext } from './request-context.ts'
+
+/** Those of the contract that are never null of a job, but may be of its interface. */
+const certain: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
+  active: isActive,
+  allowFailure: ({ allowFailure }) => allowFailure,
+  scheduled: ({ status }) => status === 'scheduled',
+  createdByTag: ({ pipeline }) => pipeline.isTag === true,
+  // What has been recorded is not run here.
+  playable: () => false,
+  retryable: () => false,
+  cancelable: () => false,
+  stuck: () => false,
+  canPlayJob: () => false,
+}
 
 /** @see spec/graphql-contract.md 5.5 */
-export function addJobs(_kit: Kit): void {}
+export function addJobs(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(builder)
+  addJobParts(kit)
+
+  const kind = ({ isBridge }: JobOfPipeline) => (isBridge ? 'bridge' : 'build')
+  const project = ({ pipeline }: JobOfPipeline, _: unknown, context: RequestContext) =>
+    ask(context, findEachProject, pipeline.projectId)
+  const permissions = ({ pipeline }: JobOfPipeline, args: unknown, context: RequestContext) =>
+    permissionsAt(pipeline, args, context)
+
+  builder.interfaceType('CiJobInterface', {
+    resolveType: () => 'CiJob',
+    fields: (t) => ({
+      id: t.field({
+        type: 'JobID',
+        resolve: ({ id, isBridge }) => globalIds.of(isBridge ? 'Ci::Bridge' : 'Ci::Build', id),
+      }),
+      name: t.exposeString('name'),
+      kind: t.field({ type: enums.jobKind, resolve: kind }),
+      status: t.field({
+        type: enums.jobStatus,
+        description: 'Null where a word was told that nobody knows; detailedStatus has it',
+        resolve: ({ status }) => knownStatus(status),
+      }),
+      detailedStatus: t.field({
+        type: 'DetailedStatus',
+        resolve: (job) => ({ wording: jobStatusWording(job), subjectId: job.id, path: jobPath(job) }),
+      }),
+      stage: t.field({
+        type: 'CiStage',
+        resolve: ({ pipeline, stage }) => (stage === undefined ? null : { pipeline, name: stage }),
+      }),
+      pipeline: t.field({ type: 'PipelineInterface', resolve: ({ pipeline }) => pipeline }),
+      project: t.field({ type: 'ProjectInterface', resolve: project }),
+      ...Object.fromEntries(Object.entries(certain).map(([name, resolve]) => [name, t.boolean({ resolve })])),
+      manualJob: t.boolean({
+        resolve: ({ isManual, when }) => isManual ?? (when === undefined ? null : when === 'manual'),
+      }),
+      retried: t.boolean({ resolve: ({ isRetried }) => isRetried }),
+      triggered: t.boolean({ resolve: ({ pipeline }) => pipeline.source === 'trigger' }),
+      createdAt: t.field({ type: 'Time', resolve: createdAtOf }),
+      queuedAt: t.field({
+        type: 'Time',
+        description: 'As far back from its start as it has waited',
+        resolve: ({ startedAtMs, queuedSeconds }) =>
+          startedAtMs === undefined || queuedSeconds === undefined
+            ? null
+            : Math.max(0, Math.round(startedAtMs - queuedSeconds * 1_000)),
+      }),
+      startedAt: t.field({ type: 'Time', resolve: ({ startedAtMs }) => startedAtMs }),
+      finishedAt: t.field({ type: 'Time', resolve: ({ finishedAtMs }) => finishedAtMs }),
+      ...nothing(['scheduledAt', 'erasedAt'], () => t.field({ type: 'Time', resolve: () => null })),
+      duration: t.int({ description: 'Seconds, once it has ended', resolve: wholeSeconds }),
+      queuedDuration: t.field({ type: 'Duration', resolve: ({ queuedSeconds }) => queuedSeconds }),
+      coverage: t.float({ resolve: () => null }),
+      refName: t.string({ resolve: ({ pipeline }) => pipeline.ref }),
+      refPath: t.string({ resolve: ({ pipeline }) => commitsPath(pipeline) }),
+      shortSha: t.string({ resolve: ({ pipeline }) => shortSha(pipeline) }),
+      commitPath: t.string({ resolve: ({ pipeline }) => commitPath(pipeline) }),
+      webPath: t.string({ resolve: jobPath }),
+      source: t.string({ resolve: ({ pipeline }) => pipeline.source }),
+      failureMessage: t.string({ resolve: ({ failureReason }) => failureReason?.replaceAll('_', ' ') }),
+      tags: t.stringList({ description: 'What it asked of a runner, which no record tells', resolve: () => [] }),
+      exitCode: t.int({ resolve: () => null }),
+      ...nothing(['playPath', 'retryPath', 'schedulingType', 'browseArtifactsPath'], () =>
+        t.string({ resolve: () => null }),
+      ),
+      runner: t.field({
+        type: 'CiRunner',
+        resolve: ({ runner }) => (runner?.id === undefined ? null : { ...runner, id: runner.id }),
+      }),
+      artifacts: connectionField(kit, t, 'CiJobArtifact', {
+        list: async (job) => listed(job.artifacts === undefined ? [] : [job]),
+      }),
+      trace: t.field({ type: 'CiJobTrace', resolve: () => null }),
+      userPermissions: t.field({ type: 'JobPermissions', resolve: permissions }),
+    }),
+  })
+
+  builder.objectType('CiJob', {
+    description: 'Build, bridge or external status',
+    interfaces: ['CiJobInterface'],
+    fields: (t) => ({
+      kind: t.field({ type: enums.jobKind, nullable: false, resolve: kind }),
+      project: t.field({ type: 'Project', resolve: project }),
+      ...Object.fromEntries(
+        Object.entries(certain).map(([name, resolve]) => [name, t.boolean({ nullable: false, resolve })]),
+      ),
+      createdAt: t.field({ type: 'Time', nullable: false, resolve: createdAtOf }),
+      shortSha: t.string({ nullable: false, resolve: ({ pipeline }) => shortSha(pipeline) ?? '' }),
+      userPermissions: t.field({ type: 'JobPermissions', nullable: false, resolve: permissions }),
+      downstreamPipeline: t.field({
+        type: 'Pipeline',
+        description: 'Bridges only: the pipeline this job started',
+        resolve: (job, _, context) => (job.isBridge ? ask(context, downstreamsOfBridges, job) : null),
+      }),
+      needs: connectionField(kit, t, 'CiBuildNeed', { list: async () => listed([]) }),
+      previousStageJobs: connectionField(kit, t, 'CiJob', {
+        list: async ({ pipeline, stage }, _, context) => {
+          const stages = (await ask(context, stagesOfPipelines, pipeline))!
+          const place = stages.findIndex(({ name }) => name === stage)
+          return listed(stages[place - 1]?.jobs ?? [])
+        },
+      }),
+      manualVariables: connectionField(kit, t, 'CiManualVariable', {
+        description: 'Kept for nobody: they may hold secrets',
+        list: () => null,
+      }),
+    }),
+  })
+}
+
+const createdAtOf = ({ createdAtMs, startedAtMs, pipeline }: JobOfPipeline): number =>
+  createdAtMs ?? startedAtMs ?? createdAt(pipeline)

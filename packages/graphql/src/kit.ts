@@ -132,13 +132,17 @@ interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends Inp
   ): Promise<Listed<Sources[Name]> | null | undefined> | null | undefined
 }
 
-/** A field that is a list with pages. */
+/** A field that is a list with pages, of an object, an interface or `Query`. */
 export function connectionField<Parent, Name extends NodeName, Args extends InputFieldMap>(
   { connections }: Kit,
-  t: FieldsOf<Parent>,
+  fields:
+    | FieldsOf<Parent>
+    | PothosSchemaTypes.InterfaceFieldBuilder<Types, Parent>
+    | PothosSchemaTypes.QueryFieldBuilder<Types, Parent>,
   node: Name,
   { description, args, maxPageSize, nullable = true, list }: ConnectionFieldOptions<Parent, Name, Args>,
 ): FieldRef<Types, unknown> {
+  const t = fields as FieldsOf<Parent>
   return t.field({
     type: connections.of(node) as never,
     ...(description !== undefined && { description }),

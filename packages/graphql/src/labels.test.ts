@@ -1,5 +1,5 @@
-import { projectLabels, type User } from '@penstock/core'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { groupLabels, projectLabels, type User } from '@penstock/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
 
 let server: GraphqlServer
@@ -75,4 +75,73 @@ test('a cursor of nobody, and both ends at once, are told', async () => {
     ['Can only provide either `first` or `last`, not both', 'project.b'],
     ['Please provide a valid cursor', 'project.a.nodes'],
   ])
+})
+
+test('what there is of a label', async () => {
+  const { world } = server
+  await world.perform(root, projectLabels.update, { parent: 'root/app', name: 'bug', description: 'Not <so>' })
+  const fields = 'title description descriptionHtml color textColor archived lockOnMerge createdAt updatedAt'
+  const { body } = await server.ask(`{ project(fullPath: "root/app") { label(title: "bug") { ${fields} } } }`)
+  expect(body.data.project.label).toEqual({
+    title: 'bug',
+    description: 'Not <so>',
+    descriptionHtml: 'Not &#60;so&#62;',
+    color: '#123456',
+    textColor: '#FFFFFF',
+    archived: false,
+    lockOnMerge: false,
+    createdAt: '2026-02-03T04:05:06Z',
+    updatedAt: '2026-02-03T04:05:06Z',
+  })
+})
+
+describe('of groups', () => {
+  beforeEach(async () => {
+    const { world } = server
+    const acme = await world.group('acme', { visibility: 'public' })
+    const web = await world.group('web', { parent: acme, visibility: 'public' })
+    await world.project('site', acme, 'public')
+    await world.project('secret', acme)
+    await world.project('shop', web, 'public')
+    const make = (operation: typeof groupLabels.create, parent: string, name: string) =>
+      world.perform(root, operation, { parent, name, color: '#fff' })
+    await make(groupLabels.create, 'acme', 'acme')
+    await make(groupLabels.create, 'acme/web', 'web')
+    for (const path of ['acme/site', 'acme/secret', 'acme/web/shop']) await make(projectLabels.create, path, path)
+  })
+
+  const inGroup = async (path: string, args: string, as?: User) => {
+    const document = `{ group(fullPath: "${path}") { labels${args && `(${args})`} { count nodes { title } } } }`
+    const { count, nodes } = (await server.ask(document, as && { as })).body.data.group.labels
+    expect(count).toBe(nodes.length)
+    return nodes.map(({ title }: { title: string }) => title)
+  }
+
+  test.each([
+    ['acme', 'onlyGroupLabels: true', ['acme']],
+    ['acme', '', ['acme', 'acme/site']],
+    ['acme', 'onlyGroupLabels: true, includeDescendantGroups: true', ['acme', 'web']],
+    ['acme', 'includeDescendantGroups: true', ['acme', 'acme/site', 'acme/web/shop', 'web']],
+    ['acme/web', 'onlyGroupLabels: true, includeAncestorGroups: true', ['acme', 'web']],
+    ['acme', 'archived: true', []],
+  ])('%s with (%s), as far as nobody in particular sees them', async (path, args, titles) => {
+    expect(await inGroup(path, args)).toEqual(titles)
+  })
+
+  test('those of a private project only for who sees it', async () => {
+    expect(await inGroup('acme', '', root)).toEqual(['acme', 'acme/secret', 'acme/site'])
+  })
+
+  test('a project finds those of the groups above by their title, and so does a group', async () => {
+    const { body } = await server.ask(`{
+      project(fullPath: "acme/web/shop") {
+        own: label(title: "acme/web/shop") { id } above: label(title: "acme") { id } other: label(title: "acme/site") { id }
+      }
+      group(fullPath: "acme/web") { above: label(title: "acme") { title } other: label(title: "acme/web/shop") { id } }
+    }`)
+    expect(body.data).toEqual({
+      project: { own: { id: 'gid://svc/ProjectLabel/8' }, above: { id: 'gid://svc/GroupLabel/4' }, other: null },
+      group: { above: { title: 'acme' }, other: null },
+    })
+  })
 })

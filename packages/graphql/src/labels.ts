@@ -1,5 +1,7 @@
-import { groupLabels, projectLabels } from '@penstock/core'
+import { getLabelOfEach, listLabelsOfEachGroup, listLabelsOfEachProject, textColorOn } from '@penstock/core'
+import { html } from '@penstock/http'
 import { connectionField, type Kit, listOf } from './kit.ts'
+import { ask } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 /** @see spec/graphql-contract.md 5.4 */
@@ -16,7 +18,18 @@ export function addLabels(kit: Kit): void {
       }),
       title: t.string({ nullable: false, resolve: ({ name }) => name }),
       description: t.exposeString('description'),
+      descriptionHtml: t.string({ resolve: ({ description = '' }) => html`${description}`.text }),
       color: t.exposeString('color', { nullable: false }),
+      textColor: t.string({ nullable: false, resolve: ({ color }) => textColorOn(color) }),
+      archived: t.boolean({ nullable: false, resolve: () => false }),
+      lockOnMerge: t.boolean({ nullable: false, resolve: () => false }),
+      createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({
+        type: 'Time',
+        nullable: false,
+        description: 'Nobody notes when one is changed: when it was made',
+        resolve: ({ createdAtMs }) => createdAtMs,
+      }),
     }),
   })
 
@@ -32,15 +45,36 @@ export function addLabels(kit: Kit): void {
   })
 
   builder.objectFields('Project', (t) => ({
+    label: t.field({
+      type: 'Label',
+      args: { title: t.arg.string({ required: true }) },
+      resolve: (project, { title }, context) => ask(context, getLabelOfEach, project, { title }),
+    }),
     labels: connectionField(kit, t, 'Label', {
       args: listArguments(t),
-      list: (project, args, context) => listOf(projectLabels.listEach)(project, inputOf(args), context),
+      list: (project, args, context) => listOf(listLabelsOfEachProject)(project, inputOf(args), context),
     }),
   }))
   builder.objectFields('Group', (t) => ({
+    label: t.field({
+      type: 'Label',
+      args: { title: t.arg.string({ required: true }) },
+      resolve: (group, { title }, context) => ask(context, getLabelOfEach, group, { title }),
+    }),
     labels: connectionField(kit, t, 'Label', {
-      args: listArguments(t),
-      list: (group, args, context) => listOf(groupLabels.listEach)(group, inputOf(args), context),
+      args: {
+        ...listArguments(t),
+        includeDescendantGroups: t.arg.boolean({ defaultValue: false }),
+        onlyGroupLabels: t.arg.boolean({ defaultValue: false, description: 'Without those of its projects' }),
+      },
+      list: (group, { includeDescendantGroups, onlyGroupLabels, ...args }, context) => {
+        const input = {
+          ...inputOf(args),
+          includeDescendantGroups: includeDescendantGroups ?? undefined,
+          onlyGroupLabels: onlyGroupLabels ?? undefined,
+        }
+        return listOf(listLabelsOfEachGroup)(group, input, context)
+      },
     }),
   }))
 }
@@ -50,11 +84,13 @@ interface LabelArguments {
   readonly searchTerm?: string | null | undefined
   readonly searchIn: readonly ('name' | 'description')[]
   readonly includeAncestorGroups?: boolean | null | undefined
+  readonly archived?: boolean | null | undefined
 }
 
-const inputOf = ({ title, searchTerm, searchIn, includeAncestorGroups }: LabelArguments) => ({
+const inputOf = ({ title, searchTerm, searchIn, includeAncestorGroups, archived }: LabelArguments) => ({
   title: title ?? undefined,
   search: searchTerm ?? undefined,
   searchIn,
   includeAncestorGroups: includeAncestorGroups ?? undefined,
+  archived: archived ?? undefined,
 })

@@ -1,4 +1,200 @@
-import type { Kit } from './kit.ts'
+import {
+  findEachGroup,
+  findEachProject,
+  groupMembers,
+  type InputSchema,
+  type Member,
+  type Operation,
+  perform,
+  projectMembers,
+} from '@penstock/core'
+import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import { orderIn, sharedEnums } from './enums.ts'
+import { connectionField, type Kit, listOf, mutation } from './kit.ts'
+import { ask, type RequestContext } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+import { userKindsIn } from './user-kinds.ts'
 
-/** @see spec/graphql-contract.md 5.3 */
-export function addMembers(_kit: Kit): void {}
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    GroupMemberPermissions: Member
+  }
+}
+
+const permissions: PermissionFields<
+  'readGroup' | 'createProjects' | 'removeGroup' | 'viewEditPage' | 'createCustomEmoji'
+> = {
+  readGroup: 'read_group',
+  createProjects: 'create_project',
+  removeGroup: 'remove_group',
+  viewEditPage: 'admin_group',
+  createCustomEmoji: 'never',
+}
+
+/** @see spec/graphql-contract.md 5.3, 5.4 */
+export function addMembers(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const { accessLevel, memberAccessLevel, memberSort, userType } = sharedEnums(kit)
+
+  builder.interfaceType('MemberInterface', {
+    description: 'Membership; pending access requests and invitations are not members and never listed',
+    resolveType: ({ groupId }) => (groupId === undefined ? 'ProjectMember' : 'GroupMember'),
+    fields: (t) => ({
+      id: t.id({
+        nullable: false,
+        resolve: ({ id, groupId }) => globalIds.of(groupId === undefined ? 'ProjectMember' : 'GroupMember', id),
+      }),
+      accessLevel: t.field({ type: 'AccessLevel', resolve: ({ level }) => level }),
+      user: t.field({ type: 'UserCore', resolve: ({ user }) => user }),
+      createdBy: t.field({ type: 'UserCore', resolve: ({ createdBy }) => createdBy }),
+      createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({ type: 'Time', description: 'Not kept', resolve: () => null }),
+      expiresAt: t.field({
+        type: 'Time',
+        description: 'The membership ends at the beginning of that day',
+        resolve: ({ expiresAt }) => (expiresAt === undefined ? null : Date.parse(expiresAt)),
+      }),
+    }),
+  })
+
+  builder.objectType('GroupMemberPermissions', {
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(permissions).map(([field, permission]) => [
+          field,
+          t.boolean({
+            nullable: false,
+            resolve: async (member, _args, context) => {
+              const group = await groupOf(member, context)
+              return group !== undefined && answerOf(await standingIn(context, group), permission)
+            },
+          }),
+        ]),
+      ),
+  })
+  builder.objectType('GroupMember', {
+    interfaces: ['MemberInterface'],
+    fields: (t) => ({
+      group: t.field({ type: 'Group', resolve: (member, _args, context) => groupOf(member, context) }),
+      notificationEmail: t.string({
+        description: "Group-specific notification address, only the member's own; there are none",
+        resolve: () => null,
+      }),
+      userPermissions: t.field({ type: 'GroupMemberPermissions', nullable: false, resolve: (member) => member }),
+    }),
+  })
+  builder.objectType('ProjectMember', {
+    interfaces: ['MemberInterface'],
+    fields: (t) => ({
+      project: t.field({
+        type: 'Project',
+        resolve: (member, _args, context) => projectOf(member, context),
+      }),
+      userPermissions: t.field({
+        type: 'ProjectPermissions',
+        nullable: false,
+        // Whose members are seen is seen itself.
+        resolve: async (member, _args, context) => (await projectOf(member, context))!,
+      }),
+    }),
+  })
+
+  const listArguments = <Parent>(t: FieldsOf<Parent>) => ({
+    ids: t.arg.idList({ description: 'Of memberships' }),
+    accessLevels: t.arg({ type: [accessLevel] }),
+    search: t.arg.string(),
+    sort: t.arg({ type: memberSort }),
+  })
+  const inputOf = ({ ids, accessLevels, relations, search, sort }: MemberArguments) => ({
+    ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'GroupMember', 'ProjectMember')),
+    accessLevels: accessLevels ?? undefined,
+    relations: relations ?? undefined,
+    search: search ?? undefined,
+    ...orderIn(sort),
+  })
+
+  const groupRelation = builder.enumType('GroupMemberRelation', {
+    values: {
+      DIRECT: { value: 'direct' },
+      INHERITED: { value: 'inherited' },
+      DESCENDANTS: { value: 'below' },
+      SHARED_FROM_GROUPS: { value: 'shared', description: 'Groups are not shared here: nobody' },
+    } as const,
+  })
+  builder.objectField('Group', 'groupMembers', (t) =>
+    connectionField(kit, t, 'GroupMember', {
+      args: {
+        ...listArguments(t),
+        relations: t.arg({ type: [groupRelation], defaultValue: ['direct', 'inherited'] }),
+      },
+      list: (group, args, context) => listOf(groupMembers.listEach)(group, inputOf(args), context),
+    }),
+  )
+
+  const projectRelation = builder.enumType('ProjectMemberRelation', {
+    values: {
+      DIRECT: { value: 'direct' },
+      INHERITED: { value: 'inherited' },
+      DESCENDANTS: { value: 'below', description: 'Nothing lies below a project: nobody' },
+      INVITED_GROUPS: { value: 'shared', description: 'Groups are not invited here: nobody' },
+      SHARED_INTO_ANCESTORS: { value: 'shared', description: 'Groups are not shared here: nobody' },
+    } as const,
+  })
+  builder.objectField('Project', 'projectMembers', (t) =>
+    connectionField(kit, t, 'MemberInterface', {
+      args: {
+        ...listArguments(t),
+        relations: t.arg({ type: [projectRelation], defaultValue: ['direct', 'inherited'] }),
+        userTypes: t.arg({ type: [userType] }),
+      },
+      list: (project, { userTypes, ...args }, context) =>
+        listOf(projectMembers.listEach)(project, { ...inputOf(args), userKinds: userKindsIn(userTypes) }, context),
+    }),
+  )
+
+  const change =
+    <Input extends InputSchema>(operation: Operation<Input, readonly Member[]>) =>
+    async (parent: number, { userIds, accessLevel: level, expiresAt }: Change, { core, actor }: RequestContext) => ({
+      members: await perform(core, actor, operation, { parent, userIds, accessLevel: level, expiresAt }),
+    })
+  const changeGroup = change(groupMembers.updateMany)
+  const changeProject = change(projectMembers.updateMany)
+
+  mutation(kit, 'groupMemberBulkUpdate', {
+    input: (t) => ({
+      groupId: t.field({ type: 'GroupID', required: true }),
+      userIds: t.field({ type: ['UserID'], required: true }),
+      accessLevel: t.field({ type: memberAccessLevel, required: true }),
+      expiresAt: t.field({ type: 'Time' }),
+    }),
+    run: ({ groupId, ...input }, context) => changeGroup(groupId, input, context),
+    payload: (t) => ({ groupMembers: t.field({ type: ['GroupMember'], resolve: ({ members }) => members }) }),
+  })
+  mutation(kit, 'projectMemberBulkUpdate', {
+    input: (t) => ({
+      projectId: t.field({ type: 'ProjectID', required: true }),
+      userIds: t.field({ type: ['UserID'], required: true }),
+      accessLevel: t.field({ type: memberAccessLevel, required: true }),
+      expiresAt: t.field({ type: 'Time' }),
+    }),
+    run: ({ projectId, ...input }, context) => changeProject(projectId, input, context),
+    payload: (t) => ({ projectMembers: t.field({ type: ['ProjectMember'], resolve: ({ members }) => members }) }),
+  })
+}
+
+const projectOf = ({ projectId }: Member, context: RequestContext) => ask(context, findEachProject, projectId!)
+const groupOf = ({ groupId }: Member, context: RequestContext) => ask(context, findEachGroup, groupId!)
+
+interface MemberArguments {
+  readonly ids?: readonly (string | number)[] | null | undefined
+  readonly accessLevels?: readonly number[] | null | undefined
+  readonly relations?: readonly string[] | null | undefined
+  readonly search?: string | null | undefined
+  readonly sort?: `${string} ${'asc' | 'desc'}` | null | undefined
+}
+
+interface Change {
+  readonly userIds: readonly number[]
+  readonly accessLevel: number
+  readonly expiresAt?: string | null | undefined
+}

@@ -1,10 +1,159 @@
-import type { Kit } from './kit.ts'
+import {
+  countIssuesOfEachMilestone,
+  getMilestoneById,
+  isMilestoneExpired,
+  isMilestoneUpcoming,
+  listMilestonesOfEach,
+  type Milestone,
+  parentsOfMilestones,
+  perform,
+  type Subject,
+} from '@penstock/core'
+import type { InputShapeFromFields } from '@pothos/core'
+import { oldNames, orderIn, timeSorts } from './enums.ts'
+import { orNull } from './failure.ts'
+import { given } from './issuable-types.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { ask, type RequestContext } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    MilestoneStats: { readonly opened: number; readonly closed: number }
+  }
+}
 
 /** @see spec/graphql-contract.md 5.9 */
-export function addMilestones({ builder, globalIds }: Kit): void {
+export function addMilestones(kit: Kit): void {
+  const { builder, globalIds } = kit
+
+  const state = milestoneState(kit)
+  builder.objectType('MilestoneStats', {
+    description: 'Issues of the milestone that the caller may see',
+    fields: (t) => ({
+      totalIssuesCount: t.int({ resolve: ({ opened, closed }) => opened + closed }),
+      closedIssuesCount: t.exposeInt('closed'),
+    }),
+  })
   builder.objectType('Milestone', {
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Milestone', id) }),
+      iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
+      title: t.exposeString('title', { nullable: false }),
+      description: t.exposeString('description'),
+      state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
+      expired: t.boolean({
+        nullable: false,
+        resolve: (source, _args, { core }) => isMilestoneExpired(source, core.clock.nowMs()),
+      }),
+      upcoming: t.boolean({
+        nullable: false,
+        resolve: (source, _args, { core }) => isMilestoneUpcoming(source, core.clock.nowMs()),
+      }),
+      startDate: t.field({ type: 'Time', resolve: ({ startDate }) => startDate }),
+      dueDate: t.field({ type: 'Time', resolve: ({ dueDate }) => dueDate }),
+      createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
+      webPath: t.string({ nullable: false, resolve: pathOf }),
+      projectMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'project' }),
+      groupMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'group' }),
+      subgroupMilestone: t.boolean({
+        nullable: false,
+        resolve: ({ parent }) => parent.kind === 'group' && parent.fullPath.includes('/'),
+      }),
+      project: t.field({
+        type: 'Project',
+        resolve: async (source, _args, context) => {
+          const parent = await ask(context, parentsOfMilestones, source)
+          return parent?.kind === 'project' ? parent : null
+        },
+      }),
+      group: t.field({
+        type: 'Group',
+        resolve: async (source, _args, context) => {
+          const parent = await ask(context, parentsOfMilestones, source)
+          return parent?.kind === 'group' ? parent : null
+        },
+      }),
+      stats: t.field({
+        type: 'MilestoneStats',
+        resolve: (source, _args, context) => ask(context, countIssuesOfEachMilestone, source),
+      }),
     }),
   })
+  addMilestoneLists(kit, state)
+
+  builder.queryField('milestone', (t) =>
+    t.field({
+      type: 'Milestone',
+      args: { id: t.arg({ type: 'MilestoneID', required: true }) },
+      resolve: (_root, { id }, { core, actor }) => orNull(perform(core, actor, getMilestoneById, { milestoneId: id })),
+    }),
+  )
+}
+
+const pathOf = ({ iid, parent: { kind, fullPath } }: Milestone): string =>
+  `/${kind === 'group' ? 'groups/' : ''}${fullPath}/-/milestones/${iid}`
+
+const milestoneState = ({ builder }: Kit) =>
+  builder.enumType('MilestoneStateEnum', { values: ['active', 'closed'] as const })
+
+function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): void {
+  const { builder, globalIds } = kit
+  const sort = builder.enumType('MilestoneSort', {
+    values: {
+      DUE_DATE_ASC: { value: 'due_date asc' },
+      DUE_DATE_DESC: { value: 'due_date desc' },
+      EXPIRED_LAST_DUE_DATE_ASC: { value: 'expired_last_due_date asc' },
+      EXPIRED_LAST_DUE_DATE_DESC: { value: 'expired_last_due_date desc' },
+      ...timeSorts,
+      ...oldNames,
+    } as const,
+  })
+  const timeframe = builder.inputType('Timeframe', {
+    description: 'Inclusive day range; start not after end',
+    fields: (t) => ({
+      start: t.field({ type: 'Date', required: true }),
+      end: t.field({ type: 'Date', required: true }),
+    }),
+  })
+  const listArguments = <Parent>(t: FieldsOf<Parent>) => ({
+    ids: t.arg.idList(),
+    state: t.arg({ type: state, description: 'Default: all' }),
+    title: t.arg.string({ description: 'Exactly' }),
+    searchTitle: t.arg.string({ description: 'Words, each of which occurs in the title' }),
+    containingDate: t.arg({ type: 'Time' }),
+    timeframe: t.arg({ type: timeframe }),
+    includeAncestors: t.arg.boolean(),
+    sort: t.arg({ type: sort, defaultValue: 'due_date asc' }),
+  })
+  type Arguments = InputShapeFromFields<ReturnType<typeof listArguments>> & {
+    readonly includeDescendants?: boolean | null | undefined
+  }
+  const list = (
+    parent: Subject,
+    { ids, timeframe: frame, sort: order, ...filter }: Arguments,
+    context: RequestContext,
+  ) =>
+    listOf(listMilestonesOfEach)(
+      parent,
+      {
+        ...given(filter),
+        ...orderIn(order),
+        ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'Milestone')),
+        startDate: frame?.start,
+        endDate: frame?.end,
+      },
+      context,
+    )
+
+  builder.objectFields('Project', (t) => ({
+    milestones: connectionField(kit, t, 'Milestone', { args: listArguments(t), list }),
+  }))
+  builder.objectFields('Group', (t) => ({
+    milestones: connectionField(kit, t, 'Milestone', {
+      args: { ...listArguments(t), includeDescendants: t.arg.boolean() },
+      list,
+    }),
+  }))
 }

@@ -10,6 +10,7 @@ import {
   type VariableDefinitionNode,
   valueFromAST,
 } from 'graphql'
+import { isSoundThroughout } from './sound-text.ts'
 
 export interface Coerced {
   readonly values: Readonly<Record<string, unknown>>
@@ -39,13 +40,9 @@ export function coerceVariables(
       continue
     }
     const value = given[name]
-    const problems: Problem[] = []
-    const coerced = coerceInputValue(value, type, (path, wrong, error) => {
-      const isMissing = wrong === null || wrong === undefined
-      problems.push({ path, explanation: isMissing ? notNull.explanation : explanationOf(error) })
-    })
-    if (problems.length > 0) errors.push(invalidValue(definition, type, value, problems))
-    else values[name] = coerced
+    const read = readValue(value, type)
+    if ('problems' in read) errors.push(invalidValue(definition, type, value, read.problems))
+    else values[name] = read.value
   }
   return { values, errors }
 }
@@ -56,9 +53,40 @@ interface Problem {
 }
 
 const notNull: Problem = { path: [], explanation: 'Expected value to not be null' }
+const MOST_PROBLEMS = 5
 
-/** What a scalar says of its value is the explanation; the library puts its own words before it. */
-const explanationOf = ({ originalError, message }: GraphQLError): string => originalError?.message ?? message
+function readValue(
+  given: unknown,
+  type: GraphQLInputType,
+): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
+  if (!isSoundThroughout(given)) return { problems: [{ path: [], explanation: 'Text that cannot be stored' }] }
+  const problems: Problem[] = []
+  try {
+    const value = coerceInputValue(given, type, (path, wrong, error) => {
+      problems.push(problemOf(path, wrong, error))
+      if (problems.length === MOST_PROBLEMS) throw new EnoughProblems()
+    })
+    return problems.length === 0 ? { value } : { problems }
+  } catch (error) {
+    if (error instanceof EnoughProblems) return { problems }
+    throw error
+  }
+}
+
+class EnoughProblems extends Error {
+  override readonly name = 'EnoughProblems'
+}
+
+/** The library tells of members of an input in its sentence only, and of the input as their place. */
+function problemOf(path: Problem['path'], wrong: unknown, error: GraphQLError): Problem {
+  if (wrong === null || wrong === undefined) return { path, explanation: notNull.explanation }
+  const [, missing] = /^Field "(\w+)" of required type .* was not provided\.$/.exec(error.message) ?? []
+  if (missing !== undefined) return { path: [...path, missing], explanation: notNull.explanation }
+  const [, unknown] = /^Field "(\w+)" is not defined by type /.exec(error.message) ?? []
+  if (unknown !== undefined) return { path: [...path, unknown], explanation: 'Field is not defined' }
+  // What a scalar says of its value is the explanation; the library puts its own words before it.
+  return { path, explanation: error.originalError?.message ?? error.message }
+}
 
 function invalidValue(
   definition: VariableDefinitionNode,

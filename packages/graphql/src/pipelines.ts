@@ -1,10 +1,270 @@
-import type { Kit } from './kit.ts'
+import {
+  areLatestPipelines,
+  commitsOfPipelines,
+  findEachProject,
+  hasWarnings,
+  isComplete,
+  type Permission,
+  type Pipeline,
+  type PipelineStatus,
+  pipelineStatuses,
+  pipelineStatusWording,
+  type ShownStanding,
+  showStandings,
+  talliesOfPipelines,
+  upstreamsOfPipelines,
+  usersOfPipelines,
+} from '@penstock/core'
+import { ciEnums } from './ci-enums.ts'
+import { commitPath, commitsPath, pipelinePath, shortSha } from './ci-paths.ts'
+import { connectionField, type Kit } from './kit.ts'
+import { listed } from './listed.ts'
+import { ask, type RequestContext } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    PipelinePermissions: ShownStanding['allows']
+    PipelineMessage: { readonly id: number; readonly content: string }
+    PipelineManualVariable: { readonly id: number }
+  }
+}
 
 /** @see spec/graphql-contract.md 5.5 */
-export function addPipelines({ builder, globalIds }: Kit): void {
-  builder.objectType('Pipeline', {
+export function addPipelines(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(builder)
+  addParts(kit)
+
+  const id = ({ id }: Pipeline) => globalIds.of('Ci::Pipeline', id)
+  // One that came without has its own id for it.
+  const iid = ({ iid, id }: Pipeline) => String(iid ?? id)
+  const project = ({ projectId }: Pipeline, _: unknown, context: RequestContext) =>
+    ask(context, findEachProject, projectId)
+
+  builder.interfaceType('PipelineInterface', {
+    resolveType: () => 'Pipeline',
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::Pipeline', id) }),
+      id: t.id({ resolve: id }),
+      iid: t.string({ resolve: iid }),
+      path: t.string({ resolve: pipelinePath }),
+      commit: t.field({
+        type: 'Commit',
+        resolve: (pipeline, _, context) => ask(context, commitsOfPipelines, pipeline),
+      }),
+      project: t.field({ type: 'ProjectInterface', resolve: project }),
+      user: t.field({
+        type: 'UserCore',
+        description: 'Whoever has the username here that was told',
+        resolve: (pipeline, _, context) => ask(context, usersOfPipelines, pipeline),
+      }),
     }),
   })
+
+  const shaFormat = builder.enumType('ShaFormat', { values: ['LONG', 'SHORT'] as const })
+
+  builder.objectType('Pipeline', {
+    interfaces: ['PipelineInterface'],
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: id }),
+      iid: t.string({ nullable: false, resolve: iid }),
+      project: t.field({ type: 'Project', resolve: project }),
+      name: t.exposeString('name'),
+      status: t.field({
+        type: enums.pipelineStatus,
+        nullable: false,
+        description: 'CREATED where a word was told that nobody knows; detailedStatus has it',
+        resolve: ({ status }) => knownStatus(status) ?? 'created',
+      }),
+      detailedStatus: t.field({
+        type: 'DetailedStatus',
+        nullable: false,
+        resolve: (pipeline) => ({
+          wording: pipelineStatusWording(pipeline),
+          subjectId: pipeline.id,
+          path: pipelinePath(pipeline),
+        }),
+      }),
+      sha: t.string({
+        args: { format: t.arg({ type: shaFormat }) },
+        resolve: (pipeline, { format }) => (format === 'SHORT' ? shortSha(pipeline) : pipeline.sha),
+      }),
+      beforeSha: t.exposeString('beforeSha'),
+      source: t.exposeString('source'),
+      configSource: t.field({ type: enums.configSource, resolve: () => null }),
+      ...refFields(t),
+      ...stateFields(t),
+      ...timeFields(t),
+      ...tallyFields(t),
+      commitPath: t.string({ resolve: commitPath }),
+      coverage: t.float({ resolve: () => null }),
+      usesNeeds: t.boolean({ resolve: () => null }),
+      yamlErrorMessages: t.string({ resolve: () => null }),
+      failureReason: t.string({ resolve: () => null }),
+      triggeredByPath: t.string({
+        resolve: async (pipeline, _, context) => {
+          const upstream = await ask(context, upstreamsOfPipelines, pipeline)
+          return upstream && pipelinePath(upstream)
+        },
+      }),
+      mergeRequest: t.field({ type: 'MergeRequest', resolve: () => null }),
+      mergeRequestEventType: t.field({ type: enums.mergeRequestEvent, resolve: () => null }),
+      userPermissions: t.field({ type: 'PipelinePermissions', nullable: false, resolve: permissionsAt }),
+      errorMessages: connectionField(kit, t, 'PipelineMessage', { list: async () => listed([]) }),
+      warningMessages: connectionField(kit, t, 'PipelineMessage', { list: async () => listed([]) }),
+      manualVariables: connectionField(kit, t, 'PipelineManualVariable', {
+        description: 'Kept for nobody: they may hold secrets',
+        list: () => null,
+      }),
+    }),
+  })
+}
+
+/** `undefined` for a word that nobody knows. */
+export const knownStatus = (status: string): PipelineStatus | undefined =>
+  pipelineStatuses.find((known) => known === status)
+
+export type Allows = ShownStanding['allows']
+
+/** What the caller may do in the project that the pipeline belongs to. */
+export async function permissionsAt({ projectId }: Pipeline, _: unknown, context: RequestContext): Promise<Allows> {
+  const project = await ask(context, findEachProject, projectId)
+  const standing = project && (await ask(context, showStandings, project))
+  return standing?.allows ?? (() => false)
+}
+
+function addParts({ builder, globalIds }: Kit): void {
+  builder.objectType('PipelinePermissions', {
+    fields: (t) => {
+      const may = (permission: Permission) => t.boolean({ nullable: false, resolve: (allows) => allows(permission) })
+      return {
+        adminPipeline: may('remove_pipeline'),
+        updatePipeline: may('create_pipeline_record'),
+        cancelPipeline: may('create_pipeline_record'),
+        destroyPipeline: may('remove_pipeline'),
+      }
+    },
+  })
+  builder.objectType('PipelineMessage', {
+    description: 'Configuration error or warning',
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other('Ci::PipelineMessage', id) }),
+      content: t.exposeString('content', { nullable: false }),
+    }),
+  })
+  builder.objectType('PipelineManualVariable', {
+    description: 'Variable given when the pipeline was started by hand',
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other('Ci::PipelineVariable', id) }),
+      key: t.string({ resolve: () => null }),
+      value: t.string({ resolve: () => null }),
+    }),
+  })
+}
+
+const refFields = (t: FieldsOf<Pipeline>) => ({
+  ref: t.exposeString('ref'),
+  refPath: t.string({
+    resolve: ({ ref, isTag }) => ref && `refs/${isTag ? 'tags' : 'heads'}/${ref}`,
+  }),
+  refText: t.string({ nullable: false, description: 'HTML text naming the ref', resolve: refText }),
+  type: t.string({
+    nullable: false,
+    description: 'Kind of ref: branch, tag or merge_request',
+    resolve: ({ isTag, source }) => (isTag ? 'tag' : source === 'merge_request_event' ? 'merge_request' : 'branch'),
+  }),
+})
+
+function refText(pipeline: Pipeline): string {
+  const { ref, isTag } = pipeline
+  if (ref === undefined) return ''
+  return `for ${isTag ? 'tag' : 'branch'} <a href="${escaped(commitsPath(pipeline)!)}">${escaped(ref)}</a>`
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => escapes[character]!)
+
+const activeStatuses = new Set([
+  'waiting_for_resource',
+  'preparing',
+  'waiting_for_callback',
+  'pending',
+  'running',
+  'canceling',
+])
+/** Something is being done about it, or about to be. */
+export const isActive = ({ status }: { readonly status: string }): boolean => activeStatuses.has(status)
+
+function stateFields(t: FieldsOf<Pipeline>) {
+  const is = (resolve: (pipeline: Pipeline) => boolean) => t.boolean({ nullable: false, resolve })
+  const never = () => is(() => false)
+  return {
+    active: is(isActive),
+    complete: is(({ status }) => isComplete(status)),
+    latest: t.boolean({
+      nullable: false,
+      description: 'Whether it is the newest of its ref',
+      resolve: async (pipeline, _, context) => (await ask(context, areLatestPipelines, pipeline)) === true,
+    }),
+    child: is(({ upstream, source }) =>
+      upstream === undefined ? source === 'parent_pipeline' : !upstream.isOtherProject,
+    ),
+    trigger: is(({ source }) => source === 'trigger'),
+    warnings: is(hasWarnings),
+    stuck: never(),
+    retryable: never(),
+    cancelable: never(),
+    yamlErrors: never(),
+  }
+}
+
+const timeFields = (t: FieldsOf<Pipeline>) => ({
+  duration: t.int({ description: 'Seconds, once it has ended', resolve: wholeSeconds }),
+  queuedDuration: t.field({ type: 'Duration', resolve: ({ queuedSeconds }) => queuedSeconds }),
+  createdAt: t.field({ type: 'Time', nullable: false, resolve: createdAt }),
+  updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
+  startedAt: t.field({ type: 'Time', resolve: ({ startedAtMs }) => startedAtMs }),
+  finishedAt: t.field({ type: 'Time', resolve: ({ finishedAtMs }) => finishedAtMs }),
+  committedAt: t.field({ type: 'Time', resolve: () => null }),
+})
+
+export const wholeSeconds = ({
+  status,
+  durationSeconds,
+}: Pick<Pipeline, 'status' | 'durationSeconds'>): number | undefined =>
+  isComplete(status) && durationSeconds !== undefined ? Math.round(durationSeconds) : undefined
+
+/** Where none was told, the next that is known. */
+export const createdAt = ({ createdAtMs, startedAtMs, updatedAtMs }: Pipeline): number =>
+  createdAtMs ?? startedAtMs ?? updatedAtMs
+
+function tallyFields(t: FieldsOf<Pipeline>) {
+  const current = async (pipeline: Pipeline, status: PipelineStatus, context: RequestContext) =>
+    (await ask(context, talliesOfPipelines, pipeline))!.currentByStatus.get(status) ?? 0
+  return {
+    totalJobs: t.int({
+      nullable: false,
+      description: 'Superseded attempts too',
+      resolve: async (pipeline, _, context) => (await ask(context, talliesOfPipelines, pipeline))!.all,
+    }),
+    failedJobsCount: t.int({
+      nullable: false,
+      resolve: (pipeline, _, context) => current(pipeline, 'failed', context),
+    }),
+    hasManualActions: t.boolean({
+      nullable: false,
+      description: 'Whether jobs wait for somebody',
+      resolve: async (pipeline, _, context) => (await current(pipeline, 'manual', context)) > 0,
+    }),
+    hasScheduledActions: t.boolean({
+      nullable: false,
+      resolve: async (pipeline, _, context) => (await current(pipeline, 'scheduled', context)) > 0,
+    }),
+  }
 }

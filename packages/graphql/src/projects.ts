@@ -1,24 +1,210 @@
-import { perform, showProject } from '@penstock/core'
+import {
+  browseProjects,
+  countIssuesOfEachProject,
+  groupsOfProjects,
+  listMergeRequestsOfEachProject,
+  locateProject,
+  type Project,
+  perform,
+  placesOfProjects,
+  viewsOfProjects,
+} from '@penstock/core'
+import { html } from '@penstock/http'
+import { GraphQLError } from 'graphql'
+import { standingIn } from './access-levels.ts'
+import { Connection } from './connection.ts'
+import { sharedEnums } from './enums.ts'
 import { orNull } from './failure.ts'
-import type { Kit } from './kit.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { ask, type RequestContext } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+import { webAddressOf } from './web-address.ts'
+
+/** Nobody reads a number that is longer. */
+const MOST_COUNTED = 1_000_000
 
 /** @see spec/graphql-contract.md 5.4 */
-export function addProjects({ builder, globalIds }: Kit): void {
-  builder.objectType('Project', {
+export function addProjects(kit: Kit): void {
+  const { builder, globalIds, settings } = kit
+  const web = webAddressOf(kit)
+  const webUrlOf = ({ fullPath }: Project) => web.url(fullPath)
+
+  builder.interfaceType('ProjectInterface', {
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Project', id) }),
-      name: t.exposeString('name', { nullable: false }),
+      id: t.id({ resolve: ({ id }) => globalIds.of('Project', id) }),
+      name: t.exposeString('name', { nullable: true }),
+      nameWithNamespace: t.string({ resolve: nameWithNamespace }),
+      fullPath: t.id({ resolve: ({ fullPath }) => fullPath }),
+      description: t.exposeString('description'),
+      avatarUrl: t.string({ resolve: () => null }),
+      webUrl: t.string({ resolve: webUrlOf }),
+      userPermissions: t.field({ type: 'ProjectPermissions', resolve: (project) => project }),
     }),
   })
 
-  builder.queryField('project', (t) =>
-    t.field({
+  builder.objectType('Project', {
+    interfaces: ['ProjectInterface', 'Todoable'],
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Project', id) }),
+      name: t.exposeString('name', { nullable: false }),
+      nameWithNamespace: t.string({ nullable: false, resolve: nameWithNamespace }),
+      path: t.exposeString('path', { nullable: false }),
+      webUrl: t.string({ resolve: webUrlOf }),
+      fullPath: t.id({ nullable: false, resolve: ({ fullPath }) => fullPath }),
+      descriptionHtml: t.string({ resolve: ({ description = '' }) => html`${description}`.text }),
+      visibility: t.exposeString('visibility'),
+      archived: t.exposeBoolean('isArchived'),
+      topics: t.stringList({ resolve: () => [] }),
+      tagList: t.string({ deprecationReason: 'Use topics.', resolve: () => '' }),
+      webPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(fullPath) }),
+      editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`${fullPath}/edit`) }),
+      httpUrlToRepo: t.string({ resolve: (project) => `${webUrlOf(project)}.git` }),
+      sshUrlToRepo: t.string({
+        resolve: ({ fullPath }) => `git@${new URL(settings.externalUrl).hostname}:${fullPath}.git`,
+      }),
+      createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({ type: 'Time', resolve: ({ lastActivityAtMs }) => lastActivityAtMs }),
+      lastActivityAt: t.field({ type: 'Time', resolve: ({ lastActivityAtMs }) => lastActivityAtMs }),
+      openIssuesCount: t.int({
+        resolve: async (project, _args, context) =>
+          (await ask(context, countIssuesOfEachProject, project))?.opened ?? null,
+      }),
+      openMergeRequestsCount: t.int({ resolve: countOpenMergeRequests }),
+      requestAccessEnabled: t.exposeBoolean('requestAccessEnabled'),
+      ciConfigPathOrDefault: t.string({ nullable: false, resolve: () => `.${settings.serviceName}-ci.yml` }),
+      group: t.field({
+        type: 'Group',
+        resolve: (project, _args, context) => ask(context, groupsOfProjects, project, { which: 'nearest' }),
+      }),
+      rootGroup: t.field({
+        type: 'Group',
+        resolve: (project, _args, context) => ask(context, groupsOfProjects, project, { which: 'root' }),
+      }),
+      namespace: t.field({
+        type: 'Namespace',
+        resolve: (project, _args, context) => ask(context, placesOfProjects, project),
+      }),
+      forkedFrom: t.field({ type: 'Project', resolve: () => null }),
+      maxAccessLevel: t.field({
+        type: 'AccessLevel',
+        nullable: false,
+        resolve: async (project, _args, context) => (await standingIn(context, project)).level,
+      }),
+      userPermissions: t.field({ type: 'ProjectPermissions', nullable: false, resolve: (project) => project }),
+      ...constants(t),
+    }),
+  })
+
+  const archived = builder.enumType('ProjectArchived', {
+    values: { EXCLUDE: { value: 'no' }, INCLUDE: { value: 'either' }, ONLY: { value: 'yes' } } as const,
+  })
+  const enums = sharedEnums(kit)
+  builder.queryFields((t) => ({
+    project: t.field({
       type: 'Project',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: async (_root, { fullPath }, { core, actor }) => {
-        const view = await orNull(perform(core, actor, showProject, { project: fullPath }))
-        return view === null ? null : view.project
+      resolve: (_root, { fullPath }, { core, actor }) =>
+        orNull(perform(core, actor, locateProject, { project: fullPath })),
+    }),
+    projects: connectionField(kit, t, 'Project', {
+      args: {
+        ids: t.arg.idList(),
+        fullPaths: t.arg.idList(),
+        search: t.arg.string(),
+        searchNamespaces: t.arg.boolean(),
+        membership: t.arg.boolean(),
+        personal: t.arg.boolean(),
+        namespacePath: t.arg.id(),
+        topics: t.arg.stringList(),
+        minAccessLevel: t.arg({ type: enums.accessLevel }),
+        visibilityLevel: t.arg({ type: enums.visibility }),
+        archived: t.arg({ type: archived }),
+        withIssuesEnabled: t.arg.boolean({ description: 'All have them' }),
+        withMergeRequestsEnabled: t.arg.boolean({ description: 'All have them' }),
+        sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
+      },
+      list: (_root, { ids, minAccessLevel, visibilityLevel, sort, ...args }, { core, actor }) => {
+        const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+        const input = {
+          ...given,
+          archived: args.archived === 'yes' ? true : args.archived === 'no' ? false : undefined,
+          ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'Project')),
+          minAccessLevel: minAccessLevel ?? undefined,
+          visibility: visibilityLevel ?? undefined,
+          ...orderOf(sort),
+        }
+        return orNull(perform(core, actor, browseProjects, input))
       },
     }),
-  )
+  }))
+}
+
+const nameWithNamespace = async (project: Project, _args: object, context: RequestContext): Promise<string> =>
+  (await ask(context, viewsOfProjects, project))!.nameWithNamespace
+
+async function countOpenMergeRequests(project: Project, _args: object, context: RequestContext) {
+  const open = await listOf(listMergeRequestsOfEachProject)(project, { state: 'opened' }, context)
+  return open === undefined ? null : new Connection(open, { first: 0 }).count(MOST_COUNTED)
+}
+
+/** What is the same of every project, because the service has nothing of the kind, or nothing that could be set. */
+const constants = (t: FieldsOf<Project>) => {
+  const is = (value: boolean) => t.boolean({ resolve: () => value })
+  const always = (value: boolean) => t.boolean({ nullable: false, resolve: () => value })
+  const none = () => t.string({ resolve: () => null })
+  return {
+    importStatus: t.string({ resolve: () => 'none' }),
+    markedForDeletion: is(false),
+    isForked: always(false),
+    starCount: t.int({ nullable: false, resolve: () => 0 }),
+    forksCount: t.int({ nullable: false, resolve: () => 0 }),
+    issuesEnabled: is(true),
+    mergeRequestsEnabled: is(true),
+    wikiEnabled: is(false),
+    snippetsEnabled: is(false),
+    jobsEnabled: is(true),
+    lfsEnabled: is(false),
+    publicJobs: is(true),
+    sharedRunnersEnabled: is(false),
+    containerRegistryEnabled: is(false),
+    serviceDeskEnabled: is(false),
+    autocloseReferencedIssues: is(false),
+    removeSourceBranchAfterMerge: is(false),
+    onlyAllowMergeIfPipelineSucceeds: is(false),
+    onlyAllowMergeIfAllDiscussionsAreResolved: is(false),
+    allowMergeOnSkippedPipeline: is(false),
+    mergeRequestsFfOnlyEnabled: is(false),
+    squashReadOnly: always(false),
+    mergeCommitTemplate: none(),
+    squashCommitTemplate: none(),
+    suggestionCommitMessage: none(),
+  }
+}
+
+const sortDescription = 'A column and a direction, for example name_asc; or similarity'
+
+/** As clients write columns. Of stars there are none. */
+const sortColumns: Readonly<Record<string, string>> = {
+  id: 'id',
+  name: 'name',
+  path: 'path',
+  full_path: 'full_path',
+  created: 'created_at',
+  created_at: 'created_at',
+  updated: 'updated_at',
+  updated_at: 'updated_at',
+  latest_activity: 'last_activity_at',
+  last_activity: 'last_activity_at',
+  last_activity_at: 'last_activity_at',
+  stars: 'id',
+  storage_size: 'storage_size',
+  similarity: 'similarity',
+}
+
+function orderOf(sort: string | null | undefined): { readonly orderBy?: string; readonly sort?: string } {
+  if (!sort) return {}
+  const [, column = '', direction] = /^(\w+?)(?:_(asc|desc))?$/i.exec(sort) ?? []
+  const orderBy = Object.hasOwn(sortColumns, column.toLowerCase()) ? sortColumns[column.toLowerCase()] : undefined
+  if (orderBy === undefined) throw new GraphQLError('Sort is not included in the list')
+  return { orderBy, sort: direction?.toLowerCase() ?? 'desc' }
 }

@@ -1,4 +1,88 @@
-import type { Kit } from './kit.ts'
+import {
+  type Commit,
+  commitsAt,
+  countsOfRepositories,
+  filesAt,
+  lastCommitsAt,
+  openRepositories,
+  type Project,
+  performBatch,
+  type RepositoryReader,
+} from '@penstock/core'
+import { sharedEnums } from './enums.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { addRepositoryBlobs } from './repository-blobs.ts'
+import { ask, batched, type RequestContext } from './request-context.ts'
+import type { CommitOfProject } from './sources.ts'
 
 /** @see spec/graphql-contract.md 5.4 */
-export function addRepository(_kit: Kit): void {}
+export function addRepository(kit: Kit): void {
+  const { builder } = kit
+  addRepositoryBlobs(kit)
+
+  const { refType } = sharedEnums(kit)
+  const count =
+    (what: 'commits' | 'heads' | 'tags') => async (repository: RepositoryReader, _: object, context: RequestContext) =>
+      (await ask(context, countsOfRepositories, repository, { what }))!
+
+  builder.objectType('Repository', {
+    fields: (t) => ({
+      exists: t.boolean({ nullable: false, resolve: ({ exists }) => exists }),
+      empty: t.boolean({ nullable: false, resolve: ({ project }) => project.isEmpty }),
+      rootRef: t.string({ description: 'The default branch', resolve: ({ defaultBranch }) => defaultBranch }),
+      branchCount: t.int({ nullable: false, resolve: count('heads') }),
+      tagCount: t.int({ nullable: false, resolve: count('tags') }),
+      commitCount: t.int({
+        nullable: false,
+        description: 'Of the default branch; a history is counted up to 20,000 commits',
+        resolve: count('commits'),
+      }),
+      commit: t.field({
+        type: 'Commit',
+        args: { ref: t.arg.string({ required: true }) },
+        resolve: async (repository, { ref }, context) =>
+          inProject(repository, await ask(context, commitsAt, repository, { ref })),
+      }),
+      lastCommit: t.field({
+        type: 'Commit',
+        args: { path: t.arg.string(), ref: t.arg.string(), refType: t.arg({ type: refType }) },
+        resolve: async (repository, { path, ref, refType }, context) =>
+          inProject(repository, await ask(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) })),
+      }),
+      blobs: connectionField(kit, t, 'RepositoryBlob', {
+        description: 'Missing paths are left out',
+        args: {
+          paths: t.arg.stringList({ required: true }),
+          ref: t.arg.string({ defaultValue: null as never }),
+          refType: t.arg({ type: refType, defaultValue: null as never }),
+        },
+        list: (repository, { paths, ref, refType }, context) =>
+          listOf(filesAt)(repository, { paths, ref, refKind: kindOf(refType) }, context),
+      }),
+    }),
+  })
+
+  builder.objectFields('Project', (t) => ({
+    repository: t.field({
+      type: 'Repository',
+      description: 'Null for who may not read it',
+      resolve: (project, _args, context) => openRepository(project, context),
+    }),
+  }))
+}
+
+/** `undefined` for whoever may not read it. */
+export const openRepository = (project: Project, context: RequestContext): Promise<RepositoryReader | undefined> =>
+  batched(
+    context,
+    'repositories',
+    project,
+    (projects) => performBatch(context.core, context.actor, openRepositories, projects, {}),
+    ({ id }) => id,
+  )
+
+const refKinds = { HEADS: 'heads', TAGS: 'tags' } as const
+const kindOf = (type: keyof typeof refKinds | null | undefined) => (type == null ? undefined : refKinds[type])
+
+const inProject = ({ project }: RepositoryReader, commit: Commit | undefined): CommitOfProject | undefined =>
+  commit && { ...commit, inProject: project }

@@ -1,5 +1,6 @@
 import { type Actor, type BatchQuery, type Core, type InputSchema, performBatch } from '@penstock/core'
 import DataLoader from 'dataloader'
+import type { BlobData } from './blob-data.ts'
 import type { Deadline } from './deadline.ts'
 
 /** What the resolvers of one operation share. */
@@ -12,6 +13,8 @@ export interface RequestContext {
   readonly deadline: Deadline
   /** What the caller sends with a change that was taken for spam. */
   readonly captcha: Captcha | undefined
+  /** Of the whole HTTP request. */
+  readonly blobData: BlobData
   /** By what is loaded, with its arguments. */
   readonly loaders: Map<string, DataLoader<unknown, unknown>>
 }
@@ -25,15 +28,17 @@ export interface Captcha {
  * What `load` gives for `parent`, asked together with the other parents of the same level: `load` runs once for all of them.
  *
  * @param what with its arguments, if there are any: those with the same text are loaded together
+ * @param keyOf by what parents are the same, where they are not by being the same object
  */
 export function batched<Parent, Result>(
   { loaders }: RequestContext,
   what: string,
   parent: Parent,
   load: (parents: readonly Parent[]) => Promise<readonly Result[]>,
+  keyOf?: (parent: Parent) => unknown,
 ): Promise<Result> {
   const known = loaders.get(what) as DataLoader<Parent, Result> | undefined
-  const loader = known ?? new DataLoader<Parent, Result>(load)
+  const loader = known ?? new DataLoader<Parent, Result>(load, keyOf && { cacheKeyFn: keyOf as never })
   if (known === undefined) loaders.set(what, loader as DataLoader<unknown, unknown>)
   return loader.load(parent)
 }

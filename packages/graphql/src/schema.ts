@@ -1,13 +1,17 @@
 import type { CoreSettings } from '@penstock/core'
 import SchemaBuilder from '@pothos/core'
 import { type GraphQLSchema, isObjectType } from 'graphql'
+import { addAccessLevels } from './access-levels.ts'
 import { addCiVariables } from './ci-variables.ts'
+import { addCommits } from './commits.ts'
 import { connectionCounts } from './connection-counts.ts'
 import { timed } from './deadline.ts'
+import { addDetailedStatus } from './detailed-status.ts'
 import { GlobalIds } from './global-id.ts'
 import { addGroups } from './groups.ts'
 import { addInstance } from './instance.ts'
 import { addIssues } from './issues.ts'
+import { addJobLists } from './job-lists.ts'
 import { addJobs } from './jobs.ts'
 import { Connections, type Kit } from './kit.ts'
 import { addLabels } from './labels.ts'
@@ -15,26 +19,40 @@ import { addMembers } from './members.ts'
 import { addMergeRequests } from './merge-requests.ts'
 import { addMilestones } from './milestones.ts'
 import { addNamespaces } from './namespaces.ts'
+import { addPipelineLists } from './pipeline-lists.ts'
+import { addPipelineMutations } from './pipeline-mutations.ts'
 import { addPipelines } from './pipelines.ts'
+import { addProjectPermissions } from './project-permissions.ts'
 import { addProjects } from './projects.ts'
 import { addRepository } from './repository.ts'
+import { addRunner } from './runner.ts'
 import { scalarsOf } from './scalars.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import type {} from './sources.ts'
+import { addStages } from './stages.ts'
 import { addUsers } from './users.ts'
 
 /** In this order they stand nowhere; the printed schema is sorted. */
 const areas: readonly ((kit: Kit) => void)[] = [
   addInstance,
+  addAccessLevels,
   addUsers,
   addNamespaces,
   addGroups,
   addMembers,
   addProjects,
+  addProjectPermissions,
   addRepository,
+  addCommits,
   addLabels,
+  addDetailedStatus,
   addPipelines,
+  addPipelineLists,
+  addPipelineMutations,
+  addStages,
   addJobs,
+  addJobLists,
+  addRunner,
   addCiVariables,
   addMergeRequests,
   addIssues,

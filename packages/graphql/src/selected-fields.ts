@@ -18,6 +18,27 @@ export interface Selecting {
   readonly schema: GraphQLSchema
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
   readonly variables: Readonly<Record<string, unknown>>
+  readonly looks: Looks
+}
+
+/** A fragment is looked into wherever it is spread: whoever needs more looks than this asks for too much, however it ends. */
+const MOST_LOOKS = 100_000
+
+/** Nobody looks any further at this operation. */
+export class TooManyLooks extends Error {
+  override readonly name = 'TooManyLooks'
+  readonly count = MOST_LOOKS
+}
+
+/** How often something of an operation was looked at to measure it. */
+export class Looks {
+  #count = 0
+
+  /** @throws TooManyLooks */
+  add(): void {
+    this.#count += 1
+    if (this.#count > MOST_LOOKS) throw new TooManyLooks()
+  }
 }
 
 /** The fields that some selection sets ask of an object, by the key that each has in the answer. */
@@ -30,6 +51,7 @@ export function selectedFields(
   const spread = new Set<string>()
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
+      selecting.looks.add()
       if (!isIncluded(selecting, selection)) continue
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value
@@ -49,7 +71,9 @@ export function selectedFields(
   return found
 }
 
-function isIncluded({ variables }: Selecting, selection: SelectionNode): boolean {
+/** By `@skip` and `@include`. */
+export function isIncluded({ variables }: Pick<Selecting, 'variables'>, selection: SelectionNode): boolean {
+  if (selection.directives === undefined || selection.directives.length === 0) return true
   const value = (directive: typeof GraphQLSkipDirective) => {
     try {
       return getDirectiveValues(directive, selection, variables)?.if

@@ -9,6 +9,7 @@ import type {
   Milestone,
   Pipeline,
   Project,
+  RepositoryReader,
   ShownVariable,
   User,
 } from '@penstock/core'
@@ -50,7 +51,7 @@ declare module './schema-types.ts' {
     GroupMember: Member
     ProjectMember: Member
     Label: Label
-    Repository: Project
+    Repository: RepositoryReader
     Commit: CommitOfProject
     Pipeline: Pipeline
     CiJob: JobOfPipeline

@@ -1,10 +1,200 @@
-import type { Kit } from './kit.ts'
+import {
+  browseUsers,
+  findUserProfile,
+  getCurrentUser,
+  getUserProfile,
+  listGroupsOfEachUser,
+  listMembershipsOfEach,
+  listProjectsWithEachUser,
+  perform,
+  profileOf,
+  type User,
+} from '@penstock/core'
+import { GraphQLError } from 'graphql'
+import { orderIn, sharedEnums } from './enums.ts'
+import { orNull } from './failure.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { countOf } from './listed-count.ts'
+import type { RequestContext } from './request-context.ts'
+import { userKindsIn } from './user-kinds.ts'
+import { shownName } from './user-name.ts'
+import { addUserStatus } from './user-status.ts'
+import { webAddressOf } from './web-address.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    UserPermissions: User
+  }
+}
+
+const ofMergeRequests = {
+  MergeRequestAuthor: 'Author of a merge request',
+  MergeRequestAssignee: 'Assignee of a merge request',
+  MergeRequestReviewer: 'Reviewer of a merge request',
+  MergeRequestParticipant: 'Participant of a merge request',
+} as const
 
 /** @see spec/graphql-contract.md 5.2 */
-export function addUsers({ builder, globalIds }: Kit): void {
-  builder.objectType('UserCore', {
+export function addUsers(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const { groupSort, userType } = sharedEnums(kit)
+  const web = webAddressOf(kit)
+
+  const state = builder.enumType('UserState', {
+    values: ['active', 'blocked', 'blocked_pending_approval', 'banned', 'deactivated', 'ldap_blocked'] as const,
+  })
+  const groupPermission = builder.enumType('GroupPermission', {
+    description: 'Each needs the role that creating a project does',
+    values: ['CREATE_PROJECTS', 'IMPORT_PROJECTS', 'TRANSFER_PROJECTS'] as const,
+  })
+  builder.objectType('UserPermissions', {
+    fields: (t) => ({ createSnippet: t.boolean({ nullable: false, resolve: () => false }) }),
+  })
+  addUserStatus(kit)
+
+  builder.interfaceType('User', {
+    interfaces: ['Todoable'],
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('User', id) }),
+      id: t.field({ type: 'UserID', nullable: false, resolve: ({ id }) => globalIds.of('User', id) }),
+      username: t.exposeString('username', { nullable: false }),
+      name: t.string({
+        nullable: false,
+        description: '`****` for bots of what the caller cannot see',
+        resolve: (user, _args, context) => shownName(context, user),
+      }),
+      state: t.field({ type: state, nullable: false, resolve: (user) => user.state }),
+      type: t.field({
+        type: userType,
+        nullable: false,
+        resolve: ({ isBot }) => (isBot ? 'PROJECT_BOT' : 'HUMAN'),
+      }),
+      bot: t.exposeBoolean('isBot', { nullable: false }),
+      human: t.boolean({ resolve: ({ isBot }) => !isBot }),
+      active: t.boolean({ resolve: (user) => user.state === 'active' }),
+      webUrl: t.string({ nullable: false, resolve: ({ username }) => web.url(username) }),
+      webPath: t.string({ nullable: false, resolve: ({ username }) => web.path(username) }),
+      avatarUrl: t.string({ resolve: () => null }),
+      publicEmail: t.exposeString('publicEmail'),
+      email: t.exposeString('publicEmail', { deprecationReason: 'Renamed: publicEmail.' }),
+      commitEmail: t.string({
+        description: 'For the user and administrators',
+        resolve: (user, _args, context) => (isWhole(user, context) ? user.email : null),
+      }),
+      bio: t.string({ resolve: () => null }),
+      jobTitle: t.string({ resolve: () => null }),
+      location: t.string({ resolve: () => null }),
+      organization: t.string({ resolve: () => null }),
+      pronouns: t.string({ resolve: () => null }),
+      createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+      lastActivityOn: t.field({
+        type: 'Date',
+        description: 'For the user and administrators',
+        resolve: (user, _args, context) => (isWhole(user, context) ? user.lastActivityOn : null),
+      }),
+      status: t.field({ type: 'UserStatus', description: 'Nobody sets one here', resolve: () => null }),
+      namespace: t.field({ type: 'Namespace', resolve: (user) => ({ user }) }),
+      userPermissions: t.field({ type: 'UserPermissions', nullable: false, resolve: (user) => user }),
+      groupCount: t.int({
+        description: 'For the user and administrators',
+        resolve: (user, _args, context) => countOf(context, listGroupsOfEachUser, user),
+      }),
+      projectCount: t.int({
+        description: 'For the user and administrators',
+        resolve: (user, _args, context) => countOf(context, listProjectsWithEachUser, user),
+      }),
+      groups: connectionField(kit, t, 'Group', {
+        description: 'For the user and administrators',
+        args: {
+          permissionScope: t.arg({ type: groupPermission }),
+          search: t.arg.string(),
+          sort: t.arg({ type: groupSort }),
+        },
+        list: (user, { permissionScope, search, sort }, context) => {
+          const input = { forProjects: permissionScope != null, search: search ?? undefined, ...orderIn(sort) }
+          return listOf(listGroupsOfEachUser)(user, input, context)
+        },
+      }),
+      groupMemberships: connectionField(kit, t, 'GroupMember', {
+        list: (user, _args, context) => listOf(listMembershipsOfEach)(user, { where: 'groups' }, context),
+      }),
+      projectMemberships: connectionField(kit, t, 'ProjectMember', {
+        list: (user, _args, context) => listOf(listMembershipsOfEach)(user, { where: 'projects' }, context),
+      }),
     }),
   })
+
+  builder.objectType('UserCore', { description: 'Any user in general', interfaces: ['Todoable', 'User'] })
+  builder.objectType('CurrentUser', {
+    description: 'The caller',
+    interfaces: ['Todoable', 'User'],
+    fields: (t) => ({
+      admin: t.exposeBoolean('isAdministrator', {
+        nullable: false,
+        description: 'Administrator flag of the caller',
+      }),
+    }),
+  })
+  for (const [name, description] of Object.entries(ofMergeRequests)) {
+    builder.objectType(name as keyof typeof ofMergeRequests, { description, interfaces: ['Todoable', 'User'] })
+  }
+
+  addUserQueries(kit)
 }
+
+function addUserQueries(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const { sort, userType } = sharedEnums(kit)
+
+  builder.queryFields((t) => ({
+    currentUser: t.field({
+      type: 'CurrentUser',
+      description: 'Signed-in caller, null when anonymous',
+      resolve: async (_root, _args, { core, actor }) => (await orNull(perform(core, actor, getCurrentUser, {})))?.user,
+    }),
+    user: t.field({
+      type: 'UserCore',
+      description: 'By GID or by username, exactly one',
+      args: { id: t.arg({ type: 'UserID' }), username: t.arg.string() },
+      resolve: async (_root, { id, username }, { core, actor }) => {
+        if ((id == null) === (username == null)) throw new GraphQLError('Provide either a single username or id')
+        const found =
+          id == null
+            ? perform(core, actor, findUserProfile, { username })
+            : perform(core, actor, getUserProfile, { user: id })
+        return (await orNull(found))?.user
+      },
+    }),
+    users: connectionField(kit, t, 'UserCore', {
+      description: 'Anonymous callers must pass usernames, else null',
+      args: {
+        ids: t.arg.idList(),
+        usernames: t.arg.stringList(),
+        search: t.arg.string(),
+        sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
+        admins: t.arg.boolean({ defaultValue: false, description: 'Asked by administrators' }),
+        active: t.arg.boolean(),
+        humans: t.arg.boolean(),
+        userTypes: t.arg({ type: [userType] }),
+        groupId: t.arg({ type: 'GroupID' }),
+      },
+      list: (_root, { ids, usernames, userTypes, ...args }, { core, actor }) => {
+        if (ids?.length && usernames?.length) throw new GraphQLError('Provide either a list of usernames or ids')
+        return orNull(
+          perform(core, actor, browseUsers, {
+            ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'User')),
+            usernames: usernames ?? undefined,
+            search: args.search ?? undefined,
+            admins: args.admins ?? undefined,
+            active: args.active ?? undefined,
+            humans: args.humans ?? undefined,
+            kinds: userKindsIn(userTypes),
+            groupId: args.groupId ?? undefined,
+            sort: orderIn(args.sort).sort,
+          }),
+        )
+      },
+    }),
+  }))
+}
+
+const isWhole = (user: User, { actor }: RequestContext): boolean => profileOf(user, actor).isWhole

@@ -56,9 +56,9 @@ const undefinedField: Reword = (error, context) => {
 const argumentNotAccepted: Reword = (error, context) => {
   const node = error.nodes![0]!
   const argumentName = node.kind === Kind.ARGUMENT ? node.name.value : ''
-  const name = context.getDirective() ? `@${context.getDirective()!.name}` : (context.getFieldDef()?.name ?? '')
+  const name = (context.getDirective() ?? context.getFieldDef())?.name ?? ''
   const kind = context.getDirective() ? 'Directive' : 'Field'
-  return new GraphQLError(`${kind} '${name.replace('@', '')}' doesn't accept argument '${argumentName}'`, {
+  return new GraphQLError(`${kind} '${name}' doesn't accept argument '${argumentName}'`, {
     ...nodesOf(error),
     extensions: { code: 'argumentNotAccepted', name, typeName: kind, argumentName },
   })

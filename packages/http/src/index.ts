@@ -1,3 +1,4 @@
+export { captchaAnswerIn } from './captcha.ts'
 export {
   bearerTokenIn,
   headerIn,
@@ -6,6 +7,7 @@ export {
   sessionCookieName,
   sessionSecretIn,
 } from './credentials.ts'
+export { Html, html } from './html.ts'
 export { type Listening, listen } from './listen.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'

@@ -45,6 +45,21 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
   }),
   changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
   impossible: ({ message }) => ({ status: 422, body: { message } }),
+  spam: ({ what, challenge }) =>
+    challenge === undefined
+      ? {
+          status: 400,
+          body: { message: { error: `Your ${what} has been recognized as spam and has been discarded.` } },
+        }
+      : {
+          status: 409,
+          body: {
+            needs_captcha_response: true,
+            spam_log_id: challenge.spamLogId,
+            captcha_site_key: challenge.siteKey,
+            message: { error: `Your ${what} has been recognized as spam. Solve the CAPTCHA and send it again.` },
+          },
+        },
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
     body: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },

@@ -1,4 +1,4 @@
-import type { Issuable } from '@penstock/core'
+import { type Issuable, taskCompletionOf } from '@penstock/core'
 import { z } from 'zod'
 import { basicUserShape } from './basic-user.ts'
 import { milestoneShape } from './milestone-shape.ts'
@@ -37,6 +37,7 @@ export const issuableSchema = {
 /** In no particular order: the shapes take what they show from here. */
 export function issuableJson(item: Issuable, segment: 'issues' | 'merge_requests', context: JsonContext) {
   const assignees = item.assignees.map((user) => basicUserShape.of(user, context))
+  const tasks = taskCompletionOf(item)
   return {
     id: item.id,
     iid: item.iid,
@@ -63,7 +64,7 @@ export function issuableJson(item: Issuable, segment: 'issues' | 'merge_requests
       human_time_estimate: null,
       human_total_time_spent: null,
     },
-    task_completion_status: tasksIn(item.description ?? ''),
+    task_completion_status: { count: tasks.count, completed_count: tasks.completedCount },
   }
 }
 
@@ -72,12 +73,3 @@ export const userOrNull = (user: Issuable['author'], context: JsonContext) =>
 
 export const timestamp = (atMs: number | undefined): string | null =>
   atMs === undefined ? null : new Date(atMs).toISOString()
-
-// Of blanks within the line only: `\s` would go through all empty lines again from each of them.
-const task = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\]\s/gm
-
-/** Items of lists that begin with a box: `- [ ] open`, `- [x] done`. */
-function tasksIn(description: string) {
-  const boxes = [...description.matchAll(task)]
-  return { count: boxes.length, completed_count: boxes.filter(([, mark]) => mark !== ' ').length }
-}

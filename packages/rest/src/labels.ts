@@ -1,4 +1,4 @@
-import { groupLabels, type Label, projectLabels } from '@penstock/core'
+import { groupLabels, type Label, projectLabels, textColorOn } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from './route.ts'
 
@@ -18,7 +18,7 @@ const sharedJson = (label: Label) => ({
   name: label.name,
   description: label.description ?? null,
   description_html: escaped(label.description ?? ''),
-  text_color: isDark(label.color) ? '#FFFFFF' : '#1F1E24',
+  text_color: textColorOn(label.color),
   color: label.color,
   subscribed: false,
   priority: label.priority ?? null,
@@ -118,14 +118,3 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
-
-/** By its luma: whether light text is easier to read on it than dark. `#rgb` or `#rrggbb`. */
-function isDark(color: string): boolean {
-  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1)
-  const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as [
-    number,
-    number,
-    number,
-  ]
-  return 0.299 * red + 0.587 * green + 0.114 * blue < 150
-}

@@ -5,6 +5,7 @@ import {
   listMergeRequests,
   listProjectMergeRequests,
   type MergeRequest,
+  mergeHindranceOf,
   mergeRequestStates,
   removeMergeRequest,
   updateMergeRequest,
@@ -108,7 +109,7 @@ export const mergeRequestShape = {
       merge_when_pipeline_succeeds: false,
       // Nothing looks into the branches before a merge.
       merge_status: 'unchecked',
-      detailed_merge_status: mergeStatusOf(mergeRequest),
+      detailed_merge_status: mergeHindranceOf(mergeRequest),
       merge_after: null,
       sha: mergeRequest.sha ?? null,
       merge_commit_sha: null,
@@ -129,11 +130,6 @@ export const mergeRequestShape = {
     }
   },
 } satisfies Shape<MergeRequest>
-
-function mergeStatusOf({ state, isDraft }: MergeRequest): string {
-  if (state !== 'opened') return 'not_open'
-  return isDraft ? 'draft_status' : 'unchecked'
-}
 
 const inProject = { project: 'id' }
 const list = '/projects/:id/merge_requests'

@@ -6,10 +6,10 @@ import {
   OAuthRefusal,
   type User,
 } from '@penstock/core'
-import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
+import { html, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
 import { descriptionOf } from './oauth-refusal.ts'
-import { html, pageReply, redirectReply } from './page.ts'
+import { pageReply, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, SMALL_FORM } from './session-cookie.ts'
 import { fieldsOf, hiddenFields, signedInUser, signInUrl } from './sign-in.ts'
 

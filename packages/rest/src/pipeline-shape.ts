@@ -1,4 +1,4 @@
-import type { Pipeline, PipelineStatus, RecordedUser } from '@penstock/core'
+import { type Pipeline, pipelineStatusWording, type RecordedUser } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from './route.ts'
 
@@ -108,36 +108,14 @@ export const pipelineShape = {
   }),
 } satisfies Shape<Pipeline>
 
-/** Text and, where that is another word, label. */
-const wording: Readonly<Record<PipelineStatus, readonly [text: string, label?: string]>> = {
-  created: ['Created'],
-  waiting_for_resource: ['Waiting', 'waiting for resource'],
-  preparing: ['Preparing'],
-  waiting_for_callback: ['Waiting', 'waiting for callback'],
-  pending: ['Pending'],
-  running: ['Running'],
-  success: ['Passed'],
-  failed: ['Failed'],
-  canceled: ['Canceled'],
-  skipped: ['Skipped'],
-  canceling: ['Canceling'],
-  manual: ['Blocked', 'waiting for manual action'],
-  scheduled: ['Delayed', 'waiting for delayed job'],
-}
-const withWarnings = 'passed with warnings'
-
 function detailedStatus(pipeline: Pipeline) {
-  const { status } = pipeline
-  const [text, label = text.toLowerCase()] = Object.hasOwn(wording, status)
-    ? wording[status as PipelineStatus]
-    : [status, status]
-  const isWarning = status === 'success' && pipeline.detailedStatus === withWarnings
+  const { icon, text, label, group } = pipelineStatusWording(pipeline)
   return {
-    icon: isWarning ? 'status_warning' : `status_${status}`,
-    text: isWarning ? 'Warning' : text,
-    label: pipeline.detailedStatus ?? label,
-    group: isWarning ? 'success-with-warnings' : status.replaceAll('_', '-'),
-    tooltip: pipeline.detailedStatus ?? label,
+    icon,
+    text,
+    label,
+    group,
+    tooltip: label,
     has_details: true,
     details_path: pathOf(pipeline),
     illustration: null,

@@ -110,7 +110,7 @@ async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Th
   try {
     return await route.callerId(incoming)
   } catch (refusal) {
-    await throttle?.countFailure(incoming)
+    if ((refusal as { readonly status?: unknown }).status === 401) await throttle?.countFailure(incoming)
     throw refusal
   }
 }

@@ -1,6 +1,7 @@
 import { type Core, DomainError, type KeysetPage, type Page, perform, requireCaller } from '@penstock/core'
 import {
   type Admitted,
+  captchaAnswerIn,
   type FormRules,
   type Incoming,
   type Reply,
@@ -137,7 +138,11 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const input = { ...documentOf(row, request), ...toInput(operation.input, names, parameters) }
+    const input = {
+      ...documentOf(row, request),
+      ...toInput(operation.input, names, parameters),
+      ...captchaOf(row, request, core),
+    }
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -149,6 +154,13 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
 
 function documentOf({ bodyTextAs, operation, names = noNames }: RestRoute, { body, text = '' }: RouteRequest) {
   return bodyTextAs === undefined ? {} : { ...renamed(operation.input, names, body), [bodyTextAs]: text }
+}
+
+/** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
+function captchaOf({ operation, names }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
+  if (!parametersOf(operation.input, names).some(({ key }) => key === 'captcha')) return {}
+  const captcha = captchaAnswerIn(raw.headers, settings.serviceName)
+  return captcha && { captcha }
 }
 
 function hasCredential({ form, body }: RouteRequest): boolean {

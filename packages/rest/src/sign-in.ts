@@ -1,5 +1,7 @@
 import { type Core, DomainError, findSession, newVisitorSecret, signIn, signOut, type User } from '@penstock/core'
 import {
+  type Html,
+  html,
   type Incoming,
   type Reply,
   type RouteRequest,
@@ -8,7 +10,7 @@ import {
   unguarded,
 } from '@penstock/http'
 import { z } from 'zod'
-import { type Html, html, pageReply, redirectReply } from './page.ts'
+import { pageReply, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, SMALL_FORM, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'

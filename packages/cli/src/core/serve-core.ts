@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http'
 import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
-import { graphqlRoutes } from '@penstock/graphql'
+import { explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen } from '@penstock/http'
-import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
+import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
 import { exportsOfCore } from '../exporting/core-exports.ts'
@@ -60,7 +60,12 @@ export async function serveCore(
           authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
         },
         trustedProxies,
-        extraRoutes: [...oauthRoutes(core), ...signInRoutes(core), ...graphqlRoutes({ core })],
+        extraRoutes: [
+          ...oauthRoutes(core),
+          ...signInRoutes(core),
+          ...graphqlRoutes({ core }),
+          ...explorerRoutes({ core, signInUrl: (returnTo) => signInUrl(core, returnTo) }),
+        ],
       })
       const hooks = hooksListener({
         sources: exports.config.sources,

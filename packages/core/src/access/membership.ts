@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, Generated, SqlBool } from 'kysely'
+import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
 import type { Group } from '../groups/group.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
@@ -44,21 +44,31 @@ export async function levelIn(
   return (level ?? 0) as AccessLevel
 }
 
+type Place = Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>
+
 /** As `levelIn`, of many at once. */
 export async function levelsIn(
   reading: Reading,
   userId: number,
-  subjects: readonly (Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>)[],
-): Promise<
-  (subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>) => AccessLevel
-> {
+  subjects: readonly Place[],
+): Promise<(subject: Place) => AccessLevel> {
+  const levelOf = await levelsOfUsersIn(reading, [userId], subjects)
+  return (subject) => levelOf(userId, subject)
+}
+
+/** The same of many users. */
+export async function levelsOfUsersIn(
+  reading: Reading,
+  userIds: readonly number[],
+  subjects: readonly Place[],
+): Promise<(userId: number, subject: Place) => AccessLevel> {
   const groupIds = [...new Set(subjects.flatMap((subject) => subject.groupIds))]
   const projectIds = subjects.flatMap(({ kind, id }) => (kind === 'project' ? id : []))
-  if (subjects.length === 0) return () => 0
+  if (subjects.length === 0 || userIds.length === 0) return () => 0
   const rows = await reading.db
     .selectFrom('members')
-    .select(['group_id', 'project_id', 'access_level'])
-    .where('user_id', '=', userId)
+    .select(['user_id', 'group_id', 'project_id', 'access_level'])
+    .where('user_id', 'in', [...new Set(userIds)])
     .where(isInForce(reading))
     .where((eb) =>
       eb.or([
@@ -67,15 +77,16 @@ export async function levelsIn(
       ]),
     )
     .execute()
+  const place = (kind: Place['kind'], id: number | null, userId: number) => `${kind}:${id}:${userId}`
   const levelOf = new Map(
     rows.map((row) => [
-      row.group_id === null ? `project:${row.project_id}` : `group:${row.group_id}`,
+      row.group_id === null ? place('project', row.project_id, row.user_id) : place('group', row.group_id, row.user_id),
       row.access_level,
     ]),
   )
-  return ({ kind, id, groupIds: above }) => {
-    const own = levelOf.get(`${kind}:${id}`) ?? 0
-    const given = [own, ...above.map((groupId) => levelOf.get(`group:${groupId}`) ?? 0)]
+  return (userId, { kind, id, groupIds: above }) => {
+    const own = levelOf.get(place(kind, id, userId)) ?? 0
+    const given = [own, ...above.map((groupId) => levelOf.get(place('group', groupId, userId)) ?? 0)]
     const counting = given.filter((level) => level > accessLevels.minimal || (kind === 'group' && level === own))
     return Math.max(0, ...counting) as AccessLevel
   }
@@ -84,14 +95,14 @@ export async function levelsIn(
 /** `direct`: only roles given in it; `inherited`: those from the groups above too. */
 export type Reach = 'direct' | 'inherited'
 
-type Condition = (eb: ExpressionBuilder<CoreTables, 'members'>) => Expression<SqlBool>
+export type MemberCondition = (eb: ExpressionBuilder<CoreTables, 'members'>) => Expression<SqlBool>
 
 /** Memberships that count in a group or project. Minimal access counts in its own group alone, and in no project. */
 export const isGivenIn =
   (
     subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
     reach: Reach,
-  ): Condition =>
+  ): MemberCondition =>
   (eb) => {
     const isMore = eb('members.access_level', '>', accessLevels.minimal)
     const own =
@@ -102,9 +113,22 @@ export const isGivenIn =
     return above.length === 0 ? own : eb.or([own, eb.and([eb('members.group_id', 'in', [...above]), isMore])])
   }
 
+/** Of those that count, the ones given in the groups above it. */
+export const isGivenAbove =
+  ({
+    kind,
+    id,
+    groupIds,
+  }: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>): MemberCondition =>
+  (eb) => {
+    const above = kind === 'group' ? groupIds.filter((groupId) => groupId !== id) : [...groupIds]
+    if (above.length === 0) return sql<SqlBool>`1 = 0`
+    return eb.and([eb('members.group_id', 'in', above), eb('members.access_level', '>', accessLevels.minimal)])
+  }
+
 /** Memberships that have not ended: one that ends on this day or before it has. */
 export const isInForce =
-  ({ nowMs }: Pick<Reading, 'nowMs'>): Condition =>
+  ({ nowMs }: Pick<Reading, 'nowMs'>): MemberCondition =>
   (eb) =>
     eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', dayAt(nowMs))])
 

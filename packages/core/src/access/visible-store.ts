@@ -75,6 +75,16 @@ export function hasLevelInGroup(reading: Asking, userId: number, least: AccessLe
   )
 }
 
+/** Groups in which the user has a role of its own, more than minimal access. */
+export function hasOwnRoleInGroup(reading: Asking, userId: number): Condition {
+  const eb = expressionBuilder<CoreTables, 'groups'>()
+  return eb.exists(
+    roles(reading, userId)
+      .where('members.access_level', '>', accessLevels.minimal)
+      .where(sql<SqlBool>`${sql.ref('members.group_id')} = ${sql.ref('groups.id')}`),
+  )
+}
+
 /** Projects in which the user has at least the role, of its own or inherited. */
 export function hasLevelInProject(reading: Asking, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'projects'>()

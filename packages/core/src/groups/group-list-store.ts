@@ -1,8 +1,11 @@
-import type { Expression, SqlBool } from 'kysely'
-import type { Visibility } from '../access/access-level.ts'
-import { containsText } from '../kit/contains-text.ts'
-import type { Reading } from '../kit/context.ts'
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
+import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
+import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
+import { containsText, nearnessTo } from '../kit/contains-text.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
 import {
+  type KeysetColumn,
   type KeysetPage,
   type KeysetRequest,
   keysetPageOf,
@@ -14,7 +17,7 @@ import {
   pageOf,
 } from '../kit/page.ts'
 import type { Group } from './group.ts'
-import { groupOf, lineageOf } from './group-store.ts'
+import { type GroupsTable, groupOf, lineageOf } from './group-store.ts'
 
 export interface GroupFilter {
   /** Only those directly in this one, or anywhere below it. */
@@ -23,6 +26,7 @@ export interface GroupFilter {
   /** Part of the name or path. */
   readonly search?: string | undefined
   readonly visibility?: Visibility | undefined
+  readonly ids?: readonly number[] | undefined
   readonly without?: readonly number[] | undefined
   /** Which of them may be seen, and what else is asked. */
   readonly where: readonly Expression<SqlBool>[]
@@ -59,14 +63,75 @@ export async function keysetPageOfGroups(
   return mapKeysetPage(found, groupOf)
 }
 
-function filtered({ db }: Reading, { within, search, without, visibility, isTopLevel, where }: GroupFilter) {
-  let query = db.selectFrom('groups').selectAll()
+export const groupListingOrders = ['id', 'name', 'path', 'created_at', 'updated_at', 'similarity'] as const
+
+export interface GroupListingOrder {
+  /** `similarity`: to what is searched for. When a group was changed nobody keeps: `updated_at` is when it was made. */
+  readonly by: (typeof groupListingOrders)[number]
+  readonly direction: 'asc' | 'desc'
+}
+
+/** Those of each filter. */
+export function groupListing(
+  reading: Reading,
+  filters: readonly GroupFilter[],
+  { by, direction }: GroupListingOrder,
+): Listing<Group> {
+  const search = by === 'similarity' ? filters[0]?.search : undefined
+  const nearness = search === undefined ? sql<number>`0` : nearnessTo(['groups.name', 'groups.path'], search)
+  const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const
+  const own: KeysetColumn<ListedRow>[] =
+    by === 'id'
+      ? []
+      : by === 'similarity'
+        ? [{ column: nearness, key: 'nearness', direction }]
+        : [{ column: `groups.${column[by]}`, key: column[by], direction }]
+  return listingOf(
+    reading,
+    filters.map((filter) => filtered(reading, filter).select(nearness.as('nearness'))),
+    {
+      order: [...own, { column: 'groups.id', key: 'id', direction }],
+      itemsOf: (rows: readonly ListedRow[]) => rows.map(groupOf),
+    },
+  )
+}
+
+type ListedRow = Selectable<GroupsTable> & { readonly nearness: number }
+
+export interface PartInGroups {
+  readonly owned?: boolean | undefined
+  readonly minAccessLevel?: AccessLevel | undefined
+  /** `false`: not those that anybody may see. */
+  readonly allAvailable?: boolean | undefined
+}
+
+/** Those that the actor may see, and has the asked part in. An anonymous caller owns nothing. */
+export function conditionsOfActor(
+  reading: Reading,
+  actor: Actor,
+  { owned, minAccessLevel, allAvailable }: PartInGroups,
+): Expression<SqlBool>[] {
+  const visible = isVisibleGroup(reading, actor)
+  if (actor === undefined) return [visible]
+  return [
+    visible,
+    ...(owned ? [hasLevelInGroup(reading, actor.id, accessLevels.owner)] : []),
+    ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(reading, actor.id, minAccessLevel)]),
+    ...(allAvailable === false ? [hasPartInGroup(reading, actor.id)] : []),
+  ]
+}
+
+function filtered({ db }: Reading, { within, search, ids, without, visibility, isTopLevel, where }: GroupFilter) {
+  let query = db.selectFrom('groups').selectAll('groups')
   if (within?.depth === 'direct') query = query.where('parent_id', '=', within.group.id)
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}_%`)
   if (isTopLevel) query = query.where('parent_id', 'is', null)
   if (search !== undefined) query = query.where(containsText(['groups.name', 'groups.path'], search))
   if (visibility !== undefined) query = query.where('visibility', '=', visibility)
+  if (ids !== undefined) query = ids.length === 0 ? query.where(nothing) : query.where('id', 'in', [...ids])
   if (without !== undefined && without.length > 0) query = query.where('id', 'not in', [...without])
   for (const condition of where) query = query.where(condition)
   return query
 }
+
+const nothing = sql<SqlBool>`1 = 0`

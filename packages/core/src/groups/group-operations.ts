@@ -1,10 +1,8 @@
-import type { Expression, SqlBool } from 'kysely'
 import { z } from 'zod'
 import { accessLevels, visibilities } from '../access/access-level.ts'
 import { accessLevelInput } from '../access/access-level-input.ts'
 import { insertMember } from '../access/membership.ts'
 import { requirePermission } from '../access/subject.ts'
-import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
@@ -13,7 +11,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { pathProblem } from './free-path.ts'
 import { type Group, isMoreOpen } from './group.ts'
-import { type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
+import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
   deleteGroupRows,
   getGroup,
@@ -180,22 +178,8 @@ const filterOf = (
   search: input.search || undefined,
   visibility: input.visibility,
   without: input.skipGroups,
-  where: conditionsOf(context, input),
+  where: conditionsOfActor(context, context.actor, input),
 })
-
-/** `allAvailable: false`: not those that anybody may see. An anonymous caller owns nothing. */
-function conditionsOf(context: OperationContext & Reading, input: ListInput): Expression<SqlBool>[] {
-  const { actor } = context
-  const visible = isVisibleGroup(context, actor)
-  if (actor === undefined) return [visible]
-  const { owned, minAccessLevel, allAvailable } = input
-  return [
-    visible,
-    ...(owned ? [hasLevelInGroup(context, actor.id, accessLevels.owner)] : []),
-    ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(context, actor.id, minAccessLevel)]),
-    ...(allAvailable === false ? [hasPartInGroup(context, actor.id)] : []),
-  ]
-}
 
 const parentOf = async (reading: Reading, { parentId }: Group): Promise<Group | undefined> =>
   parentId === undefined ? undefined : getGroup(reading, parentId)

@@ -1,10 +1,25 @@
+import { z } from 'zod'
 import type { Reading, Tx } from '../kit/context.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { labelIdsOf } from '../labels/label-store.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
 import { assigneesOf, type Issuable } from './issuable.ts'
+import { attachableLabelIds, labelIdsOfItem } from './issuable-label-store.ts'
 import { assignable, type IssuableTables, setPairs } from './issuable-store.ts'
+
+/** How a list that is given goes with the one that is there. */
+export const listMode = z.enum(['append', 'remove', 'replace']).default('replace')
+
+export function combined(
+  stored: readonly number[],
+  given: readonly number[],
+  mode: z.output<typeof listMode>,
+): number[] {
+  if (mode === 'replace') return [...given]
+  const others = stored.filter((id) => !given.includes(id))
+  return mode === 'remove' ? others : [...others, ...given]
+}
 
 /** What may be said of labels, assignees and the milestone. `undefined`: nothing was. */
 export interface MetadataInput {
@@ -14,6 +29,10 @@ export interface MetadataInput {
   readonly labels?: readonly string[] | null | undefined
   readonly addLabels?: readonly string[] | null | undefined
   readonly removeLabels?: readonly string[] | null | undefined
+  /** By their keys, instead of by their names. Those that things of the project may not carry are left out. */
+  readonly labelIds?: readonly number[] | undefined
+  readonly addLabelIds?: readonly number[] | undefined
+  readonly removeLabelIds?: readonly number[] | undefined
 }
 
 /**
@@ -46,9 +65,8 @@ export async function setMetadata(
   before?: Pick<Issuable, 'labels'>,
 ): Promise<boolean> {
   let hasChanged = false
-  const labels = labelsAfter(before?.labels ?? [], input)
-  if (labels !== undefined) {
-    const labelIds = await labelIdsOf(tx, project, labels)
+  const labelIds = await labelIdsAfter(tx, tables, project, itemId, input, before)
+  if (labelIds !== undefined) {
     hasChanged = await setPairs(tx, tables, tables.labels, 'label_id', itemId, labelIds)
   }
   const assignees = assigneesOf(input)
@@ -66,6 +84,25 @@ export async function setPeople(
   userIds: readonly number[],
 ): Promise<boolean> {
   return setPairs(tx, tables, people, 'user_id', itemId, await assignable(tx, project, userIds))
+}
+
+async function labelIdsAfter(
+  tx: Tx,
+  tables: IssuableTables,
+  project: Project,
+  itemId: number,
+  input: MetadataInput,
+  before?: Pick<Issuable, 'labels'>,
+): Promise<readonly number[] | undefined> {
+  const { labelIds, addLabelIds, removeLabelIds } = input
+  const names = labelsAfter(before?.labels ?? [], input)
+  const named = names && (await labelIdsOf(tx, project, names))
+  if (labelIds === undefined && addLabelIds === undefined && removeLabelIds === undefined) return named
+  const attachable = (ids: readonly number[] = []) => attachableLabelIds(tx, project, ids)
+  const kept =
+    labelIds === undefined ? (named ?? (await labelIdsOfItem(tx, tables, itemId))) : await attachable(labelIds)
+  const gone = new Set(removeLabelIds)
+  return [...new Set([...kept, ...(await attachable(addLabelIds))])].filter((id) => !gone.has(id))
 }
 
 function labelsAfter(before: readonly string[], input: MetadataInput): readonly string[] | undefined {

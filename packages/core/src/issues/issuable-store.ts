@@ -4,6 +4,7 @@ import { hasLevelInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
@@ -20,19 +21,25 @@ export interface IssuableTables {
 }
 
 /** For a query over `items` and `projects`. */
-export function conditionsOf(tables: IssuableTables, filter: IssuableFilter): RawBuilder<SqlBool>[] {
+export function conditionsOf(
+  reading: Pick<Reading, 'nowMs'>,
+  tables: IssuableTables,
+  filter: IssuableFilter,
+): RawBuilder<SqlBool>[] {
   const column = (name: string) => sql.ref(`${tables.items}.${name}`)
-  const { within, milestone } = filter
+  const { within, milestone, milestoneTitles, milestoneWildcard } = filter
+  const today = dayAt(reading.nowMs)
   return [
     within !== undefined && placeCondition(within),
     filter.nonArchived === true && sql<SqlBool>`projects.is_archived = 0`,
     filter.iids !== undefined && filter.iids.length > 0 && sql<SqlBool>`${column('iid')} in (${sql.join(filter.iids)})`,
     filter.milestoneId !== undefined && sql<SqlBool>`${column('milestone_id')} = ${filter.milestoneId}`,
     milestone !== undefined && milestoneCondition(column('milestone_id'), milestone),
+    milestoneTitles !== undefined && isOfMilestone(column('milestone_id'), titled(milestoneTitles)),
+    milestoneWildcard !== undefined && milestoneWildcards[milestoneWildcard](column('milestone_id'), today),
     ...(filter.labels ?? []).map((name) => labelCondition(tables, name)),
     filter.authorId !== undefined && sql<SqlBool>`${column('author_id')} = ${filter.authorId}`,
-    filter.authorUsername !== undefined &&
-      sql<SqlBool>`${column('author_id')} in (select id from users where lower(username) = lower(${filter.authorUsername}))`,
+    filter.authorUsername !== undefined && authorCondition(column('author_id'), [filter.authorUsername]),
     filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
     ...containsWords(
       (filter.in ?? ['title', 'description']).map((name) => `${tables.items}.${name}`),
@@ -42,8 +49,47 @@ export function conditionsOf(tables: IssuableTables, filter: IssuableFilter): Ra
     filter.createdBefore !== undefined && sql<SqlBool>`${column('created_at_ms')} <= ${filter.createdBefore}`,
     filter.updatedAfter !== undefined && sql<SqlBool>`${column('updated_at_ms')} >= ${filter.updatedAfter}`,
     filter.updatedBefore !== undefined && sql<SqlBool>`${column('updated_at_ms')} <= ${filter.updatedBefore}`,
+    filter.closedAfter !== undefined && sql<SqlBool>`${column('closed_at_ms')} >= ${filter.closedAfter}`,
+    filter.closedBefore !== undefined && sql<SqlBool>`${column('closed_at_ms')} <= ${filter.closedBefore}`,
+    ...negatedConditions(tables, filter.not ?? {}, today),
+    ...unitedConditions(tables, filter.or ?? {}),
   ].filter((condition) => condition !== false)
 }
+
+/** A thing that lacks what it could be of another kind of is none of the kind that is ruled out. */
+function negatedConditions(
+  tables: IssuableTables,
+  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: Negated,
+  today: string,
+): RawBuilder<SqlBool>[] {
+  const column = (name: string) => sql.ref(`${tables.items}.${name}`)
+  const milestoneId = column('milestone_id')
+  return [
+    iids !== undefined && iids.length > 0 && sql<SqlBool>`${column('iid')} not in (${sql.join(iids)})`,
+    ...labels.map((name) => sql<SqlBool>`not ${labelCondition(tables, name)}`),
+    authorUsernames !== undefined &&
+      sql<SqlBool>`(${column('author_id')} is null or not ${authorCondition(column('author_id'), authorUsernames)})`,
+    ...(assigneeUsernames ?? []).map(
+      (username) => sql<SqlBool>`not ${personCondition(tables, tables.assignees, { username })}`,
+    ),
+    milestoneTitles !== undefined &&
+      sql<SqlBool>`(${milestoneId} is null or not ${isOfMilestone(milestoneId, titled(milestoneTitles))})`,
+    milestoneWildcard !== undefined &&
+      sql<SqlBool>`(${milestoneId} is not null and not ${milestoneWildcards[milestoneWildcard](milestoneId, today)})`,
+  ].filter((condition) => condition !== false)
+}
+
+function unitedConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: United) {
+  const authorId = sql.ref(`${tables.items}.author_id`)
+  return [
+    labels?.map((name) => labelCondition(tables, name)),
+    authorUsernames && [authorCondition(authorId, authorUsernames)],
+    assigneeUsernames?.map((username) => personCondition(tables, tables.assignees, { username })),
+  ].flatMap((some) => (some === undefined || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
+}
+
+type Negated = NonNullable<IssuableFilter['not']>
+type United = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
   if ('projectId' in within) return sql<SqlBool>`projects.id = ${within.projectId}`
@@ -54,8 +100,29 @@ function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuild
 function milestoneCondition(milestoneId: RawBuilder<unknown>, milestone: string): RawBuilder<SqlBool> {
   if (milestone.toLowerCase() === 'none') return sql<SqlBool>`${milestoneId} is null`
   if (milestone.toLowerCase() === 'any') return sql<SqlBool>`${milestoneId} is not null`
-  return sql<SqlBool>`${milestoneId} in (select id from milestones where title = ${milestone})`
+  return isOfMilestone(milestoneId, titled([milestone]))
 }
+
+const isOfMilestone = (milestoneId: RawBuilder<unknown>, which: RawBuilder<SqlBool>) =>
+  sql<SqlBool>`${milestoneId} in (select id from milestones where ${which})`
+
+const titled = (titles: readonly string[]): RawBuilder<SqlBool> =>
+  titles.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`title in (${sql.join([...titles])})`
+
+/** `started`: open, and begun by today; `upcoming`: open, and due after today. */
+const milestoneWildcards = {
+  none: (milestoneId) => sql<SqlBool>`${milestoneId} is null`,
+  any: (milestoneId) => sql<SqlBool>`${milestoneId} is not null`,
+  started: (milestoneId, today) =>
+    isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and start_date <= ${today}`),
+  upcoming: (milestoneId, today) => isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and due_date > ${today}`),
+} as const satisfies Record<string, (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>>
+
+const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
+  usernames.length === 0
+    ? sql<SqlBool>`1 = 0`
+    : sql<SqlBool>`${authorId} in (select id from users
+        where lower(username) in (${sql.join(usernames.map((username) => sql`lower(${username})`))}))`
 
 function labelCondition(tables: IssuableTables, name: string): RawBuilder<SqlBool> {
   const pairs = sql`select 1 from ${sql.table(tables.labels)} as pairs

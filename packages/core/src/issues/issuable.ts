@@ -29,7 +29,9 @@ export interface Issuable {
 
 const TITLE_CHARACTERS = 255
 const DESCRIPTION_CHARACTERS = 1_048_576
-const MOST_PEOPLE = 100
+export const MOST_PEOPLE = 100
+/** In one list of ids. */
+export const MOST_LABELS = 100
 
 export const issuableTitle = z.string().trim().min(1).max(TITLE_CHARACTERS)
 
@@ -103,8 +105,37 @@ export const issuableFilterInput = {
 
 type FilterInput = z.output<z.ZodObject<typeof issuableFilterInput>>
 
+const names = z.array(z.string().max(255)).max(100)
+
+/** What lists for many parents at once can ask for beyond that, to be spread into their input. */
+export const moreIssuableFilterInput = {
+  milestoneTitles: names.optional(),
+  milestoneWildcard: z.enum(['none', 'any', 'started', 'upcoming']).optional(),
+  closedAfter: instant.optional(),
+  closedBefore: instant.optional(),
+}
+
+/** What none of the items may be; each thing that is said counts by itself. */
+export const negatedIssuableInput = {
+  iids: iidList.optional(),
+  labels: labelNames.optional(),
+  authorUsernames: names.optional(),
+  assigneeUsernames: names.optional(),
+  milestoneTitles: names.optional(),
+  milestoneWildcard: z.enum(['started', 'upcoming']).optional(),
+}
+
+/** Lists of which each item has to have one at least. */
+export const unitedIssuableInput = {
+  labels: labelNames.optional(),
+  authorUsernames: names.optional(),
+  assigneeUsernames: names.optional(),
+}
+
 /** Which of those that the actor may see are wanted; bounds of times are inclusive. */
-export interface IssuableFilter extends Omit<Partial<FilterInput>, 'scope'> {
+export interface IssuableFilter
+  extends Omit<Partial<FilterInput>, 'scope'>,
+    Partial<z.output<z.ZodObject<typeof moreIssuableFilterInput>>> {
   /** Default: everywhere. */
   readonly within?:
     | { readonly projectId: number }
@@ -112,10 +143,26 @@ export interface IssuableFilter extends Omit<Partial<FilterInput>, 'scope'> {
   readonly milestoneId?: number | undefined
   /** Default: those of archived projects too. */
   readonly nonArchived?: boolean | undefined
+  readonly not?: Partial<z.output<z.ZodObject<typeof negatedIssuableInput>>> | undefined
+  readonly or?: Partial<z.output<z.ZodObject<typeof unitedIssuableInput>>> | undefined
 }
 
 /** The scope of a list as conditions on author and assignee. */
 export function scopeOf(scope: FilterInput['scope'], actor: { readonly id: number } | undefined) {
   if (actor === undefined || scope === undefined || scope === 'all') return {}
   return scope.startsWith('created') ? { authorId: actor.id } : { assigneeId: actor.id }
+}
+
+export interface TaskCompletion {
+  readonly count: number
+  readonly completedCount: number
+}
+
+// Of blanks within the line only: `\s` would go through all empty lines again from each of them.
+const task = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\]\s/gm
+
+/** Items of lists in a description that begin with a box: `- [ ] open`, `- [x] done`. */
+export function taskCompletionOf({ description = '' }: Pick<Issuable, 'description'>): TaskCompletion {
+  const boxes = [...description.matchAll(task)]
+  return { count: boxes.length, completedCount: boxes.filter(([, mark]) => mark !== ' ').length }
 }

@@ -4,27 +4,21 @@ import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
-import { forbidden, notFound } from '../kit/domain-error.ts'
+import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
-import { command, freeQuery, query } from '../kit/operation.ts'
+import { command, freeQuery, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, keysetInput, type Page, pageInput, requireNearOffset } from '../kit/page.ts'
-import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
-import { issuableChanges, issuableFields, issuableTitle, scopeOf } from './issuable.ts'
-import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
+import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
+import { findUsersByUsername } from '../users/user-store.ts'
+import { issuableChanges, issuableFields, issuableTitle, MOST_LABELS, MOST_PEOPLE, scopeOf } from './issuable.ts'
+import { combined, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type Issue, issueFields, issueFilterInput } from './issue.ts'
-import {
-  deleteIssue,
-  findIssue,
-  insertIssue,
-  issueTables,
-  keysetPageOfIssues,
-  pageOfIssues,
-  setIssueState,
-  updateIssueRow,
-} from './issue-store.ts'
+import { keysetPageOfIssues, pageOfIssues } from './issue-list-store.ts'
+import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
 
 const inProject = { project: namespaceRef }
 const oneIssue = { ...inProject, issueIid: z.int() }
@@ -75,74 +69,171 @@ export const getProjectIssue = query(
   (context, { issueIid }) => getIssue(context, context.actor, context.subject, issueIid),
 )
 
+const labelIds = z.array(z.int()).max(MOST_LABELS).optional()
+const labelsByEitherWay = { names: ['labels', 'labelIds'] }
+
 /** Of those who only may make one, what sorts it (labels, people, dates) is not heeded. */
-export const createIssue = command(
+export const createIssue = steps(
   {
     name: 'createIssue',
-    input: z.object({ ...inProject, title: issuableTitle, ...issuableFields, ...issueFields }),
+    input: z
+      .object({
+        ...inProject,
+        title: issuableTitle,
+        ...issuableFields,
+        ...issueFields,
+        labelIds,
+        discussionLocked: clearable(z.boolean()),
+        captcha: captchaInput,
+      })
+      .superRefine(({ labels, labelIds }, context) => {
+        if (labels !== undefined && labelIds !== undefined) {
+          context.addIssue(problem('mutually_exclusive', labelsByEitherWay))
+        }
+      }, acrossParameters),
     permission: 'create_issue',
     subject,
   },
-  async (tx, input) => {
-    const project = tx.subject
-    const sorting: Partial<typeof input> = (await maySort(tx, project)) ? input : {}
-    const { id, iid } = await insertIssue(tx, project, tx.actor!.id, {
-      title: input.title,
-      description: input.description ?? undefined,
-      isConfidential: input.confidential ?? false,
-      dueDate: sorting.dueDate ?? undefined,
-      weight: sorting.weight ?? undefined,
-      milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId),
+  async (context, input): Promise<Issue> => {
+    const description = input.description ?? undefined
+    await requireNoSpam(context, suspectOf(context.subject, { title: input.title, description }), input.captcha)
+    return context.write(async (tx) => {
+      // The judge may have taken long enough for it to be gone, or for who may to have changed.
+      const project = await getProject(tx, context.subject.id)
+      await requirePermission(tx, project, 'create_issue')
+      const sorting: Partial<typeof input> = (await maySort(tx, project)) ? input : {}
+      const { id, iid } = await insertIssue(tx, project, tx.actor!.id, {
+        title: input.title,
+        description,
+        isConfidential: input.confidential ?? false,
+        dueDate: sorting.dueDate ?? undefined,
+        weight: sorting.weight ?? undefined,
+        isDiscussionLocked: sorting.discussionLocked ?? undefined,
+        milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId),
+      })
+      await setMetadata(tx, issueTables, project, id, sorting)
+      const issue = await getIssue(tx, tx.actor, project, iid)
+      await tx.recordEvent(eventOf('created', issue))
+      return issue
     })
-    await setMetadata(tx, issueTables, project, id, sorting)
-    const issue = await getIssue(tx, tx.actor, project, iid)
-    await tx.recordEvent(eventOf('created', issue))
-    return issue
   },
 )
 
-const changes = { title: issuableTitle.optional(), ...issuableFields, ...issueFields, ...issuableChanges }
+const changes = {
+  title: issuableTitle.optional(),
+  ...issuableFields,
+  ...issueFields,
+  ...issuableChanges,
+  labelIds,
+  addLabelIds: labelIds,
+  removeLabelIds: labelIds,
+}
+type Changes = Partial<z.output<z.ZodObject<typeof changes>>>
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
 /** Its author may change what it says, and close and open it; the rest is for those who may update any. */
-export const updateIssue = command(
+export const updateIssue = steps(
   {
     name: 'updateIssue',
-    input: z.object({ ...oneIssue, ...changes }).superRefine((input, context) => {
+    input: z.object({ ...oneIssue, ...changes, captcha: captchaInput }).superRefine((input, context) => {
       if (changeNames.every((name) => input[name] === undefined)) {
         context.addIssue(problem('at_least_one', { names: changeNames }))
+      }
+      if (input.labelIds !== undefined && (input.addLabelIds ?? input.removeLabelIds) !== undefined) {
+        context.addIssue(problem('mutually_exclusive', { names: ['labelIds', 'addLabelIds', 'removeLabelIds'] }))
       }
     }, acrossParameters),
     permission: 'read_issue',
     subject,
   },
-  async (tx, input) => {
-    const project = tx.subject
-    const before = await getIssue(tx, tx.actor, project, input.issueIid)
-    const sorts = await maySort(tx, project)
-    if (!sorts) await requireAuthor(tx, project, before)
-    const sorting: Partial<typeof input> = sorts ? input : {}
-    const draft = {
-      title: input.title ?? before.title,
-      description: input.description === undefined ? before.description : (input.description ?? undefined),
-      isConfidential: input.confidential ?? before.isConfidential,
-      dueDate: sorting.dueDate === undefined ? before.dueDate : (sorting.dueDate ?? undefined),
-      weight: sorting.weight === undefined ? before.weight : (sorting.weight ?? undefined),
-      isDiscussionLocked: sorting.discussionLocked ?? before.isDiscussionLocked,
-      milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId, before),
+  async (context, input): Promise<Issue> => {
+    const { subject: project } = context
+    const { sorts, before } = await getOneToUpdate(context, project, input)
+    const { title, description } = draftAfter(before, input, sorts)
+    if (title !== before.title || description !== before.description) {
+      await requireNoSpam(context, suspectOf(project, { title, description }), input.captcha)
     }
-    const isSortedAnew = await setMetadata(tx, issueTables, project, before.id, sorting, before)
-    const isRewritten = isSortedAnew || !isDeepStrictEqual(draft, draftOf(before))
-    if (isRewritten) await updateIssueRow(tx, before.id, draft)
-    const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
-    if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
-    if (!isRewritten && state === before.state) return before
-    const issue = await getIssue(tx, tx.actor, project, before.iid)
-    if (isRewritten) await tx.recordEvent(eventOf('updated', issue))
-    if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', issue))
-    return issue
+    return context.write(async (tx) => changeIssue(tx, project, await getOneToUpdate(tx, project, input), input))
   },
 )
+
+/** By their names; there is nobody of a name that is not known. */
+export const setIssueAssignees = command(
+  {
+    name: 'setIssueAssignees',
+    input: z.object({ ...oneIssue, usernames: z.array(z.string().max(255)).max(MOST_PEOPLE), mode: listMode }),
+    permission: 'read_issue',
+    subject,
+  },
+  async (tx, input): Promise<Issue> => {
+    const one = await getOneToUpdate(tx, tx.subject, input)
+    const given = await findUsersByUsername(tx, input.usernames)
+    const stored = one.before.assignees.map(({ id }) => id)
+    const assigneeIds = combined(
+      stored,
+      given.map(({ id }) => id),
+      input.mode,
+    )
+    if (assigneeIds.length > MOST_PEOPLE) {
+      throw invalid({ assignees: [`are too many (maximum is ${MOST_PEOPLE})`] })
+    }
+    return changeIssue(tx, tx.subject, one, { assigneeIds })
+  },
+)
+
+interface OneToUpdate {
+  readonly before: Issue
+  /** Whether the actor may change more than what it says. */
+  readonly sorts: boolean
+}
+
+/** @throws DomainError `not_found`, `forbidden` */
+async function getOneToUpdate(
+  context: Reading & OperationContext,
+  project: Project,
+  { issueIid }: { readonly issueIid: number },
+): Promise<OneToUpdate> {
+  const before = await getIssue(context, context.actor, project, issueIid)
+  const sorts = await maySort(context, project)
+  if (!sorts) await requireAuthor(context, project, before)
+  return { before, sorts }
+}
+
+async function changeIssue(
+  tx: Tx & OperationContext,
+  project: Project,
+  { before, sorts }: OneToUpdate,
+  input: Changes,
+): Promise<Issue> {
+  const sorting: Changes = sorts ? input : {}
+  const draft = {
+    ...draftAfter(before, input, sorts),
+    milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId, before),
+  }
+  const isSortedAnew = await setMetadata(tx, issueTables, project, before.id, sorting, before)
+  const isRewritten = isSortedAnew || !isDeepStrictEqual(draft, draftOf(before))
+  if (isRewritten) await updateIssueRow(tx, before.id, draft)
+  const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
+  if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
+  if (!isRewritten && state === before.state) return before
+  const issue = await getIssue(tx, tx.actor, project, before.iid)
+  if (isRewritten) await tx.recordEvent(eventOf('updated', issue))
+  if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', issue))
+  return issue
+}
+
+/** What it will say of itself. */
+function draftAfter(before: Issue, input: Changes, sorts: boolean) {
+  const sorting: Changes = sorts ? input : {}
+  return {
+    title: input.title ?? before.title,
+    description: input.description === undefined ? before.description : (input.description ?? undefined),
+    isConfidential: input.confidential ?? before.isConfidential,
+    dueDate: sorting.dueDate === undefined ? before.dueDate : (sorting.dueDate ?? undefined),
+    weight: sorting.weight === undefined ? before.weight : (sorting.weight ?? undefined),
+    isDiscussionLocked: sorting.discussionLocked ?? before.isDiscussionLocked,
+  }
+}
 
 export const removeIssue = command(
   { name: 'removeIssue', input: z.object(oneIssue), permission: 'read_issue', subject },
@@ -176,10 +267,17 @@ async function getIssue(reading: Reading, actor: Actor, { id }: Project, iid: nu
 const maySort = async (context: Reading & OperationContext, project: Project) =>
   can(await standingOf(context, context.actor, project), 'update_issue')
 
-async function requireAuthor(tx: Tx & OperationContext, project: Project, { author }: Issue): Promise<void> {
-  if (author?.id !== tx.actor!.id) throw forbidden()
-  await requirePermission(tx, project, 'update_own_issue')
+async function requireAuthor(context: Reading & OperationContext, project: Project, { author }: Issue): Promise<void> {
+  if (author?.id !== context.actor!.id) throw forbidden()
+  await requirePermission(context, project, 'update_own_issue')
 }
+
+const suspectOf = ({ visibility }: Project, { title, description }: Pick<Issue, 'title' | 'description'>) => ({
+  kind: 'issue' as const,
+  title,
+  description,
+  isPublic: visibility === 'public',
+})
 
 function eventOf(what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed', issue: Issue): DomainEvent {
   const { id, iid, projectId, title } = issue

@@ -1,28 +1,10 @@
-import {
-  type Expression,
-  type Generated,
-  type RawBuilder,
-  type Selectable,
-  type SelectQueryBuilder,
-  type SqlBool,
-  sql,
-} from 'kysely'
+import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import {
-  type KeysetPage,
-  type KeysetRequest,
-  keysetPageOf,
-  noKeysetInThisOrder,
-  type Page,
-  type PageRequest,
-  pageOf,
-} from '../kit/page.ts'
-import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import { conditionsOf, type IssuableTables, issuablesOf, labelPriorityOf, personCondition } from './issuable-store.ts'
-import type { Issue, IssueFilter, IssueOrder, IssueState, IssueStateEvent } from './issue.ts'
+import { conditionsOf, type IssuableTables, issuablesOf, personCondition } from './issuable-store.ts'
+import type { Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -67,44 +49,19 @@ export const issueTables = {
   assignees: 'issue_assignees',
 } as const satisfies IssuableTables
 
-type IssueRow = Selectable<IssuesTable> & { project_path: string }
+export type IssueRow = Selectable<IssuesTable> & { project_path: string }
 
-/**
- * Of the issues that the actor may see.
- *
- * @see spec/rest-part2-details.md 8.8
- */
-export async function pageOfIssues(
+/** By their keys, those that the actor may see. */
+export async function findIssuesById(
   reading: Reading,
   actor: Actor,
-  filter: IssueFilter,
-  page: PageRequest,
-): Promise<Page<Issue>> {
-  const rows = await pageOf(reading, ordered(wantedIssues(reading, actor, filter), filter), page)
-  return { ...rows, items: await issuesOf(reading, rows.items) }
-}
-
-const keysetColumns: Partial<Record<IssueOrder, keyof IssuesTable>> = {
-  created_at: 'created_at_ms',
-  updated_at: 'updated_at_ms',
-  title: 'title',
-}
-
-/** @throws DomainError `no_keyset_in_order` for an order whose column may hold nothing */
-export async function keysetPageOfIssues(
-  reading: Reading,
-  actor: Actor,
-  filter: IssueFilter,
-  page: KeysetRequest,
-): Promise<KeysetPage<Issue>> {
-  const key = keysetColumns[filter.orderBy ?? 'created_at']
-  if (key === undefined) throw noKeysetInThisOrder()
-  const direction = filter.sort ?? 'desc'
-  const rows = await keysetPageOf<'issues' | 'projects', IssueRow>(wantedIssues(reading, actor, filter), page, [
-    { column: `issues.${key}`, key, direction },
-    { column: 'issues.id', key: 'id', direction },
-  ])
-  return { ...rows, items: await issuesOf(reading, rows.items) }
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Issue>> {
+  const rows = await wantedIssues(reading, actor, {})
+    .where('issues.id', 'in', [...ids])
+    .execute()
+  const issues = await issuesOf(reading, rows)
+  return new Map(issues.map((issue) => [issue.id, issue]))
 }
 
 /** By its number in its project, if the actor may see it. */
@@ -119,7 +76,10 @@ export async function findIssue(
   return issue
 }
 
-export type IssueDraft = Pick<Issue, 'title' | 'description' | 'dueDate' | 'isConfidential' | 'weight'> & {
+export type IssueDraft = Pick<
+  Issue,
+  'title' | 'description' | 'dueDate' | 'isConfidential' | 'weight' | 'isDiscussionLocked'
+> & {
   readonly milestoneId: number | undefined
 }
 
@@ -133,7 +93,6 @@ export async function insertIssue(tx: Tx, project: Project, authorId: number, dr
       ...columnsOf(draft),
       state: 'opened',
       author_id: authorId,
-      is_discussion_locked: null,
       closed_by_id: null,
       closed_at_ms: null,
       created_at_ms: tx.nowMs,
@@ -143,18 +102,10 @@ export async function insertIssue(tx: Tx, project: Project, authorId: number, dr
     .executeTakeFirstOrThrow()
 }
 
-export async function updateIssueRow(
-  { db, nowMs }: Tx,
-  id: number,
-  draft: IssueDraft & Pick<Issue, 'isDiscussionLocked'>,
-): Promise<void> {
+export async function updateIssueRow({ db, nowMs }: Tx, id: number, draft: IssueDraft): Promise<void> {
   await db
     .updateTable('issues')
-    .set({
-      ...columnsOf(draft),
-      is_discussion_locked: draft.isDiscussionLocked === undefined ? null : Number(draft.isDiscussionLocked),
-      updated_at_ms: nowMs,
-    })
+    .set({ ...columnsOf(draft), updated_at_ms: nowMs })
     .where('id', '=', id)
     .execute()
 }
@@ -179,17 +130,25 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
 
 /** Those that the actor may see, as a query over `issues` and `projects`. */
 export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
-  const { state = 'all', confidential, weight } = filter
+  const { state = 'all', confidential, weight, dueAfter, dueBefore, types, not = {} } = filter
   return reading.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .selectAll('issues')
     .select('projects.full_path as project_path')
-    .where((eb) => eb.and(conditionsOf(issueTables, filter)))
+    .where((eb) => eb.and(conditionsOf(reading, issueTables, filter)))
     .where(isVisibleIssue(reading, actor))
     .$if(state !== 'all', (all) => all.where('issues.state', '=', state as IssueState))
     .$if(confidential !== undefined, (all) => all.where('issues.is_confidential', '=', Number(confidential)))
     .$if(weight !== undefined, (all) => all.where(weightCondition(weight!)))
+    .$if(dueAfter !== undefined, (all) => all.where('issues.due_date', '>=', dueAfter!))
+    .$if(dueBefore !== undefined, (all) => all.where('issues.due_date', '<=', dueBefore!))
+    .$if(types?.includes('issue') === false || not.types?.includes('issue') === true, (all) =>
+      all.where(sql<SqlBool>`1 = 0`),
+    )
+    .$if(not.assigneeId !== undefined, (all) =>
+      all.where((eb) => eb.not(personCondition(issueTables, 'issue_assignees', not.assigneeId!))),
+    )
     .where((eb) =>
       eb.and(
         (filter.assigneeUsername ?? []).map((username) =>
@@ -216,19 +175,7 @@ function weightCondition(weight: NonNullable<IssueFilter['weight']>): RawBuilder
   return sql<SqlBool>`issues.weight = ${weight}`
 }
 
-function ordered(
-  query: SelectQueryBuilder<CoreTables, 'issues' | 'projects', IssueRow>,
-  { orderBy = 'created_at', sort = orderBy === 'label_priority' ? 'asc' : 'desc' }: IssueFilter,
-) {
-  const column = { ...keysetColumns, due_date: 'due_date', weight: 'weight' }[orderBy]
-  if (column === undefined) return query.orderBy(labelPriorityOf(issueTables), sort).orderBy('issues.id', 'desc')
-  const value = sql.ref(`issues.${column}`)
-  // The databases differ in where nothing comes.
-  const withValueFirst = orderBy in keysetColumns ? query : query.orderBy(sql`${value} is null`)
-  return withValueFirst.orderBy(value, sort).orderBy('issues.id', sort)
-}
-
-async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Promise<Issue[]> {
+export async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Promise<Issue[]> {
   const { of } = await issuablesOf(reading, issueTables, rows)
   return rows.map((row) => ({
     ...of(row),
@@ -246,4 +193,5 @@ const columnsOf = (draft: IssueDraft) => ({
   due_date: draft.dueDate ?? null,
   is_confidential: Number(draft.isConfidential),
   weight: draft.weight ?? null,
+  is_discussion_locked: draft.isDiscussionLocked === undefined ? null : Number(draft.isDiscussionLocked),
 })

@@ -8,6 +8,7 @@ import { groupMilestones, projectMilestones } from '../milestones/milestone-oper
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import type { Issue } from './issue.ts'
+import { pageOfIssues } from './issue-list-store.ts'
 import {
   createIssue,
   getProjectIssue,
@@ -17,7 +18,6 @@ import {
   removeIssue,
   updateIssue,
 } from './issue-operations.ts'
-import { pageOfIssues } from './issue-store.ts'
 
 let world: World
 let planner: User

@@ -1,6 +1,15 @@
 import { z } from 'zod'
-import { clearable, day } from '../kit/parameter-schemas.ts'
-import { type Issuable, type IssuableFilter, idOrNoneOrAny, issuableFilterInput, type NoneOrAny } from './issuable.ts'
+import { clearable, day, dayOrInstant } from '../kit/parameter-schemas.ts'
+import {
+  type Issuable,
+  type IssuableFilter,
+  idOrNoneOrAny,
+  issuableFilterInput,
+  moreIssuableFilterInput,
+  type NoneOrAny,
+  negatedIssuableInput,
+  unitedIssuableInput,
+} from './issuable.ts'
 
 export const issueStates = ['opened', 'closed'] as const
 export type IssueState = (typeof issueStates)[number]
@@ -24,6 +33,8 @@ export interface IssueStateEvent {
 
 /** Beyond those of merge requests. */
 export const issueFields = {
+  /** There is no other kind here. */
+  issueType: z.enum(['issue']).optional(),
   confidential: clearable(z.boolean()),
   dueDate: clearable(day),
   /** Of a column of 32 bits. */
@@ -31,7 +42,26 @@ export const issueFields = {
 }
 
 export const issueOrders = ['created_at', 'updated_at', 'title', 'label_priority', 'due_date', 'weight'] as const
-export type IssueOrder = (typeof issueOrders)[number]
+/**
+ * `priority`: by the due date of the milestone, then by the labels. `id` is also what is left of an order by what no issue
+ * has yet, or all have alike.
+ */
+const listingOrders = [...issueOrders, 'closed_at', 'milestone_due', 'priority', 'id'] as const
+export type IssueOrder = (typeof listingOrders)[number]
+
+/** Kinds of issues of the platform; all of ours are of the first. */
+export const issueTypes = [
+  'issue',
+  'incident',
+  'task',
+  'ticket',
+  'test_case',
+  'requirement',
+  'objective',
+  'key_result',
+  'epic',
+] as const
+const types = z.array(z.enum(issueTypes)).max(issueTypes.length)
 
 /** Parameters of every list of issues, to be spread into its input. */
 export const issueFilterInput = {
@@ -43,6 +73,30 @@ export const issueFilterInput = {
   orderBy: z.enum(issueOrders).default('created_at'),
 }
 
+const { scope: _scope, sort, ...sharedFilterInput } = issuableFilterInput
+
+/** Which of the issues of many projects or groups at once are wanted. */
+export const issuesOfEachFilter = {
+  state: z.enum([...issueStates, 'all']).default('all'),
+  ...sharedFilterInput,
+  ...moreIssuableFilterInput,
+  assigneeUsername: z.array(z.string().max(255)).max(100).optional(),
+  confidential: z.boolean().optional(),
+  dueAfter: dayOrInstant.optional(),
+  dueBefore: dayOrInstant.optional(),
+  types: types.optional(),
+  not: z.object({ ...negatedIssuableInput, types: types.optional(), assigneeId: z.int().optional() }).optional(),
+  or: z.object(unitedIssuableInput).optional(),
+}
+
+export const issuesOfEachInput = z.object({
+  ...issuesOfEachFilter,
+  nonArchived: z.boolean().default(true),
+  withSubgroups: z.boolean().default(false),
+  orderBy: z.enum(listingOrders).default('created_at'),
+  sort: sort.default('desc'),
+})
+
 /** Which issues are wanted, of those that the actor may see, and in which order. */
 export interface IssueFilter extends IssuableFilter {
   readonly state?: IssueState | 'all' | undefined
@@ -50,6 +104,11 @@ export interface IssueFilter extends IssuableFilter {
   readonly assigneeUsername?: readonly string[] | undefined
   readonly confidential?: boolean | undefined
   readonly weight?: number | NoneOrAny | undefined
+  /** Days; an issue without a due date is left out. */
+  readonly dueAfter?: string | undefined
+  readonly dueBefore?: string | undefined
+  readonly types?: readonly (typeof issueTypes)[number][] | undefined
+  readonly not?: z.output<typeof issuesOfEachInput>['not']
   /** Default: `created_at`. Those without the value come last. */
   readonly orderBy?: IssueOrder | undefined
 }

@@ -4,10 +4,11 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 /**
  * Whether one of the columns holds the text, in any letter case; `%` and `_` in the text stand for themselves.
  *
- * @param columns may name their table: `users.name`
+ * @param columns may name their table: `users.name`; of no column at all, none does
  */
 export function containsText(columns: readonly string[], text: string): RawBuilder<SqlBool> {
   const pattern = foldedSql(sql`${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
+  if (columns.length === 0) return sql<SqlBool>`1 = 0`
   const hits = columns.map((column) => sql<SqlBool>`${foldedSql(sql.ref(column))} like ${pattern} escape '\\'`)
   return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
 }
@@ -16,4 +17,17 @@ export function containsText(columns: readonly string[], text: string): RawBuild
 export function containsWords(columns: readonly string[], text: string | undefined): RawBuilder<SqlBool>[] {
   const words = text?.split(/\s+/).filter((word) => word !== '') ?? []
   return words.map((word) => containsText(columns, word))
+}
+
+/** How near one of the columns comes to the text: 2 when it is the text, 1 when it begins with it, else 0; in any letter case. */
+export function nearnessTo(columns: readonly string[], text: string): RawBuilder<number> {
+  const wanted = foldedSql(sql`${text}`)
+  const start = foldedSql(sql`${`${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
+  const some = (test: (column: RawBuilder<string>) => RawBuilder<SqlBool>) =>
+    sql.join(
+      columns.map((column) => test(foldedSql(sql.ref(column)))),
+      sql` or `,
+    )
+  return sql<number>`case when ${some((column) => sql`${column} = ${wanted}`)} then 2
+    when ${some((column) => sql`${column} like ${start} escape '\\'`)} then 1 else 0 end`
 }

@@ -1,6 +1,7 @@
 import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { Kysely, Transaction } from 'kysely'
+import type { SpamCheck } from '../spam/spam-check.ts'
 import type { ActingUser } from '../users/user.ts'
 import type { DomainEvent, EventListener } from './event.ts'
 import type { CoreTables } from './tables.ts'
@@ -14,6 +15,8 @@ export interface Core {
   readonly settings: CoreSettings
   /** In this order. */
   readonly listeners?: readonly EventListener[]
+  /** Default: nothing is taken for spam. */
+  readonly spamCheck?: SpamCheck
 }
 
 export interface CoreSettings {

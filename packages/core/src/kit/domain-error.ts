@@ -51,6 +51,12 @@ export type Failure =
   | { readonly code: 'changed_since' }
   /** Well said, but it cannot be done with what there is. */
   | { readonly code: 'impossible'; readonly message: string }
+  /** Taken for spam, and discarded; with a challenge, whoever solves it may send it again. */
+  | {
+      readonly code: 'spam'
+      readonly what: string
+      readonly challenge?: { readonly siteKey: string; readonly spamLogId: number }
+    }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
   /** The database cannot be reached, or too many want to write to it; nothing has changed. */
   | { readonly code: 'unavailable'; readonly retryAfterSeconds: number }

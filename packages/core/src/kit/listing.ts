@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Reading } from './context.ts'
 import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, refOf } from './page.ts'
 import type { CoreTables } from './tables.ts'
@@ -29,6 +29,8 @@ export interface Listing<Item> {
   pages(request: ListingRequest): Promise<readonly ListingPage<Item>[]>
   /** At most `most` and one more of each. */
   counts(most: number): Promise<readonly number[]>
+  /** Over each whole list, of what the listing was made to add up under that name. */
+  sums(name: string): Promise<readonly number[]>
 }
 
 /** One of the lists of a listing. */
@@ -48,6 +50,8 @@ interface ListingOptions<Row, Item> {
   readonly order: readonly KeysetColumn<Row>[]
   /** In the same order; told of the rows of all the lists at once. */
   readonly itemsOf: (rows: readonly Row[]) => Promise<readonly Item[]> | readonly Item[]
+  /** What can be added up, by name. */
+  readonly sums?: Readonly<Record<string, RawBuilder<unknown>>>
 }
 
 /** So many lists are fetched by one statement, which SQLite would take up to 500 of. */
@@ -60,7 +64,7 @@ const LISTS_PER_STATEMENT = 200
 export function listingOf<From extends keyof CoreTables, Row, Item>(
   { db }: Reading,
   queries: readonly Query<From, Row>[],
-  { order, itemsOf }: ListingOptions<Row, Item>,
+  { order, itemsOf, sums = {} }: ListingOptions<Row, Item>,
 ): Listing<Item> {
   return {
     async pages({ first, last, after, before }) {
@@ -98,6 +102,14 @@ export function listingOf<From extends keyof CoreTables, Row, Item>(
       const lists = await rowsOfEach<{ total: number }>(db, counted as never)
       return lists.map(([row]) => Number(row?.total ?? 0))
     },
+
+    async sums(name) {
+      const added = queries.map((query) =>
+        query.clearSelect().select(sql<number | null>`sum(${sums[name] ?? sql`0`})`.as('total')),
+      )
+      const lists = await rowsOfEach<{ total: number | null }>(db, added as never)
+      return lists.map(([row]) => Number(row?.total ?? 0))
+    },
   }
 }
 
@@ -120,6 +132,9 @@ export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): List
     },
     async counts(most) {
       return lists.map(({ length }) => Math.min(length, most + 1))
+    },
+    async sums() {
+      return lists.map(() => 0)
     },
   }
 }
@@ -150,7 +165,7 @@ function ordered<From extends keyof CoreTables, Row>(
 }
 
 /** The rows of each query in its own order, by one statement. */
-async function rowsOfEach<Row>(db: Reading['db'], queries: readonly Query<never, Row>[]): Promise<Row[][]> {
+export async function rowsOfEach<Row>(db: Reading['db'], queries: readonly Query<never, Row>[]): Promise<Row[][]> {
   if (queries.length === 1) return [await queries[0]!.execute()]
   const lists = queries.map((): Row[] => [])
   for (let from = 0; from < queries.length; from += LISTS_PER_STATEMENT) {

@@ -4,8 +4,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
-import { listedEach } from '../kit/listing.ts'
-import { batchQuery, command, query } from '../kit/operation.ts'
+import { command, query } from '../kit/operation.ts'
 import type { namespaceRef } from '../kit/parameter-schemas.ts'
 import { getProject } from '../projects/project-store.ts'
 import {
@@ -13,12 +12,11 @@ import {
   type Label,
   labelFaults,
   labelInput,
-  labelsOfEachInput,
   listLabelsInput,
   removeLabelInput,
   updateLabelInput,
 } from './label.ts'
-import { deleteLabel, findLabel, insertLabel, labelListing, pageOfLabels, updateLabel } from './label-store.ts'
+import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
 
 /** Labels of groups and of projects differ in nothing but whose they are. */
 export const groupLabels = labelsOf('Group', (reading, { parent }) => getGroup(reading, parent))
@@ -36,14 +34,6 @@ function labelsOf(
       const { search, includeAncestorGroups: withInherited } = input
       return pageOfLabels(context, { subject: context.subject, withInherited, search }, input)
     }),
-
-    listEach: batchQuery(
-      { name: `list${owner}LabelsOfEach`, input: labelsOfEachInput, permission: 'read_label' },
-      async (context, subjects: readonly Subject[], { includeAncestorGroups: withInherited, ...filter }) => {
-        const filters = subjects.map((one) => ({ ...filter, subject: one, withInherited }))
-        return listedEach(labelListing(context, filters), subjects.length)
-      },
-    ),
 
     get: query({ name: `get${owner}Label`, input: labelInput, ...reads }, (context, input) =>
       getLabel(context, context.subject, input.labelId, input.includeAncestorGroups),

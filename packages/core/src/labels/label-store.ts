@@ -1,7 +1,9 @@
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Subject } from '../access/subject.ts'
+import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
+import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
@@ -29,6 +31,8 @@ interface LabelsTable {
 export interface LabelScope {
   readonly subject: Subject
   readonly withInherited: boolean
+  /** Of a group: with those of what lies in it, as far as it may be seen. */
+  readonly below?: { readonly withGroups: boolean; readonly withProjects: boolean }
 }
 
 export interface LabelFilter extends LabelScope {
@@ -38,18 +42,23 @@ export interface LabelFilter extends LabelScope {
   readonly searchIn?: readonly ('name' | 'description')[] | undefined
   /** Exactly. */
   readonly title?: string | undefined
+  /** No label is. */
+  readonly archived?: boolean | undefined
 }
 
 /** By name. */
 export async function pageOfLabels(reading: Reading, filter: LabelFilter, page: PageRequest): Promise<Page<Label>> {
-  return mapPage(await pageOf(reading, wantedLabels(reading, filter).orderBy('name').orderBy('id'), page), labelOf)
+  return mapPage(
+    await pageOf(reading, wantedLabels(reading, undefined, filter).orderBy('name').orderBy('id'), page),
+    labelOf,
+  )
 }
 
 /** By name, those of each filter. */
-export const labelListing = (reading: Reading, filters: readonly LabelFilter[]): Listing<Label> =>
+export const labelListing = (reading: Reading, actor: Actor, filters: readonly LabelFilter[]): Listing<Label> =>
   listingOf(
     reading,
-    filters.map((filter) => wantedLabels(reading, filter)),
+    filters.map((filter) => wantedLabels(reading, actor, filter)),
     {
       order: [
         { column: 'name', key: 'name', direction: 'asc' },
@@ -59,9 +68,14 @@ export const labelListing = (reading: Reading, filters: readonly LabelFilter[]):
     },
   )
 
-function wantedLabels(reading: Reading, { title, search, searchIn = ['name', 'description'], ...scope }: LabelFilter) {
-  return labelsIn(reading, scope)
+function wantedLabels(
+  reading: Reading,
+  actor: Actor,
+  { title, search, searchIn = ['name', 'description'], archived = false, ...scope }: LabelFilter,
+) {
+  return labelsIn(reading, scope, actor)
     .selectAll()
+    .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }
@@ -125,14 +139,56 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   return ids
 }
 
-const labelsIn = ({ db }: Reading, { subject, withInherited }: LabelScope) =>
-  db.selectFrom('labels').where((eb) => {
+/** The nearest one of that name for each, with those of the groups above. */
+export async function findLabelOfEach(
+  { db }: Reading,
+  subjects: readonly Subject[],
+  name: string,
+): Promise<(Label | undefined)[]> {
+  const rows = await db
+    .selectFrom('labels')
+    .selectAll()
+    .where('name', '=', name)
+    .where((eb) =>
+      eb.or([
+        eb('group_id', 'in', [NONE, ...new Set(subjects.flatMap(({ groupIds }) => groupIds))]),
+        eb('project_id', 'in', [NONE, ...subjects.flatMap(({ kind, id }) => (kind === 'project' ? id : []))]),
+      ]),
+    )
+    .orderBy('id')
+    .execute()
+  return subjects.map(({ kind, id, groupIds }) => {
+    const own = rows.find((row) => kind === 'project' && row.project_id === id)
+    const row = own ?? rows.find(({ group_id }) => group_id !== null && groupIds.includes(group_id))
+    return row && labelOf(row)
+  })
+}
+
+/** No group or project, so that a list of ids is never empty. */
+const NONE = 0
+
+function labelsIn(reading: Reading, { subject, withInherited, below }: LabelScope, actor?: Actor) {
+  const { db } = reading
+  return db.selectFrom('labels').where((eb) => {
     const groupIds = withInherited ? [...subject.groupIds] : subject.kind === 'group' ? [subject.id] : []
+    const lineage = lineageOf(subject.groupIds)
+    const groupsBelow = db.selectFrom('groups').select('groups.id').where('groups.lineage', 'like', `${lineage}_%`)
+    const projectsIn = db
+      .selectFrom('projects')
+      .select('projects.id')
+      .where('projects.lineage', 'like', below?.withGroups ? `${lineage}%` : lineage)
     return eb.or([
       ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
       ...(subject.kind === 'project' ? [eb('project_id', '=', subject.id)] : []),
+      ...(below?.withGroups
+        ? [eb('group_id', 'in', groupsBelow.where(allowedInGroup(reading, actor, 'read_label')))]
+        : []),
+      ...(below?.withProjects
+        ? [eb('project_id', 'in', projectsIn.where(allowedInProject(reading, actor, 'read_label')))]
+        : []),
     ])
   })
+}
 
 const columnsOf = ({ name, color, description, priority }: LabelDraft) => ({
   name,
@@ -141,7 +197,7 @@ const columnsOf = ({ name, color, description, priority }: LabelDraft) => ({
   priority: priority ?? null,
 })
 
-const labelOf = (row: Selectable<LabelsTable>): Label => ({
+export const labelOf = (row: Selectable<LabelsTable>): Label => ({
   id: row.id,
   groupId: row.group_id ?? undefined,
   projectId: row.project_id ?? undefined,
@@ -149,4 +205,5 @@ const labelOf = (row: Selectable<LabelsTable>): Label => ({
   color: row.color,
   description: row.description ?? undefined,
   priority: row.priority ?? undefined,
+  createdAtMs: row.created_at_ms,
 })

@@ -1,4 +1,4 @@
-import { World } from '@penstock/testkit'
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Group } from '../groups/group.ts'
@@ -55,6 +55,7 @@ test('it is had by its id or its name, changed, and deleted', async () => {
     color: '#d9534f',
     description: undefined,
     priority: undefined,
+    createdAtMs: WORLD_BEGINS_MS,
   })
   expect(await world.perform(planner, projectLabels.get, { parent: tools.id, labelId: 'defect' })).toEqual(renamed)
   expect(await world.perform(planner, projectLabels.get, { parent: tools.id, labelId: id })).toEqual(renamed)

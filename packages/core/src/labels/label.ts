@@ -15,6 +15,7 @@ export interface Label {
   readonly description: string | undefined
   /** The lower, the more urgent; `undefined`: comes after all others. */
   readonly priority: number | undefined
+  readonly createdAtMs: number
 }
 
 /** Of labels that come into being by being put on something. */
@@ -54,12 +55,23 @@ export const listLabelsInput = z.object({
 })
 
 /** Of many groups or projects at once. */
-export const labelsOfEachInput = z.object({
+const labelsOfEach = {
   title: z.string().max(255).optional(),
   search: z.string().max(255).optional(),
   searchIn: z.array(z.enum(['name', 'description'])).optional(),
   includeAncestorGroups: z.boolean().default(false),
+  archived: z.boolean().default(false),
+}
+export const labelsOfEachInput = z.object(labelsOfEach)
+
+/** Of groups also those of what lies in them: of the projects, and of the groups below with theirs. */
+export const labelsOfEachGroupInput = z.object({
+  ...labelsOfEach,
+  includeDescendantGroups: z.boolean().default(false),
+  onlyGroupLabels: z.boolean().default(false),
 })
+
+export const labelOfEachInput = z.object({ title: z.string().max(255) })
 
 export const labelInput = z.object({ ...parent, labelId: labelRef, ...withInherited })
 
@@ -110,3 +122,14 @@ export function labelFaults({ name, color }: { name?: string | undefined; color?
 }
 
 const colorForm = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
+
+/** What text is easier to read on it: light, where its luma is dark. */
+export function textColorOn(color: string): '#FFFFFF' | '#1F1E24' {
+  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1)
+  const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as [
+    number,
+    number,
+    number,
+  ]
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 150 ? '#FFFFFF' : '#1F1E24'
+}

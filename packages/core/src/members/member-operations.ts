@@ -8,13 +8,16 @@ import { findGroup, getGroup } from '../groups/group-store.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { command, freeCommand, query } from '../kit/operation.ts'
+import { listedEach } from '../kit/listing.ts'
+import { batchQuery, command, freeBatchQuery, freeCommand, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
-import { clearable, day, namespaceRef } from '../kit/parameter-schemas.ts'
+import { clearable, day, dayOrInstant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { getProject } from '../projects/project-store.ts'
+import type { User } from '../users/user.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
 import { type Member, roleNames } from './member.ts'
+import { memberListing, membershipListing, membersOfEachInput } from './member-list-store.ts'
 import {
   deleteMember,
   deleteMembersBelow,
@@ -24,6 +27,9 @@ import {
   setMember,
   updateMemberRow,
 } from './member-store.ts'
+
+/** At once. */
+const MOST_CHANGED = 100
 
 /** In the names of operations. */
 const namesOfReach = { direct: 'Direct', inherited: 'Inherited' } as const satisfies Record<Reach, string>
@@ -66,6 +72,12 @@ function membersOf(
   return {
     list: list('direct'),
     listAll: list('inherited'),
+    /** Of each of many, in the ways that are named: by default its own and those of the groups above. */
+    listEach: batchQuery(
+      { name: `list${owner}MembersOfEach`, input: membersOfEachInput, permission: 'read_members' },
+      async (context, subjects: readonly Subject[], input) =>
+        listedEach(memberListing(context, context.actor, subjects, input), subjects.length),
+    ),
     show: show('direct'),
     showAll: show('inherited'),
 
@@ -113,17 +125,33 @@ function membersOf(
         input: one.extend({ accessLevel: accessLevelInput, expiresAt: clearable(day) }),
         ...writes,
       },
-      async (tx, { userId, accessLevel: level, expiresAt: wanted }): Promise<Member> => {
+      async (tx, { userId, ...change }): Promise<Member> => {
         const before = await getMember(tx, tx.subject, userId, 'direct')
+        return changed(tx, tx.subject, await standingOf(tx, tx.actor, tx.subject), before, change)
+      },
+    ),
+
+    /** All of them, or none. */
+    updateMany: command(
+      {
+        name: `update${owner}Members`,
+        input: z.object({
+          parent: namespaceRef,
+          userIds: z.array(z.int()).max(MOST_CHANGED),
+          accessLevel: accessLevelInput,
+          expiresAt: clearable(dayOrInstant),
+        }),
+        ...writes,
+      },
+      async (tx, { userIds, ...change }): Promise<readonly Member[]> => {
         const standing = await standingOf(tx, tx.actor, tx.subject)
-        requireNotAbove(standing, before.level)
-        requireNotAbove(standing, level)
-        const expiresAt = wanted === undefined ? before.expiresAt : (wanted ?? undefined)
-        if (level < accessLevels.owner || expiresAt !== undefined) await requireDispensable(tx, tx.subject, before)
-        await requireGood(tx, tx.subject, userId, level, wanted ?? undefined)
-        await updateMemberRow(tx, tx.subject, userId, { level, expiresAt })
-        await record(tx, tx.subject, 'member.updated', userId, { from: before.level, level })
-        return getMember(tx, tx.subject, userId, 'direct')
+        const members: Member[] = []
+        for (const userId of new Set(userIds)) {
+          const before = await findMember(tx, tx.subject, userId, 'direct')
+          if (before === undefined) throw invalid({ base: ['Only the roles of direct members can be changed'] })
+          members.push(await changed(tx, tx.subject, standing, before, change))
+        }
+        return members
       },
     ),
 
@@ -144,6 +172,31 @@ function membersOf(
       },
     ),
   }
+}
+
+/** In groups or in projects, as far as the actor may see the members of those. */
+export const listMembershipsOfEach = freeBatchQuery(
+  { name: 'listMembershipsOfEach', input: z.object({ where: z.enum(['groups', 'projects']) }) },
+  async (context, users: readonly User[], { where }) =>
+    listedEach(membershipListing(context, context.actor, users, where), users.length),
+)
+
+async function changed(
+  tx: OperationContext & Tx,
+  subject: Subject,
+  standing: Standing,
+  before: Member,
+  { accessLevel: level, expiresAt: wanted }: { accessLevel: AccessLevel; expiresAt?: string | null | undefined },
+): Promise<Member> {
+  const userId = before.user.id
+  requireNotAbove(standing, before.level)
+  requireNotAbove(standing, level)
+  const expiresAt = wanted === undefined ? before.expiresAt : (wanted ?? undefined)
+  if (level < accessLevels.owner || expiresAt !== undefined) await requireDispensable(tx, subject, before)
+  await requireGood(tx, subject, userId, level, wanted ?? undefined)
+  await updateMemberRow(tx, subject, userId, { level, expiresAt })
+  await record(tx, subject, 'member.updated', userId, { from: before.level, level })
+  return getMember(tx, subject, userId, 'direct')
 }
 
 async function getMember(reading: Reading, subject: Subject, userId: number, reach: Reach): Promise<Member> {

@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import {
   insertMember,
   isGivenIn,
   isInForce,
+  type MemberCondition,
   type MemberDraft,
   type MembersTable,
   type Reach,
@@ -14,6 +15,7 @@ import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
 
@@ -53,8 +55,14 @@ export async function findMember(
   return (await membersOfRows(reading, rows))[0]
 }
 
-function membersOf(reading: Reading, subject: Subject, reach: Reach) {
-  const given = reading.db.selectFrom('members').where(isInForce(reading)).where(isGivenIn(subject, reach))
+const membersOf = (reading: Reading, subject: Subject, reach: Reach) => bestOf(reading, isGivenIn(subject, reach))
+
+/** Memberships in force; of those of one user, the highest. */
+export function bestOf(
+  reading: Reading,
+  isGiven: MemberCondition,
+): SelectQueryBuilder<CoreTables, 'members', Selectable<MembersTable>> {
+  const given = reading.db.selectFrom('members').where(isInForce(reading)).where(isGiven)
   // Of the roles of one user, the highest; of equal ones, the last given.
   const best = given
     .select(({ fn }) => [
@@ -73,12 +81,13 @@ function membersOf(reading: Reading, subject: Subject, reach: Reach) {
     .where('members.id', 'in', (eb) => eb.selectFrom(best).select('best.best_id').where('best.place', '=', 1))
 }
 
-async function membersOfRows(reading: Reading, rows: readonly Selectable<MembersTable>[]): Promise<Member[]> {
+export async function membersOfRows(reading: Reading, rows: readonly Selectable<MembersTable>[]): Promise<Member[]> {
   const users = await findUsers(
     reading,
     rows.flatMap((row) => [row.user_id, row.created_by_id ?? []].flat()),
   )
   return rows.map((row) => ({
+    id: row.id,
     user: users.get(row.user_id)!,
     level: row.access_level as AccessLevel,
     expiresAt: row.expires_at ?? undefined,
@@ -133,19 +142,60 @@ export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: G
 }
 
 /** Whether anybody owns the group for good, by a role in it or above it, but for the role of the user in just that one. */
-export async function hasOtherOwner({ db }: Reading, { id, groupIds }: Group, userId: number): Promise<boolean> {
-  const row = await db
+export async function hasOtherOwner(reading: Reading, group: Group, userId: number): Promise<boolean> {
+  return (await groupsWithOtherOwner(reading, [group], userId)).has(group.id)
+}
+
+/** Ids of those of the groups that anybody owns for good, as `hasOtherOwner` says. */
+export async function groupsWithOtherOwner(
+  { db }: Reading,
+  groups: readonly Group[],
+  userId: number,
+): Promise<ReadonlySet<number>> {
+  if (groups.length === 0) return new Set()
+  const owners = await db
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
-    .select('members.id')
-    .where('members.group_id', 'in', [...groupIds])
+    .select(['members.group_id', sql<number>`max(case when members.user_id = ${userId} then 0 else 1 end)`.as('other')])
+    .where('members.group_id', 'in', [...new Set(groups.flatMap(({ groupIds }) => groupIds))])
     .where('members.access_level', '=', accessLevels.owner)
     .where('members.expires_at', 'is', null)
     .where('users.is_bot', '=', 0)
-    .where((eb) => eb.or([eb('members.user_id', '!=', userId), eb('members.group_id', '!=', id)]))
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+    .groupBy('members.group_id')
+    .execute()
+  const isOwnedByOther = new Map(owners.map((row) => [row.group_id, Number(row.other) === 1]))
+  const isOwned = ({ id, groupIds }: Group) =>
+    groupIds.some((groupId) => isOwnedByOther.get(groupId) ?? false) ||
+    groupIds.some((groupId) => groupId !== id && isOwnedByOther.has(groupId))
+  return new Set(groups.filter(isOwned).map(({ id }) => id))
+}
+
+/** The roles that the user was given in just those, by `group:16` or `project:5`. */
+export async function ownLevels(
+  reading: Reading,
+  userId: number,
+  subjects: readonly Subject[],
+): Promise<ReadonlyMap<string, AccessLevel>> {
+  const idsOf = (kind: Subject['kind']) => [...new Set(subjects.flatMap((each) => (each.kind === kind ? each.id : [])))]
+  const rows = await reading.db
+    .selectFrom('members')
+    .select(['group_id', 'project_id', 'access_level'])
+    .where('user_id', '=', userId)
+    .where(isInForce(reading))
+    .where((eb) => {
+      const [groupIds, projectIds] = [idsOf('group'), idsOf('project')]
+      return eb.or([
+        ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
+        ...(projectIds.length > 0 ? [eb('project_id', 'in', projectIds)] : []),
+      ])
+    })
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.group_id === null ? `project:${row.project_id}` : `group:${row.group_id}`,
+      row.access_level as AccessLevel,
+    ]),
+  )
 }
 
 /** Whether a group at the top has no other owner. */

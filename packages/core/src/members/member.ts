@@ -3,6 +3,8 @@ import type { User } from '../users/user.ts'
 
 /** A user's role in one group or project. */
 export interface Member {
+  /** Of the membership. */
+  readonly id: number
   readonly user: User
   readonly level: AccessLevel
   /** `YYYY-MM-DD`; ends at the beginning of that day. */

@@ -1,31 +1,28 @@
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { can } from '../access/can.ts'
-import { requirePermission, standingOf } from '../access/subject.ts'
+import { requirePermission } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import { issuableChanges, issuableFields, issuableTitle, people, scopeOf } from '../issues/issuable.ts'
-import { milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
-import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
-import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
-import type { DomainEvent } from '../kit/event.ts'
+import { issuableTitle, scopeOf } from '../issues/issuable.ts'
+import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
+import type { Reading } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
 import { command, freeQuery, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
-import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
-import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
-import { branchName, type MergeRequest, type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
+import { branchName, type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
 import {
-  deleteMergeRequest,
-  findMergeRequest,
-  findOpenIid,
-  insertMergeRequest,
-  type MergeRequestDraft,
-  mergeRequestTables,
-  pageOfMergeRequests,
-  setMergeRequestState,
-  updateMergeRequestRow,
-} from './merge-request-store.ts'
+  changeMergeRequest,
+  changes,
+  eventOf,
+  fields,
+  getMergeRequest,
+  getOneToUpdate,
+  requireOwnBranches,
+  setReviewers,
+} from './merge-request-changes.ts'
+import { pageOfMergeRequests } from './merge-request-list-store.ts'
+import { deleteMergeRequest, insertMergeRequest, mergeRequestTables } from './merge-request-store.ts'
 
 const inProject = { project: namespaceRef }
 const oneMergeRequest = { ...inProject, mergeRequestIid: z.int() }
@@ -81,13 +78,6 @@ export const getProjectMergeRequest = query(
   (context, { mergeRequestIid }) => getMergeRequest(context, context.actor, context.subject, mergeRequestIid),
 )
 
-const fields = {
-  ...issuableFields,
-  reviewerIds: people,
-  squash: clearable(z.boolean()),
-  removeSourceBranch: clearable(z.boolean()),
-}
-
 export const createMergeRequest = command(
   {
     name: 'createMergeRequest',
@@ -127,12 +117,6 @@ export const createMergeRequest = command(
   },
 )
 
-const changes = {
-  title: issuableTitle.optional(),
-  targetBranch: branchName.optional(),
-  ...fields,
-  ...issuableChanges,
-}
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
 export const updateMergeRequest = command(
@@ -146,35 +130,7 @@ export const updateMergeRequest = command(
     permission: 'read_merge_request',
     subject,
   },
-  async (tx, input) => {
-    const project = tx.subject
-    const before = await getMergeRequest(tx, tx.actor, project, input.mergeRequestIid)
-    await requireUpdater(tx, project, before)
-    const draft = {
-      title: input.title ?? before.title,
-      description: input.description === undefined ? before.description : (input.description ?? undefined),
-      targetBranch: input.targetBranch ?? before.targetBranch,
-      isDiscussionLocked: input.discussionLocked ?? before.isDiscussionLocked,
-      isSquashed: input.squash ?? before.isSquashed,
-      removesSourceBranch: input.removeSourceBranch ?? before.removesSourceBranch,
-      milestoneId: await milestoneIdAfter(tx, project, input.milestoneId, before),
-    }
-    const state = stateAfter(before, input.stateEvent)
-    const isRetargeted = draft.targetBranch !== before.targetBranch
-    if (state === 'opened' || (isRetargeted && before.state === 'opened' && state === undefined)) {
-      await requireOwnBranches(tx, project, { ...draft, sourceBranch: before.sourceBranch })
-    }
-    const isSortedAnew = await setMetadata(tx, mergeRequestTables, project, before.id, input, before)
-    const isReviewedAnew = await setReviewers(tx, project, before.id, input.reviewerIds)
-    const isRewritten = isSortedAnew || isReviewedAnew || !isDeepStrictEqual(draft, draftOf(before))
-    if (isRewritten) await updateMergeRequestRow(tx, before.id, draft)
-    if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
-    if (!isRewritten && state === undefined) return before
-    const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
-    if (isRewritten) await tx.recordEvent(eventOf('updated', mergeRequest))
-    if (state !== undefined) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', mergeRequest))
-    return mergeRequest
-  },
+  async (tx, input) => changeMergeRequest(tx, await getOneToUpdate(tx, input), input),
 )
 
 export const removeMergeRequest = command(
@@ -192,65 +148,3 @@ const filterOf = <Input extends MergeRequestFilter & { readonly wip?: 'yes' | 'n
   ...input,
   draft: input.draft ?? (input.wip === undefined ? undefined : input.wip === 'yes'),
 })
-
-/** What is merged stays so. `undefined`: as it is. */
-function stateAfter({ state }: MergeRequest, event: 'close' | 'reopen' | undefined) {
-  if (event === 'close' && state === 'opened') return 'closed'
-  if (event === 'reopen' && state === 'closed') return 'opened'
-  return undefined
-}
-
-const draftOf = (mergeRequest: MergeRequest): MergeRequestDraft => ({
-  title: mergeRequest.title,
-  description: mergeRequest.description,
-  targetBranch: mergeRequest.targetBranch,
-  isDiscussionLocked: mergeRequest.isDiscussionLocked,
-  isSquashed: mergeRequest.isSquashed,
-  removesSourceBranch: mergeRequest.removesSourceBranch,
-  milestoneId: mergeRequest.milestone?.id,
-})
-
-/** @throws DomainError `conflict`, for one branch with itself, and where another is open for the same two */
-async function requireOwnBranches(
-  tx: Tx,
-  project: Project,
-  branches: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
-): Promise<void> {
-  if (branches.sourceBranch === branches.targetBranch) {
-    throw new DomainError({ code: 'conflict', reason: "You can't use same project/branch for source and target" })
-  }
-  const open = await findOpenIid(tx, project.id, branches)
-  if (open === undefined) return
-  const reason = `Another open merge request already exists for this source branch: !${open}`
-  throw new DomainError({ code: 'conflict', reason })
-}
-
-async function setReviewers(tx: Tx, project: Project, id: number, userIds: readonly number[] | undefined) {
-  if (userIds === undefined) return false
-  return setPeople(tx, mergeRequestTables, 'merge_request_reviewers', project, id, userIds)
-}
-
-/** @throws DomainError `not_found` */
-async function getMergeRequest(reading: Reading, actor: Actor, { id }: Project, iid: number): Promise<MergeRequest> {
-  const mergeRequest = await findMergeRequest(reading, actor, id, iid)
-  if (mergeRequest === undefined) throw notFound()
-  return mergeRequest
-}
-
-/**
- * Its author, its assignees, and whoever may update any.
- *
- * @throws DomainError `forbidden`
- * @see spec/rest-part2-details.md 9.2
- */
-async function requireUpdater(tx: Tx & OperationContext, project: Project, { author, assignees }: MergeRequest) {
-  if (can(await standingOf(tx, tx.actor, project), 'update_merge_request')) return
-  const isTheirs = [author, ...assignees].some((user) => user?.id === tx.actor!.id)
-  if (!isTheirs) throw forbidden()
-  await requirePermission(tx, project, 'update_own_merge_request')
-}
-
-function eventOf(what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed', item: MergeRequest): DomainEvent {
-  const { id, iid, projectId, title } = item
-  return { type: `merge_request.${what}`, objectId: id, projectId, details: { iid, title } }
-}

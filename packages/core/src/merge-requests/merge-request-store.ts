@@ -1,19 +1,9 @@
-import { type Generated, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
-import { allowedInProject } from '../access/visible-store.ts'
-import {
-  conditionsOf,
-  type IssuableTables,
-  issuablesOf,
-  labelPriorityOf,
-  personCondition,
-  userIdsByItem,
-} from '../issues/issuable-store.ts'
-import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { Generated, Selectable } from 'kysely'
+import type { IssuableTables } from '../issues/issuable-store.ts'
+import type { Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
-import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import { isDraftTitle, type MergeRequest, type MergeRequestFilter, type MergeRequestState } from './merge-request.ts'
+import { isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -54,34 +44,7 @@ export const mergeRequestTables = {
   assignees: 'merge_request_assignees',
 } as const satisfies IssuableTables
 
-type MergeRequestRow = Selectable<MergeRequestsTable> & { project_path: string; sha: string | null }
-
-/**
- * Of the merge requests that the actor may see.
- *
- * @see spec/rest-part2-details.md 8.9
- */
-export async function pageOfMergeRequests(
-  reading: Reading,
-  actor: Actor,
-  filter: MergeRequestFilter,
-  page: PageRequest,
-): Promise<Page<MergeRequest>> {
-  const rows = await pageOf(reading, ordered(wantedMergeRequests(reading, actor, filter), filter), page)
-  return { ...rows, items: await mergeRequestsOf(reading, rows.items) }
-}
-
-/** By its number in its project, if the actor may see it. */
-export async function findMergeRequest(
-  reading: Reading,
-  actor: Actor,
-  projectId: number,
-  iid: number,
-): Promise<MergeRequest | undefined> {
-  const rows = await wantedMergeRequests(reading, actor, { within: { projectId }, iids: [iid] }).execute()
-  const [mergeRequest] = await mergeRequestsOf(reading, rows)
-  return mergeRequest
-}
+export type MergeRequestRow = Selectable<MergeRequestsTable> & { project_path: string; sha: string | null }
 
 /** The number of the open one that would bring the same branch to the same branch. */
 export async function findOpenIid(
@@ -159,63 +122,6 @@ export async function deleteMergeRequest({ db }: Tx, id: number): Promise<void> 
   await db.deleteFrom('merge_requests').where('id', '=', id).execute()
 }
 
-function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
-  const { state = 'all', draft, sourceBranch, targetBranch, assigneeUsername, reviewerId, reviewerUsername } = filter
-  const isAssigned = (username: string) => personCondition(mergeRequestTables, 'merge_request_assignees', { username })
-  const reviews = (who: Parameters<typeof personCondition>[2]) =>
-    personCondition(mergeRequestTables, 'merge_request_reviewers', who)
-  return reading.db
-    .selectFrom('merge_requests')
-    .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
-    .selectAll('merge_requests')
-    .leftJoin('branch_tips', (join) =>
-      join
-        .onRef('branch_tips.project_id', '=', 'merge_requests.project_id')
-        .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
-    )
-    .select(['projects.full_path as project_path', 'branch_tips.sha'])
-    .where((eb) => eb.and(conditionsOf(mergeRequestTables, filter)))
-    .where(allowedInProject(reading, actor, 'read_merge_request'))
-    .$if(state !== 'all', (all) => all.where('merge_requests.state', '=', state as MergeRequestState))
-    .$if(draft !== undefined, (all) => all.where('merge_requests.is_draft', '=', Number(draft)))
-    .$if(sourceBranch !== undefined, (all) => all.where('merge_requests.source_branch', '=', sourceBranch!))
-    .$if(targetBranch !== undefined, (all) => all.where('merge_requests.target_branch', '=', targetBranch!))
-    .$if(assigneeUsername !== undefined, (all) => all.where(isAssigned(assigneeUsername!)))
-    .$if(reviewerId !== undefined, (all) => all.where(reviews(reviewerId!)))
-    .$if(reviewerUsername !== undefined, (all) => all.where(reviews({ username: reviewerUsername! })))
-}
-
-const columnsByOrder = { created_at: 'created_at_ms', updated_at: 'updated_at_ms', title: 'title' } as const
-
-function ordered(
-  query: SelectQueryBuilder<CoreTables, 'merge_requests' | 'projects', MergeRequestRow>,
-  { orderBy = 'created_at', sort = orderBy === 'label_priority' ? 'asc' : 'desc' }: MergeRequestFilter,
-) {
-  return orderBy === 'label_priority'
-    ? query.orderBy(labelPriorityOf(mergeRequestTables), sort).orderBy('merge_requests.id', 'desc')
-    : query.orderBy(sql.ref(`merge_requests.${columnsByOrder[orderBy]}`), sort).orderBy('merge_requests.id', sort)
-}
-
-async function mergeRequestsOf(reading: Reading, rows: readonly MergeRequestRow[]): Promise<MergeRequest[]> {
-  const ids = rows.map((row) => row.id)
-  const reviewers = await userIdsByItem(reading, mergeRequestTables, 'merge_request_reviewers', ids)
-  const otherIds = [...rows.map((row) => row.merged_by_id), ...[...reviewers.values()].flat()]
-  const { of, users } = await issuablesOf(reading, mergeRequestTables, rows, otherIds)
-  return rows.map((row) => ({
-    ...of(row),
-    isDraft: row.is_draft === 1,
-    state: row.state,
-    sourceBranch: row.source_branch,
-    targetBranch: row.target_branch,
-    sha: row.sha ?? undefined,
-    reviewers: (reviewers.get(row.id) ?? []).map((id) => users.get(id)!),
-    isSquashed: row.is_squashed === 1,
-    removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
-    mergedBy: users.get(row.merged_by_id ?? 0),
-    mergedAtMs: row.merged_at_ms ?? undefined,
-  }))
-}
-
 const columnsOf = (draft: MergeRequestDraft) => ({
   title: draft.title,
   is_draft: Number(isDraftTitle(draft.title)),
@@ -226,3 +132,20 @@ const columnsOf = (draft: MergeRequestDraft) => ({
   is_squashed: Number(draft.isSquashed),
   removes_source_branch: draft.removesSourceBranch === undefined ? null : Number(draft.removesSourceBranch),
 })
+
+/** The commits that the target branches name now, by `tipKey`. */
+export async function branchTipsOf(
+  { db }: Reading,
+  mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'targetBranch'>[],
+): Promise<ReadonlyMap<string, string>> {
+  if (mergeRequests.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('branch_tips')
+    .selectAll()
+    .where('project_id', 'in', [...new Set(mergeRequests.map(({ projectId }) => projectId))])
+    .where('name', 'in', [...new Set(mergeRequests.map(({ targetBranch }) => targetBranch))])
+    .execute()
+  return new Map(rows.map((row) => [tipKey(row.project_id, row.name), row.sha]))
+}
+
+export const tipKey = (projectId: number, branch: string): string => `${projectId}:${branch}`

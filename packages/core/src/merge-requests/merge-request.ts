@@ -5,8 +5,12 @@ import {
   idOrNoneOrAny,
   issuableFilterInput,
   issuableOrders,
+  moreIssuableFilterInput,
   type NoneOrAny,
+  negatedIssuableInput,
+  unitedIssuableInput,
 } from '../issues/issuable.ts'
+import { instant } from '../kit/parameter-schemas.ts'
 import type { User } from '../users/user.ts'
 
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
@@ -32,9 +36,29 @@ export interface MergeRequest extends Issuable {
 const BRANCH_CHARACTERS = 255
 export const branchName = z.string().trim().min(1).max(BRANCH_CHARACTERS)
 
-const draftMark = /^\s*(?:\[draft\]|\(draft\)|draft:)/i
+const draftMark = /^\s*(?:\[draft\]|\(draft\)|draft:)\s*/i
 /** `Draft: Retry`, `[Draft] Retry`, `(Draft) Retry` */
 export const isDraftTitle = (title: string): boolean => draftMark.test(title)
+
+/** The same title, so that it says whether it is a draft. */
+export function titleAsDraft(title: string, isDraft: boolean): string {
+  if (isDraft) return isDraftTitle(title) ? title : `Draft: ${title}`
+  let plain = title
+  while (isDraftTitle(plain)) plain = plain.replace(draftMark, '')
+  return plain
+}
+
+/** What stands in the way of a merge, as far as anybody looks: nothing looks into the branches. */
+export function mergeHindranceOf({ state, isDraft }: MergeRequest): 'not_open' | 'draft_status' | 'unchecked' {
+  if (state !== 'opened') return 'not_open'
+  return isDraft ? 'draft_status' : 'unchecked'
+}
+
+/** Its author and its assignees may change it, where they may change anything. */
+export const isTheirOwn = (
+  { author, assignees }: Pick<MergeRequest, 'author' | 'assignees'>,
+  userId: number | undefined,
+): boolean => userId !== undefined && [author, ...assignees].some((user) => user?.id === userId)
 
 /** Parameters of every list of merge requests, to be spread into its input. */
 export const mergeRequestFilterInput = {
@@ -51,8 +75,62 @@ export const mergeRequestFilterInput = {
   orderBy: z.enum(issuableOrders).default('created_at'),
 }
 
+const names = z.array(z.string().max(255)).max(100)
+
+/** What lists for many parents at once can ask for beyond that. */
+const moreMergeRequestFilterInput = {
+  ...moreIssuableFilterInput,
+  /** Everyone of them. */
+  assigneeUsernames: names.optional(),
+  mergedByUsername: z.string().max(255).optional(),
+  /** One of them. */
+  sourceBranches: names.optional(),
+  targetBranches: names.optional(),
+  mergedAfter: instant.optional(),
+  mergedBefore: instant.optional(),
+  not: z
+    .object({
+      ...negatedIssuableInput,
+      reviewerUsername: z.string().max(255).optional(),
+      sourceBranches: names.optional(),
+      targetBranches: names.optional(),
+    })
+    .optional(),
+  or: z
+    .object({
+      ...unitedIssuableInput,
+      /** One of the two. */
+      onlyReviewerUsername: z.string().max(255).optional(),
+      reviewers: z.enum(['none', 'any']).optional(),
+    })
+    .optional(),
+}
+
+/** Orders of the lists for many parents. Those without the value come last, but for `label_priority desc`. */
+export const mergeRequestOrders = [
+  ...issuableOrders,
+  'merged_at',
+  'closed_at',
+  'milestone_due',
+  /** When the milestone is due, then the priority of the labels. */
+  'priority',
+  /** Nobody can vote yet: the newest first, whichever way. */
+  'popularity',
+] as const
+export type MergeRequestOrder = (typeof mergeRequestOrders)[number]
+
+const { scope: _, ...filterInput } = mergeRequestFilterInput
+/** Of the lists for many parents. */
+export const mergeRequestsOfEachInput = z.object({
+  ...filterInput,
+  ...moreMergeRequestFilterInput,
+  orderBy: z.enum(mergeRequestOrders).default('created_at'),
+})
+
 /** Which merge requests are wanted, of those that the actor may see, and in which order. */
-export interface MergeRequestFilter extends IssuableFilter {
+export interface MergeRequestFilter
+  extends Omit<IssuableFilter, 'not' | 'or'>,
+    Partial<z.output<z.ZodObject<typeof moreMergeRequestFilterInput>>> {
   readonly state?: MergeRequestState | 'all' | undefined
   readonly assigneeUsername?: string | undefined
   readonly reviewerId?: number | NoneOrAny | undefined
@@ -61,5 +139,5 @@ export interface MergeRequestFilter extends IssuableFilter {
   readonly targetBranch?: string | undefined
   readonly draft?: boolean | undefined
   /** Default: `created_at`. */
-  readonly orderBy?: (typeof issuableOrders)[number] | undefined
+  readonly orderBy?: MergeRequestOrder | undefined
 }

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { accessLevels } from '../access/access-level.ts'
-import { levelIn } from '../access/membership.ts'
+import { levelsIn } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
@@ -19,8 +19,35 @@ export type MilestoneScope = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =
 export async function milestoneScope(
   context: Reading & { readonly actor: Actor },
   parent: Subject,
-  { ancestors, descendants }: { readonly ancestors: boolean; readonly descendants: boolean },
+  reach: MilestoneReach,
 ): Promise<MilestoneScope> {
+  return (await milestoneScopes(context, [parent], reach))[0]!
+}
+
+export interface MilestoneReach {
+  readonly ancestors: boolean
+  readonly descendants: boolean
+}
+
+/** Of many parents, in their order. */
+export async function milestoneScopes(
+  context: Reading & { readonly actor: Actor },
+  parents: readonly Subject[],
+  reach: MilestoneReach,
+): Promise<MilestoneScope[]> {
+  const { actor } = context
+  // Roles are inherited: whoever has one here need not be asked for it in each of what lies below.
+  const levelOf = reach.descendants && actor !== undefined ? await levelsIn(context, actor.id, parents) : undefined
+  return parents.map((parent) =>
+    scopeOf(context, parent, { ...reach, isMember: levelOf !== undefined && levelOf(parent) > accessLevels.minimal }),
+  )
+}
+
+function scopeOf(
+  context: Reading & { readonly actor: Actor },
+  parent: Subject,
+  { ancestors, descendants, isMember }: MilestoneReach & { readonly isMember: boolean },
+): MilestoneScope {
   const { db, actor } = context
   const own: MilestoneScope = (eb) => eb(parent.kind === 'group' ? 'group_id' : 'project_id', '=', parent.id)
   if (!ancestors && !descendants) return own
@@ -34,8 +61,6 @@ export async function milestoneScope(
   }
   if (descendants && parent.kind === 'group') {
     const within = `${lineageOf(parent.groupIds)}%`
-    // Roles are inherited: whoever has one here need not be asked for it in each of what lies below.
-    const isMember = actor !== undefined && (await levelIn(context, actor.id, parent)) > accessLevels.minimal
     const groupsBelow = groups.where('lineage', 'like', within)
     const projectsBelow = projects.where('lineage', 'like', within)
     parts.push(

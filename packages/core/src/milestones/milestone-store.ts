@@ -1,13 +1,22 @@
-import type { ExpressionBuilder, Generated, GeneratedAlways, Selectable } from 'kysely'
+import {
+  type ExpressionBuilder,
+  type Generated,
+  type GeneratedAlways,
+  type Selectable,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { Milestone, MilestoneFields, MilestoneParent, MilestoneState } from './milestone.ts'
+import type { Milestone, MilestoneFields, MilestoneOrder, MilestoneParent, MilestoneState } from './milestone.ts'
 import type { MilestoneScope } from './milestone-scope-store.ts'
 
 declare module '../kit/tables.ts' {
@@ -58,6 +67,7 @@ export async function findMilestones({ db }: Reading, ids: readonly number[]): P
 }
 
 export interface MilestoneFilter {
+  readonly ids?: readonly number[] | undefined
   readonly iids?: readonly number[] | undefined
   readonly state: MilestoneState | 'all'
   /** Exactly. */
@@ -91,9 +101,61 @@ export async function pageOfMilestones(
   return mapPage(await pageOf(reading, query, page), (row) => milestoneOf(row, parentOf(row)))
 }
 
+interface Ordering {
+  readonly orderBy: MilestoneOrder
+  readonly sort: 'asc' | 'desc'
+}
+
+/** One list for each scope. */
+export function milestoneListing(
+  reading: Reading,
+  scopes: readonly MilestoneScope[],
+  filter: MilestoneFilter,
+  ordering: Ordering,
+): Listing<Milestone> {
+  const { rank, value, order } = keysetOf(reading, ordering)
+  return listingOf<'milestones', ListedRow, Milestone>(
+    reading,
+    scopes.map((scope) =>
+      reading.db
+        .selectFrom('milestones')
+        .selectAll()
+        .select(parentPaths)
+        .select([rank.as('order_rank'), value.as('order_value')])
+        .where(scope)
+        .where((eb) => eb.and(conditionsOf(filter, eb))),
+    ),
+    { order, itemsOf: (rows) => rows.map((row) => milestoneOf(row, parentOf(row))) },
+  )
+}
+
+interface ListedRow extends RowWithPaths {
+  readonly order_rank: number
+  readonly order_value: unknown
+}
+
+function keysetOf({ nowMs }: Reading, { orderBy, sort }: Ordering) {
+  const isByDueDate = orderBy === 'due_date' || orderBy === 'expired_last_due_date'
+  const dueDate = sort === 'asc' ? sql`due_order` : sql`coalesce(due_date, '')`
+  const value = isByDueDate ? dueDate : sql.ref(orderBy === 'created_at' ? 'created_at_ms' : 'updated_at_ms')
+  const rank = sql<number>`case when due_date is null then 1 when due_date < ${dayAt(nowMs)} then 2 else 0 end`
+  const columns: KeysetColumn<ListedRow>[] = [
+    { column: value, key: 'order_value', direction: sort },
+    { column: 'milestones.id', key: 'id', direction: isByDueDate ? 'desc' : sort },
+  ]
+  const ranked: KeysetColumn<ListedRow> = { column: rank, key: 'order_rank', direction: 'asc' }
+  return { rank, value, order: orderBy === 'expired_last_due_date' ? [ranked, ...columns] : columns }
+}
+
+/** By its key, whosever it is. */
+export async function findMilestone(reading: Reading, id: number): Promise<Milestone | undefined> {
+  return (await findMilestones(reading, [id])).get(id)
+}
+
 function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables, 'milestones'>) {
   const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
   return [
+    filter.ids !== undefined && (filter.ids.length === 0 ? sql<SqlBool>`1 = 0` : eb('id', 'in', [...filter.ids])),
     iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
     state !== 'all' && eb('state', '=', state),
     title !== undefined && eb('title', '=', title),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
-import { DAY_MS } from '../kit/day.ts'
+import { DAY_MS, dayAt } from '../kit/day.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, iidList, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -25,6 +25,11 @@ export type MilestoneParent = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Pro
 
 export const milestoneStates = ['active', 'closed'] as const
 export type MilestoneState = (typeof milestoneStates)[number]
+
+/** In either direction those without a due date come last, but for those that have expired where that is asked for. */
+const milestoneOrders = ['due_date', 'expired_last_due_date', 'created_at', 'updated_at'] as const
+export type MilestoneOrder = (typeof milestoneOrders)[number]
+export const milestoneOrder = z.enum(milestoneOrders).default('due_date')
 
 const TITLE_CHARACTERS = 255
 const DESCRIPTION_CHARACTERS = 1_048_576
@@ -115,6 +120,11 @@ export function flawsOf({ title, description = '', startDate = '', dueDate = '' 
 /** A milestone that is due today is not, whatever its state. */
 export function isMilestoneExpired({ dueDate }: Pick<Milestone, 'dueDate'>, nowMs: number): boolean {
   return dueDate !== undefined && Date.parse(dueDate) + DAY_MS <= nowMs
+}
+
+/** Its start is still to come; a milestone that starts today is not. */
+export function isMilestoneUpcoming({ startDate }: Pick<Milestone, 'startDate'>, nowMs: number): boolean {
+  return startDate !== undefined && startDate > dayAt(nowMs)
 }
 
 const LAST_DAY = '9999-12-31'

@@ -1,9 +1,10 @@
-import type { Generated, Insertable, Selectable } from 'kysely'
+import { type Generated, type Insertable, type Selectable, sql } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { inParts } from '../kit/in-parts.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import type { Job, JobFilter, JobOfPipeline, Pipeline } from './pipeline.ts'
+import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
 
 declare module '../kit/tables.ts' {
@@ -25,11 +26,8 @@ interface PipelineJobsTable {
   details: string
 }
 
-type Row = Selectable<PipelineJobsTable>
+export type JobRow = Selectable<PipelineJobsTable>
 type Details = Omit<Job, 'id' | 'isBridge' | 'isRetried' | 'status'>
-
-/** Rows in one statement; the databases bound its parameters. */
-const ROWS_AT_ONCE = 1_000
 
 export type JobKind = 'build' | 'bridge'
 
@@ -70,7 +68,7 @@ export async function keysetPageOfProjectJobs(
   page: KeysetRequest,
 ): Promise<KeysetPage<JobOfPipeline>> {
   const query = wanted(reading, 'build', filter).where('project_id', '=', id)
-  const rows = await keysetPageOf<'pipeline_jobs', Row>(query, page, [
+  const rows = await keysetPageOf<'pipeline_jobs', JobRow>(query, page, [
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
@@ -112,18 +110,50 @@ export async function setJobs(
   for (const values of inParts(changed)) await db.insertInto('pipeline_jobs').values(values).execute()
 }
 
-function* inParts<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE)
+const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })
+
+export interface WantedJobs {
+  /** Default: both. */
+  readonly kind?: JobKind | undefined
+  /** None: whatever the status. */
+  readonly statuses?: readonly string[] | undefined
+  /** Superseded by a later attempt, or not. */
+  readonly isRetried?: boolean | undefined
+  readonly name?: string | undefined
+  /** `manual`, `on_success` … */
+  readonly whens?: readonly string[] | undefined
+  readonly hasArtifacts?: boolean | undefined
+  /** As records name them. */
+  readonly runnerTypes?: readonly string[] | undefined
 }
 
-const wanted = ({ db }: Reading, kind: JobKind, { scope }: JobFilter) =>
-  db
+export function wantedJobs({ db }: Reading, filter: WantedJobs) {
+  const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
+  return db
     .selectFrom('pipeline_jobs')
-    .selectAll()
-    .where('is_bridge', '=', kind === 'bridge' ? 1 : 0)
-    .$if(scope !== undefined && scope.length > 0, (query) => query.where('status', 'in', [...scope!]))
+    .selectAll('pipeline_jobs')
+    .$if(kind !== undefined, (query) => query.where('is_bridge', '=', kind === 'bridge' ? 1 : 0))
+    .$if(statuses !== undefined && statuses.length > 0, (query) =>
+      query.where('pipeline_jobs.status', 'in', [...statuses!]),
+    )
+    .$if(isRetried !== undefined, (query) => query.where('is_retried', '=', Number(isRetried)))
+    .$if(name !== undefined, (query) => query.where(detail('name'), '=', name!))
+    .$if(whens !== undefined && whens.length > 0, (query) => query.where(detail('when'), 'in', [...whens!]))
+    .$if(hasArtifacts !== undefined, (query) => query.where(detail('artifacts'), hasArtifacts ? 'is not' : 'is', null))
+    .$if(runnerTypes !== undefined && runnerTypes.length > 0, (query) =>
+      query.where(detailOfRunner('type'), 'in', [...runnerTypes!]),
+    )
+}
 
-async function jobsOf(reading: Reading, rows: readonly Row[]): Promise<JobOfPipeline[]> {
+/** Written so that both databases read it: a function to one of them, a type to the other. */
+const details = sql`jsonb(pipeline_jobs.details)`
+const detail = (key: keyof Details) => sql<string | null>`${details} ->> ${sql.lit(key)}`
+/** As text. */
+export const detailOfRunner = (key: keyof RecordedRunner) =>
+  sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
+
+/** With their pipelines. */
+export async function jobsOf(reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> {
   const pipelines = await pipelinesByKey(
     reading,
     rows.map((row) => row.pipeline_key),
@@ -141,14 +171,14 @@ function columnsOf({ id, isBridge, isRetried, status, ...details }: Job) {
   } satisfies Partial<Insertable<PipelineJobsTable>>
 }
 
-const isSame = (row: ReturnType<typeof columnsOf>, stored: Row | undefined): boolean =>
+const isSame = (row: ReturnType<typeof columnsOf>, stored: JobRow | undefined): boolean =>
   stored !== undefined &&
   row.is_bridge === stored.is_bridge &&
   row.is_retried === stored.is_retried &&
   row.status === stored.status &&
   row.details === stored.details
 
-const jobOf = (row: Row): Job => ({
+export const jobOf = (row: JobRow): Job => ({
   ...(JSON.parse(row.details) as Details),
   id: row.job_id,
   isBridge: row.is_bridge === 1,

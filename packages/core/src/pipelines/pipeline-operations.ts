@@ -7,6 +7,7 @@ import type { ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
 import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs, setJobs } from './job-store.ts'
+import { downstreamOfEach } from './linked-pipeline-store.ts'
 import {
   type BridgeOfPipeline,
   type JobOfPipeline,
@@ -24,7 +25,6 @@ import { isNews, type Told } from './pipeline-news.ts'
 import { asOf, pipelineDraftOf, putRecordInput } from './pipeline-record.ts'
 import {
   deletePipeline,
-  downstreamsOf,
   findLatestPipeline,
   findTold,
   getPipelineRow,
@@ -68,9 +68,8 @@ export const listPipelineBridges = query(
     const pipeline = await getPipelineRow(context, context.subject, pipelineId)
     const filter = { ...input, kind: 'bridge', includeRetried: false } as const
     const bridges = await pageOfPipelineJobs(context, pipeline, filter, input)
-    const ids = bridges.items.map(({ id }) => id)
-    const downstreams = await downstreamsOf(context, context.actor, pipeline, ids)
-    return { ...bridges, items: bridges.items.map((one) => ({ ...one, downstream: downstreams.get(one.id) })) }
+    const downstreams = await downstreamOfEach(context, context.actor, bridges.items)
+    return { ...bridges, items: bridges.items.map((one, index) => ({ ...one, downstream: downstreams[index] })) }
   },
 )
 

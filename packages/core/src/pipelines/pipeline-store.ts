@@ -1,8 +1,10 @@
-import type { Generated, Insertable, Selectable } from 'kysely'
-import { allowedInProject } from '../access/visible-store.ts'
-import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { ExpressionBuilder, Generated, Insertable, Selectable } from 'kysely'
+import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { inParts } from '../kit/in-parts.ts'
+import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
 import type { Pipeline, PipelineDraft, PipelineFilter } from './pipeline.ts'
 import type { Told } from './pipeline-news.ts'
@@ -39,7 +41,7 @@ interface PipelinesTable {
   digest: string
 }
 
-type Row = Selectable<PipelinesTable> & { project_path: string }
+export type PipelineRow = Selectable<PipelinesTable> & { project_path: string }
 type Details = Pick<
   Pipeline,
   | 'detailedStatus'
@@ -59,7 +61,7 @@ export async function pageOfPipelines(
   filter: PipelineFilter,
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
-  return mapPage(await pageOf(reading, ordered(wanted(reading, projectId, filter), filter), page), pipelineOf)
+  return mapPage(await pageOf(reading, ordered(wantedPipelines(reading, projectId, filter), filter), page), pipelineOf)
 }
 
 /** The one with the highest id of a ref. */
@@ -68,13 +70,37 @@ export async function findLatestPipeline(
   { id }: Project,
   ref: string,
 ): Promise<Pipeline | undefined> {
-  const row = await ofProject(reading, id)
-    .where('pipelines.ref', '=', ref)
-    .orderBy('pipelines.pipeline_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+  const row = await newest(ofProject(reading, id).where('pipelines.ref', '=', ref)).executeTakeFirst()
   return row && pipelineOf(row)
 }
+
+/** The one with the highest id of those, for each of the queries. */
+export async function newestOfEach(
+  { db }: Reading,
+  queries: readonly ReturnType<typeof ofProject>[],
+): Promise<(Pipeline | undefined)[]> {
+  const lists = await rowsOfEach<PipelineRow>(db, queries.map(newest) as never)
+  return lists.map(([row]) => row && pipelineOf(row))
+}
+
+/** The newest first, of each of the queries. */
+export const pipelineListing = (
+  reading: Reading,
+  queries: readonly ReturnType<typeof ofProject>[],
+): Listing<Pipeline> =>
+  listingOf(reading, queries, {
+    order: [{ column: 'pipelines.pipeline_id', key: 'pipeline_id', direction: 'desc' }],
+    itemsOf: (rows) => rows.map(pipelineOf),
+  })
+
+/** Also of one that came without: its id stands for it. */
+export const hasIid = (iid: number) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) =>
+  eb.or([
+    eb('pipelines.iid', '=', iid),
+    eb.and([eb('pipelines.iid', 'is', null), eb('pipelines.pipeline_id', '=', iid)]),
+  ])
+
+const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
 /** @throws DomainError `not_found`, also for one of another project */
 export async function getPipelineRow(reading: Reading, project: Project, id: number): Promise<Pipeline> {
@@ -116,47 +142,13 @@ export async function pipelineIdsOfOthers(
 
 /** By our own keys. */
 export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
-  const wantedKeys = [...new Set(keys)]
-  if (wantedKeys.length === 0) return new Map()
-  const rows = await withPath(reading).where('pipelines.id', 'in', wantedKeys).execute()
-  return new Map(rows.map((row) => [row.id, pipelineOf(row)]))
-}
-
-/**
- * What bridges of a pipeline have started, as far as the actor may see it, by the bridge's id. A project says itself whose
- * downstream it is: the pipeline's own project goes before others, and what has long been there before what came later.
- */
-export async function downstreamsOf(
-  reading: Reading,
-  actor: Actor,
-  pipeline: Pipeline,
-  bridgeIds: readonly number[],
-): Promise<ReadonlyMap<number, Pipeline>> {
-  if (bridgeIds.length === 0) return new Map()
-  const rows = await withPath(reading)
-    .where('upstream_pipeline_id', '=', pipeline.id)
-    .where('upstream_job_id', 'in', [...bridgeIds])
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('pipelines.project_id', '=', pipeline.projectId), eb('upstream_project_path', 'is', null)]),
-        eb.and([
-          eb('pipelines.project_id', '!=', pipeline.projectId),
-          eb('upstream_project_path', '=', pipeline.projectPath),
-        ]),
-      ]),
-    )
-    .where(allowedInProject(reading, actor, 'read_pipeline'))
-    .orderBy((eb) => eb.case().when('pipelines.project_id', '=', pipeline.projectId).then(0).else(1).end())
-    .orderBy('pipelines.id')
-    .limit(MOST_DOWNSTREAMS)
-    .execute()
   const found = new Map<number, Pipeline>()
-  for (const row of rows) if (!found.has(row.upstream_job_id!)) found.set(row.upstream_job_id!, pipelineOf(row))
+  for (const some of inParts([...new Set(keys)])) {
+    const rows = await withPath(reading).where('pipelines.id', 'in', some).execute()
+    for (const row of rows) found.set(row.id, pipelineOf(row))
+  }
   return found
 }
-
-/** Many may claim one bridge. */
-const MOST_DOWNSTREAMS = 1_000
 
 /** Returns its key. */
 export async function insertPipeline(
@@ -187,23 +179,30 @@ export async function deletePipeline({ db }: Tx, key: number): Promise<void> {
   await db.deleteFrom('pipelines').where('id', '=', key).execute()
 }
 
-const withPath = ({ db }: Reading) =>
+export const withPath = ({ db }: Reading) =>
   db
     .selectFrom('pipelines')
     .innerJoin('projects', 'projects.id', 'pipelines.project_id')
     .selectAll('pipelines')
     .select('projects.full_path as project_path')
 
-const ofProject = (reading: Reading, projectId: number) =>
+export const ofProject = (reading: Reading, projectId: number) =>
   withPath(reading).where('pipelines.project_id', '=', projectId)
 
+/** What the lists of REST filter by, and those of each project or commit beside it. */
+type WantedPipelines = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
+  readonly ids?: readonly number[] | undefined
+  readonly isTag?: boolean | undefined
+}
+
+/** Those of each scope; the rest of the scopes is about refs. */
 const statusesOfScope = {
   running: ['running'],
   pending: ['pending'],
   finished: ['success', 'failed', 'canceled'],
 } as const
 
-function wanted(reading: Reading, projectId: number, filter: PipelineFilter) {
+export function wantedPipelines(reading: Reading, projectId: number, filter: WantedPipelines) {
   const { scope, status, ref, sha, source, username, name } = filter
   const all = ofProject(reading, projectId)
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
@@ -212,6 +211,10 @@ function wanted(reading: Reading, projectId: number, filter: PipelineFilter) {
     .$if(source !== undefined, (query) => query.where('pipelines.source', '=', source!))
     .$if(username !== undefined, (query) => query.where('pipelines.username', '=', username!))
     .$if(name !== undefined, (query) => query.where('pipelines.name', '=', name!))
+    .$if(filter.ids !== undefined, (query) =>
+      query.where('pipelines.pipeline_id', 'in', filter.ids!.length === 0 ? [0] : [...filter.ids!]),
+    )
+    .$if(filter.isTag !== undefined, (query) => query.where('pipelines.is_tag', '=', Number(filter.isTag)))
     .$if(filter.updatedAfter !== undefined, (query) => query.where('updated_at_ms', '>=', filter.updatedAfter!))
     .$if(filter.updatedBefore !== undefined, (query) => query.where('updated_at_ms', '<=', filter.updatedBefore!))
     .$if(filter.createdAfter !== undefined, (query) =>
@@ -241,7 +244,7 @@ const orderColumns = {
   user_id: 'pipelines.user_id',
 } as const
 
-function ordered(query: ReturnType<typeof wanted>, { orderBy, sort }: PipelineFilter) {
+function ordered(query: ReturnType<typeof wantedPipelines>, { orderBy, sort }: PipelineFilter) {
   if (orderBy === 'id') return query.orderBy('pipelines.pipeline_id', sort)
   const column = orderColumns[orderBy]
   // The databases differ in where nothing comes.
@@ -288,7 +291,7 @@ function columnsOf(draft: PipelineDraft, { asOfMs, digest }: Told) {
   } satisfies Partial<Insertable<PipelinesTable>>
 }
 
-function pipelineOf(row: Row): Pipeline {
+export function pipelineOf(row: PipelineRow): Pipeline {
   const details = JSON.parse(row.details) as Details
   return {
     ...details,

@@ -144,6 +144,40 @@ export type PipelineFilter = z.output<z.ZodObject<typeof pipelineFilter>>
 const jobFilter = { scope: z.array(z.enum(pipelineStatuses)).max(pipelineStatuses.length).optional() }
 export type JobFilter = z.output<z.ZodObject<typeof jobFilter>>
 
+/** Of lists that are always newest first. */
+export const pipelinesOfEachInput = z
+  .object(pipelineFilter)
+  .pick({
+    scope: true,
+    status: true,
+    ref: true,
+    sha: true,
+    source: true,
+    username: true,
+    updatedAfter: true,
+    updatedBefore: true,
+  })
+  .extend({ ids: z.array(z.int()).max(100).optional(), isTag: z.boolean().optional() })
+export type PipelinesOfEach = z.output<typeof pipelinesOfEachInput>
+
+const statuses = z.array(z.enum(pipelineStatuses)).max(pipelineStatuses.length).optional()
+const kind = z.enum(['build', 'bridge']).optional()
+export const jobsOfEachPipelineInput = z.object({
+  statuses,
+  kind,
+  isRetried: z.boolean().optional(),
+  whens: z.array(word).max(20).optional(),
+})
+export const jobsOfEachProjectInput = z.object({
+  statuses,
+  kind,
+  name: word.optional(),
+  pipelineIid: z.int().optional(),
+  sources: z.array(word).max(50).optional(),
+  hasArtifacts: z.boolean().optional(),
+})
+export const allJobsInput = z.object({ statuses, runnerTypes: z.array(word).max(10).optional() })
+
 export const listPipelinesInput = z.object({ ...inProject, ...pipelineFilter, ...pageInput })
 export const latestPipelineInput = z.object({ ...inProject, ref: word.optional() })
 export const pipelineInput = z.object({ ...inProject, pipelineId: z.int() })

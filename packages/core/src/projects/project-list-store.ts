@@ -1,10 +1,13 @@
-import type { Expression, SqlBool } from 'kysely'
-import type { Visibility } from '../access/access-level.ts'
+import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
+import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import { containsText } from '../kit/contains-text.ts'
-import type { Reading } from '../kit/context.ts'
+import { containsText, nearnessTo } from '../kit/contains-text.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
 import {
+  type KeysetColumn,
   type KeysetPage,
   type KeysetRequest,
   keysetPageOf,
@@ -17,7 +20,7 @@ import {
   requireNearOffset,
 } from '../kit/page.ts'
 import type { Project } from './project.ts'
-import { projectOf } from './project-store.ts'
+import { type ProjectsTable, projectOf } from './project-store.ts'
 
 export interface ProjectFilter {
   /** Only those directly in this one, or anywhere below it. */
@@ -25,6 +28,11 @@ export interface ProjectFilter {
   readonly ownerId?: number
   /** Part of the name, path or description. */
   readonly search?: string | undefined
+  /** Also part of the full path. */
+  readonly searchesNamespaces?: boolean | undefined
+  readonly ids?: readonly number[] | undefined
+  /** In any letter case. */
+  readonly fullPaths?: readonly string[] | undefined
   readonly visibility?: Visibility | undefined
   readonly isArchived?: boolean | undefined
   readonly idAfter?: number | undefined
@@ -60,13 +68,91 @@ export async function listProjectRows(
   page: PageRequest & KeysetRequest,
   isKeyset: boolean,
 ): Promise<Page<Project> | KeysetPage<Project>> {
-  let query = reading.db.selectFrom('projects').selectAll()
-  const { within, search } = filter
+  const query = wantedProjects(reading, filter)
+  if (isKeyset) {
+    if (by !== 'id') throw noKeysetInThisOrder()
+    return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
+  }
+  requireNearOffset(page, 'Project')
+  const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
+  return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), projectOf)
+}
+
+/** Those that the actor may see, and has the asked part in; whoever has not signed in has no part in anything. */
+export function conditionsOfActor(
+  reading: Reading,
+  actor: Actor,
+  { owned, membership, minAccessLevel }: PartInProjects,
+): Expression<SqlBool>[] {
+  const visible = isVisibleProject(reading, actor)
+  if (actor === undefined) return [visible]
+  const levels = [
+    ...(owned ? [accessLevels.owner] : []),
+    ...(membership ? [accessLevels.guest] : []),
+    ...(minAccessLevel === undefined ? [] : [minAccessLevel]),
+  ]
+  return [visible, ...levels.map((level) => hasLevelInProject(reading, actor.id, level))]
+}
+
+interface PartInProjects {
+  readonly owned?: boolean | undefined
+  readonly membership?: boolean | undefined
+  readonly minAccessLevel?: AccessLevel | undefined
+}
+
+export const projectListingOrders = [...projectOrders, 'full_path', 'similarity', 'storage_size'] as const
+
+export interface ProjectListingOrder {
+  /** `similarity`: to what is searched for. `storage_size`: nobody counts it. */
+  readonly by: (typeof projectListingOrders)[number]
+  readonly direction: 'asc' | 'desc'
+}
+
+/** Those of each filter. */
+export function projectListing(
+  reading: Reading,
+  filters: readonly ProjectFilter[],
+  { by, direction }: ProjectListingOrder,
+): Listing<Project> {
+  const search = by === 'similarity' ? filters[0]?.search : undefined
+  const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
+  const queries = filters.map((filter) => wantedProjects(reading, filter).select(nearness.as('nearness')))
+  const id = { column: 'projects.id', key: 'id', direction } as const
+  const own: KeysetColumn<Row>[] =
+    by === 'similarity'
+      ? [{ column: nearness, key: 'nearness', direction }]
+      : by === 'id' || by === 'storage_size'
+        ? []
+        : [{ column: `projects.${listingColumns[by]}`, key: listingColumns[by], direction }]
+  return listingOf(reading, queries, { order: [...own, id], itemsOf: (rows: readonly Row[]) => rows.map(projectOf) })
+}
+
+/** By id; those that the actor may see. */
+export async function findVisibleProjects(
+  reading: Reading,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<Map<number, Project>> {
+  const filter = { ids: [...new Set(ids)], where: [isVisibleProject(reading, actor)] }
+  const rows = await wantedProjects(reading, filter).execute()
+  return new Map(rows.map((row) => [row.id, projectOf(row)]))
+}
+
+type Row = Selectable<ProjectsTable> & { readonly nearness: number }
+const listingColumns = { ...orderColumns, full_path: 'full_path' } as const
+
+function wantedProjects({ db }: Reading, filter: ProjectFilter) {
+  let query = db.selectFrom('projects').selectAll('projects')
+  const { within, search, ids, fullPaths } = filter
   if (within?.depth === 'direct') query = query.where('group_id', '=', within.group.id)
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}%`)
   if (filter.ownerId !== undefined) query = query.where('owner_id', '=', filter.ownerId)
-  if (search !== undefined)
-    query = query.where(containsText(['projects.name', 'projects.path', 'projects.description'], search))
+  if (ids !== undefined) query = query.where(isOneOf(sql.ref('projects.id'), ids))
+  if (fullPaths !== undefined) {
+    const paths = fullPaths.map((path) => path.toLowerCase())
+    query = query.where(isOneOf(sql`lower(${sql.ref('projects.full_path')})`, paths))
+  }
+  if (search !== undefined) query = query.where(containsText(searchedColumns(filter), search))
   if (filter.visibility !== undefined) query = query.where('visibility', '=', filter.visibility)
   if (filter.isArchived !== undefined) query = query.where('is_archived', '=', filter.isArchived ? 1 : 0)
   if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
@@ -76,11 +162,16 @@ export async function listProjectRows(
   if (filter.lastActivityBeforeMs !== undefined)
     query = query.where('last_activity_at_ms', '<=', filter.lastActivityBeforeMs)
   for (const condition of filter.where) query = query.where(condition)
-  if (isKeyset) {
-    if (by !== 'id') throw noKeysetInThisOrder()
-    return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
-  }
-  requireNearOffset(page, 'Project')
-  if (by !== 'id') query = query.orderBy(orderColumns[by], direction)
-  return mapPage(await pageOf(reading, query.orderBy('id', direction), page), projectOf)
+  return query
 }
+
+const searchedColumns = ({ searchesNamespaces }: ProjectFilter): string[] => [
+  'projects.name',
+  'projects.path',
+  'projects.description',
+  ...(searchesNamespaces ? ['projects.full_path'] : []),
+]
+
+/** Of no values: never. */
+const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]): Expression<SqlBool> =>
+  values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`

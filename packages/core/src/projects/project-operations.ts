@@ -1,9 +1,7 @@
-import type { Expression, SqlBool } from 'kysely'
 import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import { canSee } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
-import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import { pathProblem } from '../groups/free-path.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
@@ -20,7 +18,7 @@ import { type ActingUser, userNamespaceId, userOfNamespace } from '../users/user
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import { type ProjectListInput, projectChangesInput, projectDraftInput, projectListInput } from './project-input.ts'
-import { listProjectRows, type ProjectFilter } from './project-list-store.ts'
+import { conditionsOfActor, listProjectRows, type ProjectFilter } from './project-list-store.ts'
 import { deleteProjectsOf, getProject, insertProject, type ProjectChanges, updateProjectRow } from './project-store.ts'
 import type { ProjectView } from './project-view.ts'
 import { viewOf, viewsOf } from './project-view-store.ts'
@@ -61,6 +59,12 @@ export const listUserProjects = freeQuery(
 export const showProject = query(
   { name: 'showProject', caller: 'anyone', input: oneProject, permission: 'read_project', subject },
   (context) => viewOf(context, context.actor, context.subject),
+)
+
+/** Without what is told of it besides. */
+export const locateProject = query(
+  { name: 'locateProject', caller: 'anyone', input: oneProject, permission: 'read_project', subject },
+  async ({ subject: project }) => project,
 )
 
 /**
@@ -212,7 +216,7 @@ async function pageOfProjects(
     idBefore: input.idBefore,
     lastActivityAfterMs: input.lastActivityAfter,
     lastActivityBeforeMs: input.lastActivityBefore,
-    where: conditionsOf(context, input),
+    where: conditionsOfActor(context, context.actor, input),
   }
   const order = { by: input.orderBy, direction: input.sort }
   const page = await listProjectRows(context, filter, order, input, input.pagination === 'keyset')
@@ -220,20 +224,6 @@ async function pageOfProjects(
   const viewById = new Map(views.map((view) => [view.project.id, view]))
   const view = ({ id }: Project) => viewById.get(id)!
   return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
-}
-
-/** Whoever has not signed in has no part in anything. */
-function conditionsOf(context: OperationContext & Reading, input: ProjectListInput): Expression<SqlBool>[] {
-  const { actor } = context
-  const visible = isVisibleProject(context, actor)
-  if (actor === undefined) return [visible]
-  const { owned, membership, minAccessLevel } = input
-  const levels = [
-    ...(owned ? [accessLevels.owner] : []),
-    ...(membership ? [accessLevels.guest] : []),
-    ...(minAccessLevel === undefined ? [] : [minAccessLevel]),
-  ]
-  return [visible, ...levels.map((level) => hasLevelInProject(context, actor.id, level))]
 }
 
 /** Where the actor may put a new project. The platform tells nothing of where they may not, nor whether it is there. */

@@ -59,6 +59,17 @@ export async function findProject({ db }: Reading, ref: ProjectRef): Promise<Pro
   return row && projectOf(row)
 }
 
+/** Those of the ids that there are. */
+export async function findProjects({ db }: Reading, ids: readonly number[]): Promise<Map<number, Project>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map((row) => [row.id, projectOf(row)]))
+}
+
 export function projectOf(row: Selectable<ProjectsTable>): Project {
   return {
     kind: 'project',

@@ -1,5 +1,6 @@
 import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import { isInForce } from '../access/membership.ts'
+import { isVisibleGroup } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { groupOf } from '../groups/group-store.ts'
 import type { Actor, Reading } from '../kit/context.ts'
@@ -47,6 +48,19 @@ async function groupsById({ db }: Reading, ids: readonly number[]): Promise<Map<
     .selectAll()
     .where('id', 'in', [...new Set(ids)])
     .execute()
+  return new Map(rows.map((row) => [row.id, groupOf(row)]))
+}
+
+/** Those that the actor may see. */
+export async function findVisibleGroups(
+  reading: Reading,
+  actor: Actor,
+  ids: readonly (number | undefined)[],
+): Promise<Map<number, Group>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== undefined)
+  if (wanted.length === 0) return new Map()
+  const query = reading.db.selectFrom('groups').selectAll().where('id', 'in', wanted)
+  const rows = await query.where(isVisibleGroup(reading, actor)).execute()
   return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 

@@ -42,8 +42,17 @@ export async function changesOfCommit(repository: GitRepository, oid: string): P
 async function changesOf(repository: GitRepository, oid: string, most: number): Promise<Change[]> {
   const { parents, tree } = await repository.commit(oid)
   const before = parents[0] && (await repository.commit(parents[0])).tree
+  return changesBetween(repository, { before, after: tree }, most)
+}
+
+/** Of two trees, of which `undefined` is the empty one. */
+export async function changesBetween(
+  repository: GitRepository,
+  trees: { readonly before: string | undefined; readonly after: string | undefined },
+  most: number,
+): Promise<Change[]> {
   const changes: Change[] = []
-  await collectChanges(repository, '', { before, after: tree }, changes, most)
+  await collectChanges(repository, '', trees, changes, most)
   return withRenames(changes)
 }
 
@@ -75,21 +84,47 @@ export async function countStats(
   oid: string,
   budget: DiffBudget,
 ): Promise<DiffStats | undefined> {
-  let [additions, deletions] = [0, 0]
-  const changes = await changesOf(repository, oid, budget.files + 1)
-  for (const { before, after } of changes) {
+  const stats = await countFileStats(repository, await changesOf(repository, oid, budget.files + 1), budget)
+  return stats && sumOf(stats)
+}
+
+export interface FileStats extends DiffStats {
+  /** As it is called afterwards. */
+  readonly path: string
+}
+
+/** The same by file; a file that would not be shown has 0 of each. */
+export async function countFileStats(
+  repository: GitRepository,
+  changes: readonly Change[],
+  budget: DiffBudget,
+): Promise<FileStats[] | undefined> {
+  const stats: FileStats[] = []
+  for (const { newPath: path, before, after } of changes) {
     budget.files -= 1
     if (budget.files < 0 || budget.bytes < 0) return undefined
-    if (before?.oid === after?.oid) continue
-    const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
-    budget.bytes -= old.length + fresh.length
-    await nextTurn()
-    if (!isShown(old, fresh) || isBinary(old) || isBinary(fresh)) continue
-    const counted = countEditedLines(old, fresh)
-    additions += counted.additions
-    deletions += counted.deletions
+    stats.push({ path, ...(await editedLines(repository, before, after, budget)) })
   }
-  return { additions, deletions }
+  return stats
+}
+
+export const sumOf = (stats: readonly DiffStats[]): DiffStats => ({
+  additions: stats.reduce((sum, { additions }) => sum + additions, 0),
+  deletions: stats.reduce((sum, { deletions }) => sum + deletions, 0),
+})
+
+async function editedLines(
+  repository: GitRepository,
+  before: TreeEntry | undefined,
+  after: TreeEntry | undefined,
+  budget: DiffBudget,
+): Promise<DiffStats> {
+  const none = { additions: 0, deletions: 0 }
+  if (before?.oid === after?.oid) return none
+  const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
+  budget.bytes -= old.length + fresh.length
+  await nextTurn()
+  return !isShown(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
 }
 
 /** What may be read to count lines. */

@@ -20,21 +20,31 @@ const lines = new WeakMap<Core['db'], WaitingLine>()
  * has been counted is remembered, so that the next request comes further.
  */
 export async function statsOf(
-  { db, clock }: Core,
+  core: Core,
   repository: GitRepository,
   oids: readonly string[],
 ): Promise<(DiffStats | undefined)[]> {
-  const line = lines.get(db) ?? new WaitingLine(clock, MAX_WAITING)
-  lines.set(db, line)
-  if (!oids.every((oid) => remembered.has(oid)) && (await line.enter(MAX_WAIT_MS))) {
-    try {
-      const budget = { ...BUDGET }
+  if (!oids.every((oid) => remembered.has(oid))) {
+    await countingAlone(core, async (budget) => {
       for (const oid of oids) if (!remembered.has(oid)) await count(repository, oid, budget)
-    } finally {
-      line.leave()
-    }
+    })
   }
   return oids.map((oid) => remembered.get(oid))
+}
+
+/** With what one request may read. `undefined`: its turn did not come. */
+export async function countingAlone<Result>(
+  { db, clock }: Core,
+  work: (budget: DiffBudget) => Promise<Result>,
+): Promise<Result | undefined> {
+  const line = lines.get(db) ?? new WaitingLine(clock, MAX_WAITING)
+  lines.set(db, line)
+  if (!(await line.enter(MAX_WAIT_MS))) return undefined
+  try {
+    return await work({ ...BUDGET })
+  } finally {
+    line.leave()
+  }
 }
 
 async function count(repository: GitRepository, oid: string, budget: DiffBudget): Promise<void> {

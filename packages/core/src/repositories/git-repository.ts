@@ -14,6 +14,7 @@ import {
   treeBytes,
   treeOf,
 } from './git-object.ts'
+import { sizeOfLooseBlob } from './loose-object.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -54,6 +55,11 @@ export class GitRepository {
 
   async blob(oid: string): Promise<Uint8Array> {
     return this.#get(oid, 'blob')
+  }
+
+  /** Of one that lies in a file of its own, no more than the beginning is read. */
+  async blobSize(oid: string): Promise<number> {
+    return (await sizeOfLooseBlob(this.gitdir, oid)) ?? (await this.blob(oid)).length
   }
 
   async tag(oid: string): Promise<TagObject> {

@@ -82,7 +82,7 @@ export async function ancestorsAmong(
 
 /** What lies at a path of a tree; `undefined` when nothing does. The empty path is the tree itself. */
 export async function entryAt(
-  repository: GitRepository,
+  repository: Pick<GitRepository, 'tree'>,
   tree: string,
   segments: readonly string[],
 ): Promise<TreeEntry | undefined> {

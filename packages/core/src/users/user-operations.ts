@@ -12,15 +12,8 @@ import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
-import {
-  deleteUserRow,
-  findUserByEmail,
-  getUser,
-  insertUser,
-  pageOfUsers,
-  type UserChanges,
-  updateUserRow,
-} from './user-store.ts'
+import { pageOfUsers } from './user-list-store.ts'
+import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
 
 const text = z.string().min(1).max(255)
 
@@ -205,7 +198,7 @@ function stateChange(name: string, { to, from }: { to: UserState; from: readonly
   })
 }
 
-const profileOf = (user: User, actor: Actor): UserProfile => ({
+export const profileOf = (user: User, actor: Actor): UserProfile => ({
   user,
   isWhole: actor !== undefined && (actor.isAdministrator || actor.id === user.id),
 })

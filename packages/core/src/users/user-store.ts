@@ -1,19 +1,7 @@
-import { type Generated, type Selectable, sql } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
-import { containsText } from '../kit/contains-text.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import {
-  type KeysetPage,
-  type KeysetRequest,
-  keysetPageOf,
-  mapKeysetPage,
-  mapPage,
-  noKeysetInThisOrder,
-  type Page,
-  type PageRequest,
-  pageOf,
-} from '../kit/page.ts'
 import type { User, UserState } from './user.ts'
 
 declare module '../kit/tables.ts' {
@@ -88,6 +76,23 @@ export async function findUserByUsername({ db }: Reading, username: string): Pro
   return row && userOf(row)
 }
 
+/** In any letter case; names that nobody has are left out. */
+export async function findUsersByUsername({ db }: Reading, usernames: readonly string[]): Promise<User[]> {
+  if (usernames.length === 0) return []
+  const rows = await db
+    .selectFrom('users')
+    .innerJoin('routes', 'routes.user_id', 'users.id')
+    .select(userColumns)
+    .where(
+      'routes.path',
+      'in',
+      usernames.map((username) => username.toLowerCase()),
+    )
+    .orderBy('users.id')
+    .execute()
+  return rows.map(userOf)
+}
+
 /** Of a column `integer`: PostgreSQL fails when asked for more. */
 const MAX_ID = 2_147_483_647
 
@@ -111,6 +116,37 @@ export async function findUserByEmail({ db }: Reading, email: string): Promise<U
   return row && userOf(row)
 }
 
+/**
+ * By address, in lower case: whoever shows it. Administrators find users by the one that they keep to themselves too, and
+ * everyone finds themselves.
+ */
+export async function findUsersByEmail(
+  { db }: Reading,
+  emails: readonly string[],
+  actor: Actor,
+): Promise<Map<string, User>> {
+  const wanted = [...new Set(emails.map((email) => email.toLowerCase()))]
+  if (wanted.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('users')
+    .select(userColumns)
+    .where((eb) => {
+      const isKept = eb('email', 'in', wanted)
+      return eb.or([
+        eb('public_email', 'in', wanted),
+        ...(actor?.isAdministrator ? [isKept] : actor === undefined ? [] : [eb.and([isKept, eb('id', '=', actor.id)])]),
+      ])
+    })
+    .orderBy('id', 'desc')
+    .execute()
+  const users = new Map<string, User>()
+  for (const user of rows.map(userOf)) {
+    if (user.publicEmail !== undefined) users.set(user.publicEmail.toLowerCase(), user)
+    if (actor?.isAdministrator || user.id === actor?.id) users.set(user.email, user)
+  }
+  return users
+}
+
 export function userOf(row: UserRow): User {
   return {
     id: row.id,
@@ -124,65 +160,6 @@ export function userOf(row: UserRow): User {
     createdAtMs: row.created_at_ms,
     lastActivityOn: row.last_activity_on ?? undefined,
   }
-}
-
-export interface UserFilter {
-  /** In any letter case. */
-  readonly username?: string | undefined
-  /** Part of the name or username, or a whole e-mail address: a public one, or any when `allEmails`. */
-  readonly search?: string | undefined
-  readonly allEmails: boolean
-  readonly isActive?: boolean | undefined
-  readonly isBlocked?: boolean | undefined
-  readonly isAdministrator?: boolean | undefined
-  readonly isBot?: boolean | undefined
-  readonly createdAfterMs?: number | undefined
-  readonly createdBeforeMs?: number | undefined
-  readonly idAfter?: number | undefined
-  readonly idBefore?: number | undefined
-}
-
-export interface UserOrder {
-  readonly by: 'id' | 'name' | 'username' | 'created_at'
-  readonly direction: 'asc' | 'desc'
-}
-
-const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
-
-export async function pageOfUsers(
-  reading: Reading,
-  filter: UserFilter,
-  { by, direction }: UserOrder,
-  page: PageRequest & KeysetRequest,
-  isKeyset: boolean,
-): Promise<Page<User> | KeysetPage<User>> {
-  let query = reading.db.selectFrom('users').select(userColumns)
-  if (filter.username !== undefined)
-    query = query.where(sql<string>`lower(${sql.ref('username')})`, '=', filter.username.toLowerCase())
-  if (filter.search !== undefined) {
-    const { search, allEmails } = filter
-    query = query.where((eb) =>
-      eb.or([
-        containsText(['name', 'username'], search),
-        eb('public_email', '=', search.toLowerCase()),
-        ...(allEmails ? [eb('email', '=', search.toLowerCase())] : []),
-      ]),
-    )
-  }
-  if (filter.isActive) query = query.where('state', '=', 'active')
-  if (filter.isBlocked) query = query.where('state', '=', 'blocked')
-  if (filter.isAdministrator) query = query.where('is_admin', '=', 1)
-  if (filter.isBot !== undefined) query = query.where('is_bot', '=', filter.isBot ? 1 : 0)
-  if (filter.createdAfterMs !== undefined) query = query.where('created_at_ms', '>=', filter.createdAfterMs)
-  if (filter.createdBeforeMs !== undefined) query = query.where('created_at_ms', '<=', filter.createdBeforeMs)
-  if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
-  if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
-  if (isKeyset) {
-    if (by !== 'id') throw noKeysetInThisOrder()
-    return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'users.id', key: 'id', direction }]), userOf)
-  }
-  if (by !== 'id') query = query.orderBy(orderColumns[by], direction)
-  return mapPage(await pageOf(reading, query.orderBy('id', direction), page), userOf)
 }
 
 export interface UserDraft {

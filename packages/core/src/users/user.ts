@@ -16,6 +16,9 @@ export interface User {
 export const userStates = ['active', 'blocked', 'deactivated', 'banned'] as const
 export type UserState = (typeof userStates)[number]
 
+export const userKinds = ['human', 'project_bot'] as const
+export type UserKind = (typeof userKinds)[number]
+
 /** As much of a user as rules ask for. */
 export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator'> {
   /** The access token that was shown, for what is about that one itself. */

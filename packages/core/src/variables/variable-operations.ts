@@ -3,7 +3,8 @@ import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import type { Core, OperationContext, Reading, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
-import { command, query } from '../kit/operation.ts'
+import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
+import { batchQuery, command, freeQuery, query } from '../kit/operation.ts'
 import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
@@ -23,11 +24,14 @@ import {
   deleteVariable,
   findSealedVariables,
   findVariables,
+  inheritedVariableListing,
   insertVariable,
   pageOfVariables,
   type SealedVariable,
   unsealVariable,
   updateVariable,
+  variableListing,
+  variableOrders,
 } from './variable-store.ts'
 
 /** A variable as those see it who may administer them; `value` is missing from a hidden one. */
@@ -40,9 +44,27 @@ const named = { key: z.string().min(1).max(255), filter: variableFilter }
 const created = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
 const changed = { value: z.string().nullish(), ...variableInput }
 
+const variablesOfEachInput = z.object({
+  orderBy: z.enum(variableOrders).default('id'),
+  sort: z.enum(['asc', 'desc']).default('asc'),
+})
+
 /** Variables of groups and of projects differ in who may administer them. */
 export const groupVariables = variablesOf('Group', 'admin_group_variables', getGroup)
 export const projectVariables = variablesOf('Project', 'admin_variables', getProject)
+
+/** Of the groups above each project, without their values. */
+export const listInheritedVariablesOfEach = batchQuery(
+  { name: 'listInheritedVariablesOfEach', input: variablesOfEachInput, permission: 'admin_variables' },
+  async (context, projects: readonly Project[], order) =>
+    listedEach(inheritedVariableListing(context, projects, order), projects.length),
+)
+
+/** Of the instance: there are none, as they belong to groups and projects. */
+export const listInstanceVariables = freeQuery(
+  { name: 'listInstanceVariables', caller: 'administrator', input: z.object({}) },
+  async (): Promise<Listed<ShownVariable>> => ({ listing: emptyListing(1), index: 0 }),
+)
 
 function variablesOf(
   owner: 'Group' | 'Project',
@@ -58,6 +80,11 @@ function variablesOf(
     list: query(
       { name: `list${owner}Variables`, input: z.object({ parent: namespaceRef, ...pageInput }), ...about },
       list,
+    ),
+    listEach: batchQuery(
+      { name: `list${owner}VariablesOfEach`, input: variablesOfEachInput, permission },
+      async (context, subjects: readonly Subject[], order) =>
+        listedEach(variableListing(context.core, context, subjects, order, shown), subjects.length),
     ),
     get: query({ name: `get${owner}Variable`, input: z.object({ parent: namespaceRef, ...named }), ...about }, get),
     create: command(

@@ -1,6 +1,8 @@
 import type { Generated, Selectable } from 'kysely'
 import type { Core, Reading, Tx } from '../kit/context.ts'
-import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { Project } from '../projects/project.ts'
 import { nonceOf, sealText, unsealText } from './sealed-text.ts'
 import type { Variable, VariableDraft, VariableParent, VariableType } from './variable.ts'
 
@@ -38,6 +40,66 @@ export async function pageOfVariables(
   const query = reading.db.selectFrom('ci_variables').selectAll().where(columnOf(parent), '=', parent.id).orderBy('id')
   return mapPage(await pageOf(reading, query, request), (row) => variableOf(core, row))
 }
+
+export const variableOrders = ['id', 'key'] as const
+export interface VariableOrder {
+  readonly orderBy: (typeof variableOrders)[number]
+  readonly sort: 'asc' | 'desc'
+}
+
+/** Of each parent. */
+export const variableListing = <Item>(
+  core: Core,
+  reading: Reading,
+  parents: readonly VariableParent[],
+  order: VariableOrder,
+  shown: (variable: Variable) => Item,
+): Listing<Item> =>
+  listingOf(
+    reading,
+    parents.map((parent) =>
+      reading.db.selectFrom('ci_variables').selectAll('ci_variables').where(columnOf(parent), '=', parent.id),
+    ),
+    { order: columnsIn(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
+  )
+
+/** One that a project gets from a group above it. */
+export interface InheritedVariable extends Omit<Variable, 'value'> {
+  readonly groupName: string
+  readonly groupFullPath: string
+}
+
+/** Of all groups above each of the projects. Values stay sealed. */
+export const inheritedVariableListing = (
+  reading: Reading,
+  projects: readonly Project[],
+  order: VariableOrder,
+): Listing<InheritedVariable> =>
+  listingOf(
+    reading,
+    projects.map(({ groupIds }) =>
+      reading.db
+        .selectFrom('ci_variables')
+        .innerJoin('groups', 'groups.id', 'ci_variables.group_id')
+        .selectAll('ci_variables')
+        .select(['groups.name as group_name', 'groups.full_path as group_full_path'])
+        .where('ci_variables.group_id', 'in', groupIds.length === 0 ? [0] : [...groupIds]),
+    ),
+    {
+      order: columnsIn(order),
+      itemsOf: (rows) =>
+        rows.map((row) => ({
+          ...withoutValue(row),
+          groupName: row.group_name,
+          groupFullPath: row.group_full_path,
+        })),
+    },
+  )
+
+const columnsIn = ({ orderBy, sort: direction }: VariableOrder): readonly KeysetColumn<Row>[] => [
+  ...(orderBy === 'key' ? [{ column: 'ci_variables.key', key: 'key', direction } as const] : []),
+  { column: 'ci_variables.id', key: 'id', direction },
+]
 
 /** Those of one key, by id; `environmentScope` leaves at most one. */
 export async function findVariables(

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { freeBatchQuery } from '../kit/operation.ts'
+import type { AccessLevel } from './access-level.ts'
+import { can, canSee } from './can.ts'
+import type { Permission } from './permission-table.ts'
+import { type Subject, standingsOf } from './subject.ts'
+
+/** What the actor is and may do in a group or project. */
+export interface ShownStanding {
+  /** The highest role, inherited ones included; 0 for none. */
+  readonly level: AccessLevel
+  readonly allows: (permission: Permission) => boolean
+}
+
+/** Of groups and projects that have been found already. */
+export const showStandings = freeBatchQuery(
+  { name: 'showStandings', input: z.object({}) },
+  async (context, subjects: readonly Subject[]): Promise<ShownStanding[]> => {
+    const standings = await standingsOf(context, context.actor, subjects)
+    return standings.map((standing) => ({
+      level: standing.level,
+      allows: (permission) => canSee(standing) && can(standing, permission),
+    }))
+  },
+)

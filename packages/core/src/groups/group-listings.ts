@@ -1,0 +1,77 @@
+import { type SqlBool, sql } from 'kysely'
+import { z } from 'zod'
+import { visibilities } from '../access/access-level.ts'
+import { requirePermission } from '../access/subject.ts'
+import { type Listed, listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import { findVisibleGroups } from '../projects/project-view-store.ts'
+import type { Group } from './group.ts'
+import { conditionsOfActor, type GroupFilter, groupListing, groupListingOrders } from './group-list-store.ts'
+import { getGroup } from './group-store.ts'
+
+const listInput = {
+  ids: z.array(z.int()).max(100).optional(),
+  search: z.string().max(255).optional(),
+  owned: z.boolean().optional(),
+  /** No group is archived. */
+  archived: z.boolean().optional(),
+  orderBy: z.enum(groupListingOrders).default('name'),
+  sort: z.enum(['asc', 'desc']).default('asc'),
+}
+
+/** Those that the actor may see, wherever they lie. @see spec/graphql-contract.md 5.3 */
+export const browseGroups = freeQuery(
+  {
+    name: 'browseGroups',
+    caller: 'anyone',
+    input: z.object({
+      ...listInput,
+      topLevelOnly: z.boolean().optional(),
+      allAvailable: z.boolean().optional(),
+      /** Directly in it, unless `includeSubgroups`. */
+      parentPath: z.string().max(1_024).optional(),
+      includeSubgroups: z.boolean().default(false),
+      visibility: z.enum(visibilities).optional(),
+    }),
+  },
+  async (context, { parentPath, includeSubgroups, orderBy, sort, ...input }): Promise<Listed<Group>> => {
+    const parent = parentPath === undefined ? undefined : await getGroup(context, parentPath)
+    if (parent !== undefined) await requirePermission(context, parent, 'read_group')
+    const filter: GroupFilter = {
+      ...(parent !== undefined && { within: { group: parent, depth: includeSubgroups ? 'any' : 'direct' } }),
+      isTopLevel: input.topLevelOnly,
+      ids: input.ids,
+      search: input.search || undefined,
+      visibility: input.visibility,
+      where: [...conditionsOfActor(context, context.actor, input), ...(input.archived ? [nothing] : [])],
+    }
+    return listedEach(groupListing(context, [filter], { by: orderBy, direction: sort }), 1)[0]!
+  },
+)
+
+/** Those below each of the groups. */
+export const listGroupsBelowEach = batchQuery(
+  {
+    name: 'listGroupsBelowEach',
+    input: z.object({ ...listInput, depth: z.enum(['direct', 'any']).default('any') }),
+    permission: 'read_group',
+  },
+  async (context, groups: readonly Group[], { depth, ids, search, archived, owned, orderBy, sort }) => {
+    const where = [...conditionsOfActor(context, context.actor, { owned }), ...(archived ? [nothing] : [])]
+    const filters = groups.map(
+      (group): GroupFilter => ({ within: { group, depth }, ids, search: search || undefined, where }),
+    )
+    return listedEach(groupListing(context, filters, { by: orderBy, direction: sort }), groups.length)
+  },
+)
+
+/** By id; those that the actor may see. */
+export const findEachGroup = freeBatchQuery(
+  { name: 'findEachGroup', input: z.object({}) },
+  async (context, ids: readonly number[]): Promise<(Group | undefined)[]> => {
+    const found = await findVisibleGroups(context, context.actor, ids)
+    return ids.map((id) => found.get(id))
+  },
+)
+
+const nothing = sql<SqlBool>`1 = 0`

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { requirePermission } from '../access/subject.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { freeQuery } from '../kit/operation.ts'
+import type { PlaceOfProject } from '../projects/project-places.ts'
+import { findUserByUsername } from '../users/user-store.ts'
+import { findGroup } from './group-store.ts'
+
+/** The group or the user that a path belongs to. */
+export const showNamespace = freeQuery(
+  { name: 'showNamespace', caller: 'anyone', input: z.object({ path: z.string().max(1_024) }) },
+  async (context, { path }): Promise<PlaceOfProject> => {
+    const group = await findGroup(context, path)
+    if (group !== undefined) {
+      await requirePermission(context, group, 'read_group')
+      return { group }
+    }
+    const user = await findUserByUsername(context, path)
+    if (user === undefined) throw notFound('Namespace')
+    return { user }
+  },
+)

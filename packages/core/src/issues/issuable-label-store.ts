@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Reading } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import type { Label } from '../labels/label.ts'
+import { labelOf } from '../labels/label-store.ts'
+import type { Project } from '../projects/project.ts'
+import type { IssuableTables } from './issuable-store.ts'
+
+/** The labels of each of the items, by name. */
+export const labelListingOfItems = (
+  reading: Reading,
+  { labels: pairs, itemId }: IssuableTables,
+  itemIds: readonly number[],
+): Listing<Label> =>
+  listingOf(
+    reading,
+    itemIds.map((id) =>
+      reading.db
+        .selectFrom('labels')
+        .selectAll()
+        .where('id', 'in', sql<number>`(select label_id from ${sql.table(pairs)} where ${sql.ref(itemId)} = ${id})`),
+    ),
+    {
+      order: [
+        { column: 'name', key: 'name', direction: 'asc' },
+        { column: 'id', key: 'id', direction: 'asc' },
+      ],
+      itemsOf: (rows) => rows.map(labelOf),
+    },
+  )
+
+/** The ids of the labels of one. */
+export async function labelIdsOfItem(
+  { db }: Reading,
+  { labels: pairs, itemId }: IssuableTables,
+  id: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ label_id: number }>`
+    select label_id from ${sql.table(pairs)} where ${sql.ref(itemId)} = ${id}`.execute(db)
+  return rows.map((row) => row.label_id)
+}
+
+/** Of these labels those that things of the project may carry: its own, and those of the groups above it. */
+export async function attachableLabelIds(
+  { db }: Reading,
+  project: Pick<Project, 'id' | 'groupIds'>,
+  ids: readonly number[],
+): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('labels')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where((eb) =>
+      eb.or([
+        eb('project_id', '=', project.id),
+        ...(project.groupIds.length > 0 ? [eb('group_id', 'in', [...project.groupIds])] : []),
+      ]),
+    )
+    .execute()
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import type { Permission } from '../access/permission-table.ts'
+import { standingsOf } from '../access/subject.ts'
+import type { Group } from '../groups/group.ts'
+import { listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import { findProjects } from '../projects/project-store.ts'
+import { labelListingOfItems } from './issuable-label-store.ts'
+import { type Issue, issuesOfEachFilter, issuesOfEachInput } from './issue.ts'
+import { type IssueCounts, issueCountsByProject, issueListing } from './issue-list-store.ts'
+import { findIssuesById, issueTables } from './issue-store.ts'
+
+export const listIssuesOfEachProject = batchQuery(
+  { name: 'listIssuesOfEachProject', input: issuesOfEachInput, permission: 'read_issue' },
+  async (context, projects: readonly Project[], { nonArchived: _nonArchived, ...filter }) => {
+    const filters = projects.map(({ id }) => ({ ...filter, within: { projectId: id } }))
+    return listedEach(issueListing(context, context.actor, filters), projects.length)
+  },
+)
+
+/** Of those in the projects of each. */
+export const listIssuesOfEachGroup = batchQuery(
+  { name: 'listIssuesOfEachGroup', input: issuesOfEachInput, permission: 'read_group' },
+  async (context, groups: readonly Group[], { withSubgroups, ...filter }) => {
+    const filters = groups.map((group) => ({ ...filter, within: { group, withSubgroups } }))
+    return listedEach(issueListing(context, context.actor, filters), groups.length)
+  },
+)
+
+/** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
+export const listAllIssues = freeQuery(
+  { name: 'listAllIssues', input: issuesOfEachInput },
+  async (context, filter) => listedEach(issueListing(context, context.actor, [filter]), 1)[0]!,
+)
+
+export const countIssuesOfEachProject = batchQuery(
+  { name: 'countIssuesOfEachProject', input: z.object(issuesOfEachFilter), permission: 'read_issue' },
+  async (context, projects: readonly Project[], filter): Promise<IssueCounts[]> => {
+    const ids = projects.map(({ id }) => id)
+    const counts = await issueCountsByProject(context, context.actor, ids, filter)
+    return ids.map((id) => counts.get(id) ?? { opened: 0, closed: 0 })
+  },
+)
+
+/** By their keys; `undefined` for those that the actor may not see. */
+export const findEachIssue = freeBatchQuery(
+  { name: 'findEachIssue', input: z.object({}) },
+  async (context, ids: readonly number[]) => {
+    const found = await findIssuesById(context, context.actor, ids)
+    return ids.map((id) => found.get(id))
+  },
+)
+
+/** Whoever sees an issue sees what is on it. */
+export const listLabelsOfEachIssue = freeBatchQuery(
+  { name: 'listLabelsOfEachIssue', input: z.object({}) },
+  async (context, issues: readonly Issue[]) => {
+    const ids = issues.map(({ id }) => id)
+    return listedEach(labelListingOfItems(context, issueTables, ids), ids.length)
+  },
+)
+
+export interface IssuePermissions {
+  /** What sorts it: labels, people, dates. */
+  readonly administers: boolean
+  /** What it says, and whether it is open. */
+  readonly updates: boolean
+}
+
+export const permissionsOfEachIssue = freeBatchQuery(
+  { name: 'permissionsOfEachIssue', input: z.object({}) },
+  async (context, issues: readonly Issue[]): Promise<(IssuePermissions | undefined)[]> => {
+    const { actor } = context
+    const projects = await findProjects(
+      context,
+      issues.map(({ projectId }) => projectId),
+    )
+    const all = [...projects.values()]
+    const standings = await standingsOf(context, actor, all)
+    const standingOf = new Map(all.map(({ id }, index) => [id, standings[index]!]))
+    return issues.map(({ projectId, author }) => {
+      const standing = standingOf.get(projectId)
+      const may = (permission: Permission) => standing !== undefined && can(standing, permission)
+      const administers = may('update_issue')
+      const isOwn = actor !== undefined && author?.id === actor.id
+      return { administers, updates: administers || (isOwn && may('update_own_issue')) }
+    })
+  },
+)

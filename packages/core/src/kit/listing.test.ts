@@ -1,0 +1,176 @@
+import { World } from '@penstock/testkit'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DomainError } from './domain-error.ts'
+import { type Listing, type ListingRequest, listingOf, listingOfArrays } from './listing.ts'
+import type { KeysetColumn } from './page.ts'
+
+let world: World
+/** Of groups, so that there are several lists in one table. */
+let groupIds: number[]
+
+beforeAll(async () => {
+  world = await World.open()
+  const groups = []
+  for (const path of ['a', 'b', 'c']) groups.push(await world.group(path))
+  groupIds = groups.map(({ id }) => id)
+})
+afterAll(() => world.close())
+
+interface Row {
+  readonly id: number
+  readonly place: number
+}
+
+/** With many ties, and one column up where the other goes down. */
+const order: readonly KeysetColumn<Row>[] = [
+  { column: sql`coalesce(labels.priority, -1)`, key: 'place', direction: 'desc' },
+  { column: 'labels.id', key: 'id', direction: 'asc' },
+]
+const places = fc.constantFrom(null, 0, 1, 2)
+const lists = fc.tuple(...Array.from({ length: 3 }, () => fc.array(places, { maxLength: 12 })))
+const sizes = fc.integer({ min: 1, max: 5 })
+
+/** The ids of each list in its order, as the database is not asked for them. */
+async function fill(all: readonly (readonly (number | null)[])[]): Promise<number[][]> {
+  return world.core.db.write(async (db) => {
+    await db.deleteFrom('labels').execute()
+    const expected: number[][] = []
+    for (const [index, priorities] of all.entries()) {
+      const rows: Row[] = []
+      for (const [place, priority] of priorities.entries()) {
+        const row = {
+          group_id: groupIds[index]!,
+          name: `${index}-${place}`,
+          color: '#123456',
+          priority,
+          created_at_ms: 0,
+        }
+        const { id } = await db.insertInto('labels').values(row).returning('id').executeTakeFirstOrThrow()
+        rows.push({ id, place: priority ?? -1 })
+      }
+      expected.push(rows.toSorted((a, b) => b.place - a.place || a.id - b.id).map(({ id }) => id))
+    }
+    return expected
+  })
+}
+
+/** Of the first so many groups. */
+function listing(count: number): Listing<number> {
+  const reading = { db: world.core.db.read, nowMs: 0 }
+  const queries = groupIds.slice(0, count).map((id) =>
+    reading.db
+      .selectFrom('labels')
+      .select(['labels.id', sql<number>`coalesce(labels.priority, -1)`.as('place')])
+      .where('group_id', '=', id),
+  )
+  return listingOf(reading, queries, { order, itemsOf: (rows: readonly Row[]) => rows.map(({ id }) => id) })
+}
+
+/** Pages of one of the lists, one after another, until there is no more. */
+async function walk(
+  of: Listing<number>,
+  index: number,
+  size: number,
+  direction: 'first' | 'last',
+): Promise<number[][]> {
+  const pages: number[][] = []
+  let at: Partial<ListingRequest> = {}
+  for (;;) {
+    const page = (await of.pages({ [direction]: size, ...at }))[index]!
+    if (direction === 'first') pages.push([...page.items])
+    else pages.unshift([...page.items])
+    if (!page.hasMore) return pages
+    at = direction === 'first' ? { after: page.cursors.at(-1)! } : { before: page.cursors[0]! }
+  }
+}
+
+const kinds: readonly [string, (all: number[][]) => Listing<number>][] = [
+  ['of one query for each list', (all) => listing(all.length)],
+  ['of lists in memory', (all) => listingOfArrays(all)],
+]
+
+describe.each(kinds)('%s', (_, listingFor) => {
+  const property = (law: (of: Listing<number>, all: number[][], size: number) => Promise<void>) =>
+    fc.assert(
+      fc.asyncProperty(lists, sizes, async (wanted, size) => {
+        const all = await fill(wanted)
+        await law(listingFor(all), all, size)
+      }),
+      { numRuns: 25 },
+    )
+
+  test('paging from either end yields each row once, in order', () =>
+    property(async (of, all, size) => {
+      for (const [index, expected] of all.entries()) {
+        const forward = await walk(of, index, size, 'first')
+        const backward = await walk(of, index, size, 'last')
+        expect([forward.flat(), backward.flat()]).toEqual([expected, expected])
+        // All full, but for the one that is furthest from the end it was begun at.
+        for (const page of forward.slice(0, -1)) expect(page).toHaveLength(size)
+        for (const page of backward.slice(1)) expect(page).toHaveLength(size)
+      }
+    }))
+
+  test('between two cursors stands what is between their rows, from either end', () =>
+    property(async (of, all, size) => {
+      for (const [index, expected] of all.entries()) {
+        const { cursors } = (await of.pages({ first: 100 }))[index]!
+        if (cursors.length < 2) continue
+        const [after, before] = [cursors[0]!, cursors.at(-1)!]
+        const between = expected.slice(1, -1)
+        const first = (await of.pages({ first: size, after, before }))[index]!
+        const last = (await of.pages({ last: size, after, before }))[index]!
+        const hasMore = between.length > size
+        expect([first.items, first.hasMore]).toEqual([between.slice(0, size), hasMore])
+        expect([last.items, last.hasMore]).toEqual([between.slice(-size), hasMore])
+      }
+    }))
+
+  test('counted to the end, or to one beyond the limit', () =>
+    property(async (of, all, size) => {
+      expect(await of.counts(100)).toEqual(all.map(({ length }) => length))
+      expect(await of.counts(size)).toEqual(all.map(({ length }) => Math.min(length, size + 1)))
+    }))
+
+  test('none of it is nothing', async () => {
+    const all = await fill([[1, 2], [], [null]])
+    const pages = await listingFor(all).pages({ first: 0 })
+    expect(pages.map(({ items, cursors }) => [items, cursors])).toEqual(Array(3).fill([[], []]))
+  })
+
+  test.each(['', 'x', 'e30', 'bnVsbA', 'W10'])('a cursor that nobody gave: %j', async (after) => {
+    const failure = await listingFor([[], [], []])
+      .pages({ first: 1, after })
+      .catch((error: DomainError) => error.failure)
+    expect(failure).toMatchObject({ code: 'parameters', problems: [{ path: ['cursor'] }] })
+  })
+})
+
+test('many lists are one statement', async () => {
+  await fill([[1], [1, 1], []])
+  let statements = 0
+  const read = world.core.db.read.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      statements += 1
+      return result
+    },
+  })
+  const queries = Array.from({ length: 150 }, (_, index) =>
+    read
+      .selectFrom('labels')
+      .select(['id', sql<number>`coalesce(priority, -1)`.as('place')])
+      .where('group_id', '=', groupIds[index % 3]!),
+  )
+  const columns = [
+    { ...order[0]!, column: sql`coalesce(priority, -1)` },
+    { ...order[1]!, column: 'id' },
+  ]
+  const of = listingOf({ db: read, nowMs: 0 }, queries, { order: columns, itemsOf: (rows) => rows })
+  const pages = await of.pages({ first: 1 })
+  expect([statements, pages.map(({ items }) => items.length).slice(0, 3)]).toEqual([1, [1, 1, 0]])
+  expect(await of.counts(1)).toHaveLength(150)
+  expect(statements).toBe(2)
+})

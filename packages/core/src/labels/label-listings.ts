@@ -1,0 +1,34 @@
+import type { Subject } from '../access/subject.ts'
+import type { Group } from '../groups/group.ts'
+import { listedEach } from '../kit/listing.ts'
+import { batchQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import { labelOfEachInput, labelsOfEachGroupInput, labelsOfEachInput } from './label.ts'
+import { findLabelOfEach, labelListing } from './label-store.ts'
+
+export const listLabelsOfEachProject = batchQuery(
+  { name: 'listLabelsOfEachProject', input: labelsOfEachInput, permission: 'read_label' },
+  async (context, projects: readonly Project[], { includeAncestorGroups: withInherited, ...filter }) => {
+    const filters = projects.map((subject) => ({ ...filter, subject, withInherited }))
+    return listedEach(labelListing(context, context.actor, filters), projects.length)
+  },
+)
+
+export const listLabelsOfEachGroup = batchQuery(
+  { name: 'listLabelsOfEachGroup', input: labelsOfEachGroupInput, permission: 'read_label' },
+  async (
+    context,
+    groups: readonly Group[],
+    { includeAncestorGroups: withInherited, includeDescendantGroups: withGroups, onlyGroupLabels, ...filter },
+  ) => {
+    const below = { withGroups, withProjects: !onlyGroupLabels }
+    const filters = groups.map((subject) => ({ ...filter, subject, withInherited, below }))
+    return listedEach(labelListing(context, context.actor, filters), groups.length)
+  },
+)
+
+/** By its name, of those that things in the group or project may carry. */
+export const getLabelOfEach = batchQuery(
+  { name: 'getLabelOfEach', input: labelOfEachInput, permission: 'read_label' },
+  (context, subjects: readonly Subject[], { title }) => findLabelOfEach(context, subjects, title),
+)

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { accessLevels } from '../access/access-level.ts'
+import type { Subject } from '../access/subject.ts'
+import { freeBatchQuery } from '../kit/operation.ts'
+import { groupsWithOtherOwner, ownLevels } from './member-store.ts'
+
+/** Whether the actor could give up the role that was given in just that one: what removing a member asks of the member. */
+export const mayLeaveEach = freeBatchQuery(
+  { name: 'mayLeaveEach', input: z.object({}) },
+  async (context, subjects: readonly Subject[]): Promise<boolean[]> => {
+    const { actor } = context
+    if (actor === undefined) return subjects.map(() => false)
+    const levels = await ownLevels(context, actor.id, subjects)
+    const levelOf = ({ kind, id }: Subject) => levels.get(`${kind}:${id}`)
+    const owned = subjects.flatMap((each) =>
+      each.kind === 'group' && levelOf(each) === accessLevels.owner ? each : [],
+    )
+    const withOther = await groupsWithOtherOwner(context, owned, actor.id)
+    return subjects.map((each) => {
+      const level = levelOf(each)
+      if (level === undefined) return false
+      if (each.kind === 'project') return level > accessLevels.minimal && each.ownerId !== actor.id
+      return level < accessLevels.owner || withOther.has(each.id)
+    })
+  },
+)

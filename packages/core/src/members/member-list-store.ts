@@ -1,0 +1,134 @@
+import { type Selectable, type SqlBool, sql } from 'kysely'
+import { z } from 'zod'
+import { accessLevels } from '../access/access-level.ts'
+import { isGivenAbove, isGivenIn, isInForce, type MemberCondition, type MembersTable } from '../access/membership.ts'
+import type { Subject } from '../access/subject.ts'
+import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
+import { lineageOf } from '../groups/group-store.ts'
+import { containsText } from '../kit/contains-text.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import type { KeysetColumn } from '../kit/page.ts'
+import { type User, userKinds } from '../users/user.ts'
+import type { Member } from './member.ts'
+import { bestOf, membersOfRows } from './member-store.ts'
+
+/** How one can be a member. Nothing is shared with a group. */
+export const memberRelations = ['direct', 'inherited', 'below', 'shared'] as const
+type MemberRelation = (typeof memberRelations)[number]
+
+export const membersOfEachInput = z.object({
+  /** Of memberships. */
+  ids: z.array(z.int()).max(100).optional(),
+  /** Codes of roles, of which there may be none. */
+  accessLevels: z.array(z.int()).max(20).optional(),
+  relations: z.array(z.enum(memberRelations)).max(memberRelations.length).default(['direct', 'inherited']),
+  search: z.string().max(255).optional(),
+  userKinds: z.array(z.enum(userKinds)).optional(),
+  orderBy: z.enum(['id', 'access_level', 'name', 'created_at', 'updated_at']).default('id'),
+  sort: z.enum(['asc', 'desc']).default('desc'),
+})
+type MembersOfEach = z.output<typeof membersOfEachInput>
+
+/** Of each subject. When a membership was changed nobody keeps: `updated_at` is when it was made. */
+export function memberListing(
+  reading: Reading,
+  actor: Actor,
+  subjects: readonly Subject[],
+  { orderBy, sort: direction, ...filter }: MembersOfEach,
+): Listing<Member> {
+  const id: KeysetColumn<MemberRow> = { column: 'members.id', key: 'id', direction }
+  const own = orderBy === 'id' ? [] : [{ ...orderColumns[orderBy], direction }]
+  return listingOf(
+    reading,
+    subjects.map((subject) => wantedMembers(reading, actor, subject, filter)),
+    { order: [...own, id], itemsOf: (rows: readonly MemberRow[]) => membersOfRows(reading, rows) },
+  )
+}
+
+type Row = Selectable<MembersTable>
+type MemberRow = Row & { readonly user_name: string }
+
+const created = { column: 'members.created_at_ms', key: 'created_at_ms' } as const
+const orderColumns = {
+  access_level: { column: 'members.access_level', key: 'access_level' },
+  name: { column: 'users.name', key: 'user_name' },
+  created_at: created,
+  updated_at: created,
+} as const
+
+function wantedMembers(
+  reading: Reading,
+  actor: Actor,
+  subject: Subject,
+  { relations, ids, accessLevels: levels, search, userKinds: kinds }: Omit<MembersOfEach, 'orderBy' | 'sort'>,
+) {
+  const isGiven: MemberCondition = (eb) =>
+    eb.or([...new Set(relations)].map((relation) => conditionOf[relation](reading, actor, subject)(eb)))
+  let query = bestOf(reading, isGiven)
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select('users.name as user_name')
+  if (ids !== undefined) query = query.where(isOneOf('members.id', ids))
+  if (levels !== undefined) query = query.where(isOneOf('members.access_level', levels))
+  if (search) query = query.where(containsText(['users.name', 'users.username'], search))
+  if (kinds !== undefined) {
+    query = query.where(
+      isOneOf(
+        'users.is_bot',
+        kinds.map((kind) => (kind === 'project_bot' ? 1 : 0)),
+      ),
+    )
+  }
+  return query
+}
+
+const nothing = sql<SqlBool>`1 = 0`
+
+const isOneOf = (column: string, values: readonly number[]) =>
+  values.length === 0 ? nothing : sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`
+
+const conditionOf: Readonly<
+  Record<MemberRelation, (reading: Reading, actor: Actor, subject: Subject) => MemberCondition>
+> = {
+  direct: (_reading, _actor, subject) => isGivenIn(subject, 'direct'),
+  inherited: (_reading, _actor, subject) => isGivenAbove(subject),
+  /** In groups whose members the actor may see. */
+  below: (reading, actor, subject) => (eb) =>
+    subject.kind === 'project'
+      ? nothing
+      : eb(
+          'members.group_id',
+          'in',
+          eb
+            .selectFrom('groups')
+            .select('groups.id')
+            .where('groups.lineage', 'like', `${lineageOf(subject.groupIds)}_%`)
+            .where(allowedInGroup(reading, actor, 'read_members')),
+        ),
+  shared: () => () => nothing,
+}
+
+/** Of each user those in groups, or in projects, whose members the actor may see, the latest first. */
+export function membershipListing(
+  reading: Reading,
+  actor: Actor,
+  users: readonly User[],
+  where: 'groups' | 'projects',
+): Listing<Member> {
+  const ofUser = ({ id }: User) =>
+    reading.db.selectFrom('members').selectAll('members').where('members.user_id', '=', id).where(isInForce(reading))
+  const inGroups = (user: User) =>
+    ofUser(user)
+      .innerJoin('groups', 'groups.id', 'members.group_id')
+      .where(allowedInGroup(reading, actor, 'read_members'))
+  const inProjects = (user: User) =>
+    ofUser(user)
+      .innerJoin('projects', 'projects.id', 'members.project_id')
+      .where('members.access_level', '>', accessLevels.minimal)
+      .where(allowedInProject(reading, actor, 'read_members'))
+  const order: readonly KeysetColumn<Row>[] = [{ column: 'members.id', key: 'id', direction: 'desc' }]
+  const itemsOf = (rows: readonly Row[]) => membersOfRows(reading, rows)
+  return where === 'groups'
+    ? listingOf(reading, users.map(inGroups), { order, itemsOf })
+    : listingOf(reading, users.map(inProjects), { order, itemsOf })
+}

@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { requirePermission, standingOf } from '../access/subject.ts'
+import { issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
+import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
+import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
+import type { DomainEvent } from '../kit/event.ts'
+import { clearable } from '../kit/parameter-schemas.ts'
+import type { Project } from '../projects/project.ts'
+import { branchName, isTheirOwn, type MergeRequest } from './merge-request.ts'
+import { findMergeRequest } from './merge-request-list-store.ts'
+import {
+  findOpenIid,
+  type MergeRequestDraft,
+  mergeRequestTables,
+  setMergeRequestState,
+  updateMergeRequestRow,
+} from './merge-request-store.ts'
+
+/** What can be said when one is made and when it is changed. */
+export const fields = {
+  ...issuableFields,
+  reviewerIds: people,
+  squash: clearable(z.boolean()),
+  removeSourceBranch: clearable(z.boolean()),
+}
+
+export const changes = {
+  title: issuableTitle.optional(),
+  targetBranch: branchName.optional(),
+  ...fields,
+  ...issuableChanges,
+}
+
+type Changes = Partial<z.output<z.ZodObject<typeof changes>>> & MetadataInput
+type OfProject = Tx & OperationContext & { readonly subject: Project }
+
+/** @throws DomainError `not_found`, `forbidden` */
+export async function getOneToUpdate(tx: OfProject, { mergeRequestIid }: { readonly mergeRequestIid: number }) {
+  const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
+  await requireUpdater(tx, tx.subject, before)
+  return before
+}
+
+export async function changeMergeRequest(tx: OfProject, before: MergeRequest, input: Changes): Promise<MergeRequest> {
+  const project = tx.subject
+  const draft = {
+    title: input.title ?? before.title,
+    description: input.description === undefined ? before.description : (input.description ?? undefined),
+    targetBranch: input.targetBranch ?? before.targetBranch,
+    isDiscussionLocked: input.discussionLocked ?? before.isDiscussionLocked,
+    isSquashed: input.squash ?? before.isSquashed,
+    removesSourceBranch: input.removeSourceBranch ?? before.removesSourceBranch,
+    milestoneId: await milestoneIdAfter(tx, project, input.milestoneId, before),
+  }
+  const state = stateAfter(before, input.stateEvent)
+  const isRetargeted = draft.targetBranch !== before.targetBranch
+  if (state === 'opened' || (isRetargeted && before.state === 'opened' && state === undefined)) {
+    await requireOwnBranches(tx, project, { ...draft, sourceBranch: before.sourceBranch })
+  }
+  const isSortedAnew = await setMetadata(tx, mergeRequestTables, project, before.id, input, before)
+  const isReviewedAnew = await setReviewers(tx, project, before.id, input.reviewerIds)
+  const isRewritten = isSortedAnew || isReviewedAnew || !isDeepStrictEqual(draft, draftOf(before))
+  if (isRewritten) await updateMergeRequestRow(tx, before.id, draft)
+  if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
+  if (!isRewritten && state === undefined) return before
+  const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
+  if (isRewritten) await tx.recordEvent(eventOf('updated', mergeRequest))
+  if (state !== undefined) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', mergeRequest))
+  return mergeRequest
+}
+
+/** What is merged stays so. `undefined`: as it is. */
+function stateAfter({ state }: MergeRequest, event: 'close' | 'reopen' | undefined) {
+  if (event === 'close' && state === 'opened') return 'closed'
+  if (event === 'reopen' && state === 'closed') return 'opened'
+  return undefined
+}
+
+const draftOf = (mergeRequest: MergeRequest): MergeRequestDraft => ({
+  title: mergeRequest.title,
+  description: mergeRequest.description,
+  targetBranch: mergeRequest.targetBranch,
+  isDiscussionLocked: mergeRequest.isDiscussionLocked,
+  isSquashed: mergeRequest.isSquashed,
+  removesSourceBranch: mergeRequest.removesSourceBranch,
+  milestoneId: mergeRequest.milestone?.id,
+})
+
+/** @throws DomainError `conflict`, for one branch with itself, and where another is open for the same two */
+export async function requireOwnBranches(
+  tx: Tx,
+  project: Project,
+  branches: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
+): Promise<void> {
+  if (branches.sourceBranch === branches.targetBranch) {
+    throw new DomainError({ code: 'conflict', reason: "You can't use same project/branch for source and target" })
+  }
+  const open = await findOpenIid(tx, project.id, branches)
+  if (open === undefined) return
+  const reason = `Another open merge request already exists for this source branch: !${open}`
+  throw new DomainError({ code: 'conflict', reason })
+}
+
+export async function setReviewers(tx: Tx, project: Project, id: number, userIds: readonly number[] | undefined) {
+  if (userIds === undefined) return false
+  return setPeople(tx, mergeRequestTables, 'merge_request_reviewers', project, id, userIds)
+}
+
+/** @throws DomainError `not_found` */
+export async function getMergeRequest(
+  reading: Reading,
+  actor: Actor,
+  { id }: Project,
+  iid: number,
+): Promise<MergeRequest> {
+  const mergeRequest = await findMergeRequest(reading, actor, id, iid)
+  if (mergeRequest === undefined) throw notFound()
+  return mergeRequest
+}
+
+/**
+ * Its author, its assignees, and whoever may update any.
+ *
+ * @throws DomainError `forbidden`
+ * @see spec/rest-part2-details.md 9.2
+ */
+async function requireUpdater(tx: Tx & OperationContext, project: Project, mergeRequest: MergeRequest) {
+  if (can(await standingOf(tx, tx.actor, project), 'update_merge_request')) return
+  if (!isTheirOwn(mergeRequest, tx.actor!.id)) throw forbidden()
+  await requirePermission(tx, project, 'update_own_merge_request')
+}
+
+export function eventOf(
+  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed',
+  item: MergeRequest,
+): DomainEvent {
+  const { id, iid, projectId, title } = item
+  return { type: `merge_request.${what}`, objectId: id, projectId, details: { iid, title } }
+}

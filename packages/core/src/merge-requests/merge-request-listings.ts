@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { levelsOfUsersIn } from '../access/membership.ts'
+import { standingsOf } from '../access/subject.ts'
+import type { Group } from '../groups/group.ts'
+import { labelListingOfItems } from '../issues/issuable-label-store.ts'
+import { emptyListing, listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import { findProject } from '../projects/project-store.ts'
+import type { User } from '../users/user.ts'
+import { isTheirOwn, type MergeRequest, mergeRequestsOfEachInput } from './merge-request.ts'
+import { findMergeRequestsById, mergeRequestListing } from './merge-request-list-store.ts'
+import { projectsOf } from './merge-request-projects.ts'
+import { mergeRequestTables } from './merge-request-store.ts'
+
+/** Merge requests of archived projects are left out, unless they are asked for. */
+const nonArchived = z.boolean().default(true)
+
+export const listMergeRequestsOfEachProject = batchQuery(
+  { name: 'listMergeRequestsOfEachProject', input: mergeRequestsOfEachInput, permission: 'read_merge_request' },
+  async (context, projects: readonly Project[], filter) => {
+    const filters = projects.map(({ id }) => ({ ...filter, within: { projectId: id } }))
+    return listedEach(mergeRequestListing(context, context.actor, filters), projects.length)
+  },
+)
+
+/** By its number in each. */
+export const mergeRequestOfEachProject = batchQuery(
+  {
+    name: 'mergeRequestOfEachProject',
+    input: z.object({ mergeRequestIid: z.int() }),
+    permission: 'read_merge_request',
+  },
+  async (context, projects: readonly Project[], { mergeRequestIid }) => {
+    const filters = projects.map(({ id }) => ({ within: { projectId: id }, iids: [mergeRequestIid] }))
+    const pages = await mergeRequestListing(context, context.actor, filters).pages({ first: 1 })
+    return pages.map(({ items }) => items[0])
+  },
+)
+
+/** Of those in the projects of each. */
+export const listMergeRequestsOfEachGroup = batchQuery(
+  {
+    name: 'listMergeRequestsOfEachGroup',
+    input: mergeRequestsOfEachInput.extend({ nonArchived, withSubgroups: z.boolean().default(false) }),
+    permission: 'read_group',
+  },
+  async (context, groups: readonly Group[], { withSubgroups, ...filter }) => {
+    const filters = groups.map((group) => ({ ...filter, within: { group, withSubgroups } }))
+    return listedEach(mergeRequestListing(context, context.actor, filters), groups.length)
+  },
+)
+
+/** Those that each has made, is assigned to or is to review, of all projects or of one that is named by its full path. */
+export const listMergeRequestsOfEachUser = freeBatchQuery(
+  {
+    name: 'listMergeRequestsOfEachUser',
+    input: mergeRequestsOfEachInput.extend({
+      part: z.enum(['author', 'assignee', 'reviewer']),
+      projectPath: z.string().optional(),
+    }),
+  },
+  async (context, users: readonly Pick<User, 'id'>[], { part, projectPath, ...filter }) => {
+    const project = projectPath === undefined ? undefined : await findProject(context, projectPath)
+    if (projectPath !== undefined && project === undefined)
+      return listedEach(emptyListing<MergeRequest>(users.length), users.length)
+    const place = project === undefined ? { nonArchived: true } : { within: { projectId: project.id } }
+    const filters = users.map(({ id }) => ({ ...filter, ...place, [`${part}Id`]: id }))
+    return listedEach(mergeRequestListing(context, context.actor, filters), users.length)
+  },
+)
+
+/** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
+export const listMergeRequestsOfAll = freeBatchQuery(
+  { name: 'listMergeRequestsOfAll', input: mergeRequestsOfEachInput.extend({ nonArchived }) },
+  async (context, everywhere: readonly 'everywhere'[], filter) =>
+    context.actor === undefined
+      ? everywhere.map(() => undefined)
+      : listedEach(
+          mergeRequestListing(
+            context,
+            context.actor,
+            everywhere.map(() => filter),
+          ),
+          everywhere.length,
+        ),
+)
+
+/** By their ids; those that the actor may see. */
+export const findEachMergeRequest = freeBatchQuery(
+  { name: 'findEachMergeRequest', input: z.object({}) },
+  async (context, ids: readonly number[]) => {
+    const found = await findMergeRequestsById(context, context.actor, ids)
+    return ids.map((id) => found.get(id))
+  },
+)
+
+/** Whoever sees a merge request sees what is on it. */
+export const listLabelsOfEachMergeRequest = freeBatchQuery(
+  { name: 'listLabelsOfEachMergeRequest', input: z.object({}) },
+  async (context, mergeRequests: readonly MergeRequest[]) => {
+    const ids = mergeRequests.map(({ id }) => id)
+    return listedEach(labelListingOfItems(context, mergeRequestTables, ids), ids.length)
+  },
+)
+
+export interface MergeRequestPermissions {
+  /** Any of the project. */
+  readonly administers: boolean
+  /** This one. */
+  readonly updates: boolean
+  readonly pushes: boolean
+}
+
+/** What the actor may do with each. */
+export const permissionsOfEachMergeRequest = freeBatchQuery(
+  { name: 'permissionsOfEachMergeRequest', input: z.object({}) },
+  async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
+    const projects = await projectsOf(context, mergeRequests)
+    const standings = await standingsOf(context, context.actor, projects)
+    return mergeRequests.map((mergeRequest) => {
+      const standing = standings[projects.findIndex(({ id }) => id === mergeRequest.projectId)]
+      if (standing === undefined) return undefined
+      const administers = can(standing, 'update_merge_request')
+      const isTheirs = isTheirOwn(mergeRequest, context.actor?.id)
+      return {
+        administers,
+        updates: administers || (isTheirs && can(standing, 'update_own_merge_request')),
+        pushes: can(standing, 'push_code'),
+      }
+    })
+  },
+)
+
+/** Someone who has a part in a merge request. */
+export interface PartOfMergeRequest extends Pick<User, 'id' | 'isAdministrator'> {
+  readonly mergeRequest: MergeRequest
+}
+
+/** Whether each of these people may change the merge request. */
+export const updatersOfMergeRequests = freeBatchQuery(
+  { name: 'updatersOfMergeRequests', input: z.object({}) },
+  async (context, people: readonly PartOfMergeRequest[]): Promise<boolean[]> => {
+    const projects = await projectsOf(
+      context,
+      people.map(({ mergeRequest }) => mergeRequest),
+    )
+    const levelOf = await levelsOfUsersIn(
+      context,
+      people.map(({ id }) => id),
+      projects,
+    )
+    return people.map(({ id, isAdministrator, mergeRequest }) => {
+      const project = projects.find((one) => one.id === mergeRequest.projectId)
+      if (project === undefined) return false
+      const { visibility, isArchived } = project
+      const standing = { level: levelOf(id, project), visibility, isArchived, isSignedIn: true, isAdministrator }
+      const isTheirs = isTheirOwn(mergeRequest, id)
+      return can(standing, 'update_merge_request') || (isTheirs && can(standing, 'update_own_merge_request'))
+    })
+  },
+)

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { Listed } from '../kit/listing.ts'
+import { listedEach } from '../kit/listing.ts'
+import { freeBatchQuery } from '../kit/operation.ts'
+import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
+import { newestOfEach, pipelineListing, wantedPipelines } from '../pipelines/pipeline-store.ts'
+import type { MergeRequest } from './merge-request.ts'
+import { projectsAllowing } from './merge-request-projects.ts'
+
+/** Those of its source branch; the newest first. */
+export const listPipelinesOfEachMergeRequest = freeBatchQuery(
+  { name: 'listPipelinesOfEachMergeRequest', input: pipelinesOfEachInput },
+  async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
+    const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
+    const queries = mergeRequests.map(({ projectId, sourceBranch }) =>
+      wantedPipelines(context, projectId, filter).where('pipelines.ref', '=', sourceBranch),
+    )
+    const lists = listedEach(pipelineListing(context, queries), mergeRequests.length)
+    return lists.map((list, index) => (readable.has(mergeRequests[index]!.projectId) ? list : undefined))
+  },
+)
+
+/** The newest of its source branch, of the commit that this names if there is the branch. */
+export const headPipelineOfEachMergeRequest = freeBatchQuery(
+  { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
+  async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
+    const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
+    const queries = mergeRequests.map(({ projectId, sourceBranch, sha }) =>
+      wantedPipelines(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
+    )
+    const found = await newestOfEach(context, queries)
+    return found.map((pipeline, index) => (readable.has(mergeRequests[index]!.projectId) ? pipeline : undefined))
+  },
+)

@@ -1,0 +1,76 @@
+import type { GitRepository } from '../repositories/git-repository.ts'
+import type { HistoryCommit } from '../repositories/history.ts'
+
+/** What a branch has that another lacks. */
+export interface CommitRange {
+  /** Of the branch; newest first. */
+  readonly commits: readonly HistoryCommit[]
+  /** The last commit that both have; `undefined`: they have nothing in common. */
+  readonly base: HistoryCommit | undefined
+  readonly head: HistoryCommit
+  /** The tip of the other branch. */
+  readonly startSha: string
+}
+
+/** Commits that may be read still. */
+export interface RangeBudget {
+  commits: number
+}
+
+const FROM_HEAD = 1
+const FROM_START = 2
+const SHARED = FROM_HEAD | FROM_START
+
+/**
+ * Both histories at once, newest first by the committer's time, until nothing that is left can belong to the branch alone.
+ *
+ * @param read remembers the commits of the repository
+ * @returns `undefined` when the budget does not suffice
+ */
+export async function rangeOf(
+  read: ReturnType<typeof rememberedCommits>,
+  { headSha, startSha }: { readonly headSha: string; readonly startSha: string },
+): Promise<CommitRange | undefined> {
+  const found = new Map<string, { readonly commit: HistoryCommit; from: number }>()
+  const waiting: HistoryCommit[] = []
+  /** True: within the budget. */
+  const reach = async (oid: string, from: number): Promise<boolean> => {
+    const known = found.get(oid)
+    if (known !== undefined && (known.from | from) === known.from) return true
+    const commit = known?.commit ?? (await read(oid))
+    if (commit === undefined) return false
+    found.set(oid, { commit, from: (known?.from ?? 0) | from })
+    if (waiting.includes(commit)) return true
+    const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
+    waiting.splice(at + 1, 0, commit)
+    return true
+  }
+  const fromOf = ({ oid }: HistoryCommit) => found.get(oid)!.from
+  if (!(await reach(headSha, FROM_HEAD)) || !(await reach(startSha, FROM_START))) return undefined
+  const passed: HistoryCommit[] = []
+  while (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) {
+    const commit = waiting.shift()!
+    passed.push(commit)
+    for (const parent of commit.parents) if (!(await reach(parent, fromOf(commit)))) return undefined
+  }
+  return {
+    commits: [...new Set(passed)].filter((commit) => fromOf(commit) === FROM_HEAD),
+    base: [...passed, ...waiting].find((commit) => fromOf(commit) === SHARED),
+    head: found.get(headSha)!.commit,
+    startSha,
+  }
+}
+
+/** Reads each commit once, and none beyond the budget. */
+export function rememberedCommits(repository: GitRepository, budget: RangeBudget) {
+  const known = new Map<string, HistoryCommit>()
+  return async (oid: string): Promise<HistoryCommit | undefined> => {
+    const commit = known.get(oid)
+    if (commit !== undefined) return commit
+    if (budget.commits <= 0) return undefined
+    budget.commits -= 1
+    const fresh = { oid, ...(await repository.commit(oid)) }
+    known.set(oid, fresh)
+    return fresh
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { Subject } from '../access/subject.ts'
+import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
+import type { Group } from '../groups/group.ts'
+import { getGroup, groupOf } from '../groups/group-store.ts'
+import { type IssueCounts, issueCountsByMilestone } from '../issues/issue-list-store.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery, query } from '../kit/operation.ts'
+import { dayOrInstant } from '../kit/parameter-schemas.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
+import type { Project } from '../projects/project.ts'
+import { getProject, projectOf } from '../projects/project-store.ts'
+import { type Milestone, milestoneOrder, milestoneStates } from './milestone.ts'
+import { milestoneScopes } from './milestone-scope-store.ts'
+import { findMilestone, milestoneListing } from './milestone-store.ts'
+
+const MOST_IDS = 1_000
+const MOST_CHARACTERS = 255
+
+/** @see spec/graphql-contract.md 5.9 */
+const milestonesOfEachInput = z
+  .object({
+    ids: z.array(z.int()).max(MOST_IDS).optional(),
+    state: z.enum([...milestoneStates, 'all']).default('all'),
+    title: z.string().max(MOST_CHARACTERS).optional(),
+    searchTitle: z.string().max(MOST_CHARACTERS).optional(),
+    containingDate: dayOrInstant.optional(),
+    startDate: dayOrInstant.optional(),
+    endDate: dayOrInstant.optional(),
+    includeAncestors: z.boolean().default(false),
+    includeDescendants: z.boolean().default(false),
+    orderBy: milestoneOrder,
+    sort: z.enum(['asc', 'desc']).default('asc'),
+  })
+  .superRefine(({ startDate, endDate }, context) => {
+    if (startDate !== undefined && endDate !== undefined && startDate > endDate) {
+      context.addIssue(problem('invalid', { names: ['startDate', 'endDate'] }))
+    }
+  }, acrossParameters)
+
+export const listMilestonesOfEach = batchQuery(
+  { name: 'listMilestonesOfEach', input: milestonesOfEachInput, permission: 'read_milestone' },
+  async (context, parents: readonly Subject[], { includeAncestors, includeDescendants, orderBy, sort, ...filter }) => {
+    const reach = { ancestors: includeAncestors, descendants: includeDescendants }
+    const scopes = await milestoneScopes(context, parents, reach)
+    return listedEach(milestoneListing(context, scopes, filter, { orderBy, sort }), parents.length)
+  },
+)
+
+export const getMilestoneById = query(
+  {
+    name: 'getMilestoneById',
+    input: z.object({ milestoneId: z.int() }),
+    permission: 'read_milestone',
+    subject: async (reading, { milestoneId }): Promise<Subject> => {
+      const { kind, id } = (await findMilestone(reading, milestoneId))?.parent ?? {}
+      if (id === undefined) throw notFound('Milestone')
+      return kind === 'group' ? getGroup(reading, id) : getProject(reading, id)
+    },
+  },
+  async (context, { milestoneId }): Promise<Milestone> => {
+    const milestone = await findMilestone(context, milestoneId)
+    if (milestone === undefined) throw notFound('Milestone')
+    return milestone
+  },
+)
+
+/** Of their issues that the actor may see. */
+export const countIssuesOfEachMilestone = freeBatchQuery(
+  { name: 'countIssuesOfEachMilestone', input: z.object({}) },
+  async (context, milestones: readonly Milestone[]): Promise<IssueCounts[]> => {
+    const ids = milestones.map(({ id }) => id)
+    const counts = await issueCountsByMilestone(context, context.actor, ids)
+    return ids.map((id) => counts.get(id) ?? { opened: 0, closed: 0 })
+  },
+)
+
+/** The groups and projects that they belong to, where the actor may see those. */
+export const parentsOfMilestones = freeBatchQuery(
+  { name: 'parentsOfMilestones', input: z.object({}) },
+  async (context, milestones: readonly Milestone[]): Promise<(Group | Project | undefined)[]> => {
+    const { db, actor } = context
+    const idsOf = (kind: Subject['kind']) => [
+      ...new Set(milestones.flatMap(({ parent }) => (parent.kind === kind ? parent.id : []))),
+    ]
+    const [groupIds, projectIds] = [idsOf('group'), idsOf('project')]
+    const groups =
+      groupIds.length === 0
+        ? []
+        : await db
+            .selectFrom('groups')
+            .selectAll()
+            .where('id', 'in', groupIds)
+            .where(allowedInGroup(context, actor, 'read_group'))
+            .execute()
+    const projects =
+      projectIds.length === 0
+        ? []
+        : await db
+            .selectFrom('projects')
+            .selectAll()
+            .where('id', 'in', projectIds)
+            .where(allowedInProject(context, actor, 'read_project'))
+            .execute()
+    const parents = new Map<string, Group | Project>()
+    for (const row of groups) parents.set(`group ${row.id}`, groupOf(row))
+    for (const row of projects) parents.set(`project ${row.id}`, projectOf(row))
+    return milestones.map(({ parent }) => parents.get(`${parent.kind} ${parent.id}`))
+  },
+)

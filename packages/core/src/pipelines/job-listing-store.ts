@@ -1,0 +1,212 @@
+import { allowedInProject } from '../access/visible-store.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { inParts } from '../kit/in-parts.ts'
+import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
+import type { KeysetColumn } from '../kit/page.ts'
+import type { Project } from '../projects/project.ts'
+import { detailOfRunner, type JobRow, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
+import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
+import { hasIid } from './pipeline-store.ts'
+
+/** Jobs of many pipelines or projects at once. */
+
+const newestFirst: readonly KeysetColumn<JobRow>[] = [
+  { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
+  { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
+]
+
+/** Of each pipeline, the newest first. */
+export function pipelineJobListing(
+  reading: Reading,
+  pipelines: readonly Pipeline[],
+  filter: WantedJobs,
+): Listing<JobOfPipeline> {
+  const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
+  return listingOf(
+    reading,
+    pipelines.map(({ key }) => wantedJobs(reading, filter).where('pipeline_key', '=', key)),
+    {
+      order: newestFirst,
+      itemsOf: (rows) => rows.map((row) => ({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })),
+    },
+  )
+}
+
+/** Which jobs of a project, told by their pipelines. */
+export interface OfPipelines {
+  readonly pipelineIid?: number | undefined
+  /** How they were started. */
+  readonly sources?: readonly string[] | undefined
+}
+
+/** Of each project, the newest first. */
+export const projectJobListing = (
+  reading: Reading,
+  projects: readonly Project[],
+  filter: WantedJobs & OfPipelines,
+): Listing<JobOfPipeline> =>
+  listingOf(
+    reading,
+    projects.map(({ id }) => wantedJobsOfProject(reading, id, filter)),
+    { order: newestFirst, itemsOf: (rows) => jobsOf(reading, rows) },
+  )
+
+function wantedJobsOfProject(
+  reading: Reading,
+  projectId: number,
+  { pipelineIid, sources, ...filter }: WantedJobs & OfPipelines,
+) {
+  const jobs = wantedJobs(reading, filter).where('pipeline_jobs.project_id', '=', projectId)
+  if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
+  return jobs.where('pipeline_key', 'in', (eb) =>
+    eb
+      .selectFrom('pipelines')
+      .select('pipelines.id')
+      .where('pipelines.project_id', '=', projectId)
+      .$if(pipelineIid !== undefined, (all) => all.where(hasIid(pipelineIid!)))
+      .$if(sources !== undefined && sources.length > 0, (all) => all.where('pipelines.source', 'in', [...sources!])),
+  )
+}
+
+/** Of the whole instance. */
+export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfPipeline> =>
+  listingOf(reading, [wantedJobs(reading, filter)], { order: newestFirst, itemsOf: (rows) => jobsOf(reading, rows) })
+
+/** Of so many at once the stages are told. */
+const MOST_JOBS = 100_000
+
+/** All of each pipeline, superseded attempts too, by id. @throws DomainError `impossible` when they are too many */
+export async function jobsOfEachPipeline(
+  reading: Reading,
+  pipelines: readonly Pipeline[],
+): Promise<ReadonlyMap<number, readonly JobOfPipeline[]>> {
+  const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
+  const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
+  let left = MOST_JOBS
+  for (const keys of inParts([...byKey.keys()])) {
+    const rows = await wantedJobs(reading, {})
+      .where('pipeline_key', 'in', keys)
+      .orderBy('job_id')
+      .limit(left + 1)
+      .execute()
+    left -= rows.length
+    if (left < 0)
+      throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
+    for (const row of rows) {
+      found.get(row.pipeline_key)!.push({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
+    }
+  }
+  return found
+}
+
+/** How many jobs are in which status. */
+export interface JobTally {
+  readonly status: string
+  readonly isRetried: boolean
+  readonly count: number
+}
+
+export async function jobTallies(
+  { db }: Reading,
+  pipelines: readonly Pipeline[],
+): Promise<ReadonlyMap<number, readonly JobTally[]>> {
+  const found = new Map<number, JobTally[]>(pipelines.map(({ key }) => [key, []]))
+  for (const keys of inParts([...found.keys()])) {
+    const rows = await db
+      .selectFrom('pipeline_jobs')
+      .select(({ fn }) => ['pipeline_key', 'status', 'is_retried', fn.countAll<number>().as('count')])
+      .where('pipeline_key', 'in', keys)
+      .groupBy(['pipeline_key', 'status', 'is_retried'])
+      .execute()
+    for (const { pipeline_key, status, is_retried, count } of rows) {
+      found.get(pipeline_key)!.push({ status, isRetried: is_retried === 1, count: Number(count) })
+    }
+  }
+  return found
+}
+
+/** A job that is looked for in a pipeline: by its id, by its name among the current ones, or by both. */
+export interface WantedJob {
+  readonly pipeline: Pipeline
+  readonly jobId?: number | undefined
+  readonly name?: string | undefined
+}
+
+export async function jobOfEachPipeline(
+  reading: Reading,
+  wanted: readonly WantedJob[],
+): Promise<(JobOfPipeline | undefined)[]> {
+  const queries = wanted.map(({ pipeline, jobId, name }) =>
+    wantedJobs(reading, { name, isRetried: jobId === undefined ? false : undefined })
+      .where('pipeline_key', '=', pipeline.key)
+      .$if(jobId !== undefined, (all) => all.where('job_id', '=', jobId!))
+      .orderBy('job_id', 'desc')
+      .limit(1),
+  )
+  const lists = await rowsOfEach<JobRow>(reading.db, queries as never)
+  return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
+}
+
+/** The job of that id in each project. Of several pipelines that claim it, the first one it came with. */
+export async function jobOfEachProject(
+  reading: Reading,
+  projects: readonly Project[],
+  jobId: number,
+): Promise<(JobOfPipeline | undefined)[]> {
+  const queries = projects.map(({ id }) =>
+    wantedJobs(reading, {})
+      .where('pipeline_jobs.project_id', '=', id)
+      .where('job_id', '=', jobId)
+      .orderBy('pipeline_jobs.id')
+      .limit(1),
+  )
+  const lists = await rowsOfEach<JobRow>(reading.db, queries as never)
+  const jobs = await jobsOf(reading, lists.flat())
+  const byProject = new Map(jobs.map((job) => [job.pipeline.projectId, job]))
+  return projects.map(({ id }) => byProject.get(id))
+}
+
+/** The job of that id in whichever project the actor may see its pipelines of: the one with the lowest id. */
+export async function findReadableJob(
+  reading: Reading,
+  actor: Actor,
+  jobId: number,
+): Promise<JobOfPipeline | undefined> {
+  const rows = await wantedJobs(reading, {})
+    // Jobs are found by their project and id.
+    .where('pipeline_jobs.project_id', 'in', (eb) =>
+      eb
+        .selectFrom('projects')
+        .select('projects.id')
+        .where(allowedInProject(reading, actor, 'read_pipeline')),
+    )
+    .where('job_id', '=', jobId)
+    .execute()
+  const [first] = rows.toSorted((a, b) => a.project_id - b.project_id || a.id - b.id)
+  return first && (await jobsOf(reading, [first]))[0]
+}
+
+/** Records of runners that are looked through. */
+const RECENT_JOBS = 10_000
+
+/** What the latest of the instance's last jobs tells of a runner, as far as the actor may see them. */
+export async function findReadableRunner(
+  reading: Reading,
+  actor: Actor,
+  runnerId: number,
+): Promise<RecordedRunner | undefined> {
+  const row = await reading.db
+    .selectFrom('pipeline_jobs')
+    .innerJoin('projects', 'projects.id', 'pipeline_jobs.project_id')
+    .selectAll('pipeline_jobs')
+    .where('pipeline_jobs.id', '>', (eb) =>
+      eb.selectFrom('pipeline_jobs as all').select((inner) => inner(inner.fn.max('all.id'), '-', RECENT_JOBS).as('id')),
+    )
+    .where(detailOfRunner('id'), '=', String(runnerId))
+    .where(allowedInProject(reading, actor, 'read_pipeline'))
+    .orderBy('pipeline_jobs.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && jobOf(row).runner
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { notFound } from '../kit/domain-error.ts'
+import { type Listed, listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import {
+  findReadableJob,
+  findReadableRunner,
+  jobListing,
+  jobOfEachPipeline,
+  jobOfEachProject,
+  jobsOfEachPipeline,
+  jobTallies,
+  pipelineJobListing,
+  projectJobListing,
+} from './job-listing-store.ts'
+import { findReadablePipeline, upstreamOfEach } from './linked-pipeline-store.ts'
+import {
+  allJobsInput,
+  type JobOfPipeline,
+  jobsOfEachPipelineInput,
+  jobsOfEachProjectInput,
+  type Pipeline,
+  type RecordedRunner,
+} from './pipeline.ts'
+import { placeOfStage, type Stage, stagesOf } from './stage.ts'
+
+/** Jobs and stages of many things at once. @see spec/graphql-contract.md 5.5 */
+
+/** Bridges among them; the newest first. */
+export const listJobsOfEachPipeline = freeBatchQuery(
+  { name: 'listJobsOfEachPipeline', input: jobsOfEachPipelineInput },
+  async (context, pipelines: readonly Pipeline[], filter) =>
+    listedEach(pipelineJobListing(context, pipelines, filter), pipelines.length),
+)
+
+/** Bridges among them; the newest first. */
+export const listJobsOfEachProject = batchQuery(
+  { name: 'listJobsOfEachProject', input: jobsOfEachProjectInput, permission: 'read_pipeline' },
+  async (context, projects: readonly Project[], filter) =>
+    listedEach(projectJobListing(context, projects, filter), projects.length),
+)
+
+/** Of the whole instance. */
+export const listAllJobs = freeQuery(
+  { name: 'listAllJobs', caller: 'administrator', input: allJobsInput },
+  async (context, filter): Promise<Listed<JobOfPipeline>> => listedEach(jobListing(context, filter), 1)[0]!,
+)
+
+export const findJobOfEachProject = batchQuery(
+  { name: 'findJobOfEachProject', input: z.object({ jobId: z.int() }), permission: 'read_pipeline' },
+  (context, projects: readonly Project[], { jobId }) => jobOfEachProject(context, projects, jobId),
+)
+
+/** By its id, or the current one of that name. */
+export const findJobOfEachPipeline = freeBatchQuery(
+  {
+    name: 'findJobOfEachPipeline',
+    input: z.object({ jobId: z.int().optional(), name: z.string().max(1_024).optional() }),
+  },
+  (context, pipelines: readonly Pipeline[], wanted) =>
+    jobOfEachPipeline(
+      context,
+      pipelines.map((pipeline) => ({ pipeline, ...wanted })),
+    ),
+)
+
+/** The job that has started each, in the pipeline it names. */
+export const sourceJobsOfPipelines = freeBatchQuery(
+  { name: 'sourceJobsOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<(JobOfPipeline | undefined)[]> => {
+    const upstreams = await upstreamOfEach(context, context.actor, pipelines)
+    const found = pipelines.flatMap(({ upstream }, index) => {
+      const [pipeline, jobId] = [upstreams[index], upstream?.jobId]
+      return pipeline === undefined || jobId === undefined ? [] : { pipeline, jobId }
+    })
+    const jobs = await jobOfEachPipeline(context, found)
+    const byPipeline = new Map<string, JobOfPipeline>()
+    for (const job of jobs) if (job !== undefined) byPipeline.set(`${job.pipeline.key} ${job.id}`, job)
+    return pipelines.map(({ upstream }, index) => byPipeline.get(`${upstreams[index]?.key} ${upstream?.jobId}`))
+  },
+)
+
+export interface PipelineTally {
+  /** Superseded attempts too. */
+  readonly all: number
+  /** Of current jobs, by status. */
+  readonly currentByStatus: ReadonlyMap<string, number>
+}
+
+export const talliesOfPipelines = freeBatchQuery(
+  { name: 'talliesOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<PipelineTally[]> => {
+    const tallies = await jobTallies(context, pipelines)
+    return pipelines.map(({ key }) => {
+      const tally = tallies.get(key)!
+      return {
+        all: tally.reduce((sum, { count }) => sum + count, 0),
+        currentByStatus: new Map(tally.flatMap(({ status, isRetried, count }) => (isRetried ? [] : [[status, count]]))),
+      }
+    })
+  },
+)
+
+/** All jobs of each, superseded attempts too, by id. */
+export const jobsOfPipelines = freeBatchQuery(
+  { name: 'jobsOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<(readonly JobOfPipeline[])[]> => {
+    const jobs = await jobsOfEachPipeline(context, pipelines)
+    return pipelines.map(({ key }) => jobs.get(key)!)
+  },
+)
+
+export const stagesOfPipelines = freeBatchQuery(
+  { name: 'stagesOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<Stage[][]> => {
+    const jobs = await jobsOfEachPipeline(context, pipelines)
+    return pipelines.map((pipeline) => stagesOf(pipeline, jobs.get(pipeline.key)!))
+  },
+)
+
+export interface StageOfPipeline {
+  readonly pipeline: Pipeline
+  readonly name: string
+}
+
+export const getStage = freeQuery(
+  { name: 'getStage', caller: 'anyone', input: z.object({ stageId: z.int() }) },
+  async (context, { stageId }): Promise<StageOfPipeline> => {
+    const { pipelineKey, place } = placeOfStage(stageId)
+    const pipeline = await findReadablePipeline(context, context.actor, pipelineKey)
+    const jobs = pipeline && (await jobsOfEachPipeline(context, [pipeline])).get(pipelineKey)!
+    const stage = pipeline && stagesOf(pipeline, jobs!)[place - 1]
+    if (stage === undefined) throw notFound()
+    return { pipeline: pipeline!, name: stage.name }
+  },
+)
+
+/** In whichever project the actor may see its jobs of. */
+export const findJob = freeQuery(
+  { name: 'findJob', caller: 'anyone', input: z.object({ jobId: z.int() }) },
+  async (context, { jobId }): Promise<JobOfPipeline> => {
+    const job = await findReadableJob(context, context.actor, jobId)
+    if (job === undefined) throw notFound()
+    return job
+  },
+)
+
+/** As the latest jobs tell of it that the actor may see. */
+export const findRunner = freeQuery(
+  { name: 'findRunner', caller: 'anyone', input: z.object({ runnerId: z.int() }) },
+  async (context, { runnerId }): Promise<RecordedRunner> => {
+    const runner = await findReadableRunner(context, context.actor, runnerId)
+    if (runner === undefined) throw notFound()
+    return runner
+  },
+)

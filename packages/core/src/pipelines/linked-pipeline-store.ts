@@ -1,0 +1,94 @@
+import { allowedInProject } from '../access/visible-store.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { inParts } from '../kit/in-parts.ts'
+import { type Listing, rowsOfEach } from '../kit/listing.ts'
+import type { JobOfPipeline, Pipeline } from './pipeline.ts'
+import { type PipelineRow, pipelineListing, pipelineOf, withPath } from './pipeline-store.ts'
+
+/**
+ * Who started whom. A project says itself whose downstream its pipelines are; nobody is told of what they may not see.
+ *
+ * @see spec/pipeline-telemetry.md 2.5
+ */
+
+/**
+ * What each of the bridges has started: the pipeline's own project goes before others, and what has long been there before
+ * what came later.
+ */
+export async function downstreamOfEach(
+  reading: Reading,
+  actor: Actor,
+  bridges: readonly Pick<JobOfPipeline, 'id' | 'pipeline'>[],
+): Promise<(Pipeline | undefined)[]> {
+  const queries = bridges.map(({ id, pipeline }) =>
+    downstreams(reading, actor, pipeline)
+      .where('upstream_job_id', '=', id)
+      .orderBy((eb) => eb.case().when('pipelines.project_id', '=', pipeline.projectId).then(0).else(1).end())
+      .orderBy('pipelines.id')
+      .limit(1),
+  )
+  const lists = await rowsOfEach<PipelineRow>(reading.db, queries as never)
+  return lists.map(([row]) => row && pipelineOf(row))
+}
+
+/** All that say they were started by each of the pipelines, the newest first. */
+export const downstreamListing = (reading: Reading, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
+  pipelineListing(
+    reading,
+    pipelines.map((pipeline) => downstreams(reading, actor, pipeline)),
+  )
+
+/** What each of the pipelines says it was started by. */
+export async function upstreamOfEach(
+  reading: Reading,
+  actor: Actor,
+  pipelines: readonly Pipeline[],
+): Promise<(Pipeline | undefined)[]> {
+  const ids = [...new Set(pipelines.flatMap(({ upstream }) => upstream?.pipelineId ?? []))]
+  const found = await pipelinesById(reading, actor, ids)
+  return pipelines.map((pipeline) => {
+    const { upstream } = pipeline
+    const candidate = upstream && found.get(upstream.pipelineId)
+    if (candidate === undefined) return undefined
+    const isMeant = upstream!.isOtherProject
+      ? candidate.projectId !== pipeline.projectId && candidate.projectPath === upstream!.projectPath
+      : candidate.projectId === pipeline.projectId
+    return isMeant ? candidate : undefined
+  })
+}
+
+/** By the ids they came with; those that the actor may see. */
+export async function pipelinesById(
+  reading: Reading,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Pipeline>> {
+  const found = new Map<number, Pipeline>()
+  for (const some of inParts(ids)) {
+    const rows = await readable(reading, actor).where('pipelines.pipeline_id', 'in', some).execute()
+    for (const row of rows) found.set(row.pipeline_id, pipelineOf(row))
+  }
+  return found
+}
+
+/** By our own key, if the actor may see it. */
+export async function findReadablePipeline(reading: Reading, actor: Actor, key: number): Promise<Pipeline | undefined> {
+  const row = await readable(reading, actor).where('pipelines.id', '=', key).executeTakeFirst()
+  return row && pipelineOf(row)
+}
+
+const readable = (reading: Reading, actor: Actor) =>
+  withPath(reading).where(allowedInProject(reading, actor, 'read_pipeline'))
+
+const downstreams = (reading: Reading, actor: Actor, pipeline: Pipeline) =>
+  readable(reading, actor)
+    .where('upstream_pipeline_id', '=', pipeline.id)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('pipelines.project_id', '=', pipeline.projectId), eb('upstream_project_path', 'is', null)]),
+        eb.and([
+          eb('pipelines.project_id', '!=', pipeline.projectId),
+          eb('upstream_project_path', '=', pipeline.projectPath),
+        ]),
+      ]),
+    )

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Reading } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { type Operation, query } from '../kit/operation.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ProjectRef } from '../projects/project.ts'
+import { getProject } from '../projects/project-store.ts'
+import { jobInput, pipelineInput } from './pipeline.ts'
+
+/**
+ * What would change the course of pipelines. They run elsewhere and are recorded here, so that nothing of it can be done:
+ * whoever might is told so.
+ *
+ * @see design.md 7, ruling 22
+ */
+
+export const startPipeline = impossible(
+  'startPipeline',
+  z.object({ project: namespaceRef }),
+  'Pipelines are started elsewhere and recorded here',
+)
+export const cancelPipeline = impossible('cancelPipeline', pipelineInput, 'Pipeline is not cancelable')
+export const retryPipeline = impossible('retryPipeline', pipelineInput, 'Pipeline is not retryable')
+export const playJob = impossible('playJob', jobInput, 'Job is not playable')
+export const retryJob = impossible('retryJob', jobInput, 'Job is not retryable')
+export const cancelJob = impossible('cancelJob', jobInput, 'Job is not cancelable')
+export const unscheduleJob = impossible('unscheduleJob', jobInput, 'Job is not scheduled here')
+export const removeJobArtifacts = impossible(
+  'removeJobArtifacts',
+  jobInput,
+  'Artifacts are kept where the job ran, and not here',
+)
+
+function impossible<Input extends z.ZodType<{ readonly project: ProjectRef }>>(
+  name: string,
+  input: Input,
+  message: string,
+): Operation<Input, never> {
+  const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
+  return query({ name, input, permission: 'create_pipeline_record', subject }, async () => {
+    throw new DomainError({ code: 'impossible', message })
+  })
+}

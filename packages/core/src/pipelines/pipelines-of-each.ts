@@ -1,0 +1,221 @@
+import { z } from 'zod'
+import { can, canSee } from '../access/can.ts'
+import { standingsOf } from '../access/subject.ts'
+import { allowedInProject } from '../access/visible-store.ts'
+import type { OperationContext, Reading } from '../kit/context.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { inParts } from '../kit/in-parts.ts'
+import { type Listed, listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import { projectOf } from '../projects/project-store.ts'
+import { type Commit, commitOfProject } from '../repositories/commit.ts'
+import { findProjectRepository } from '../repositories/project-repository.ts'
+import type { User } from '../users/user.ts'
+import { findUsersByUsername } from '../users/user-store.ts'
+import { downstreamListing, downstreamOfEach, pipelinesById, upstreamOfEach } from './linked-pipeline-store.ts'
+import { type JobOfPipeline, type Pipeline, pipelinesOfEachInput } from './pipeline.ts'
+import { hasIid, newestOfEach, ofProject, pipelineListing, wantedPipelines } from './pipeline-store.ts'
+
+/** Pipelines, and what belongs to them, of many things at once. @see spec/graphql-contract.md 5.5 */
+
+/** The newest first. */
+export const listPipelinesOfEach = batchQuery(
+  { name: 'listPipelinesOfEach', input: pipelinesOfEachInput, permission: 'read_pipeline' },
+  async (context, projects: readonly Project[], filter) => {
+    const queries = projects.map(({ id }) => wantedPipelines(context, id, filter))
+    return listedEach(pipelineListing(context, queries), projects.length)
+  },
+)
+
+/** A commit, in the project whose pipelines of it are meant. */
+interface CommitInProject {
+  readonly inProject: Project
+  readonly sha: string
+}
+
+/** The newest first. */
+export const listPipelinesOfEachCommit = freeBatchQuery(
+  { name: 'listPipelinesOfEachCommit', input: pipelinesOfEachInput },
+  async (context, commits: readonly CommitInProject[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
+    const isReadable = await readableProjects(context, commits)
+    const queries = commits.map(({ inProject: { id }, sha }) =>
+      wantedPipelines(context, id, filter).where('pipelines.sha', '=', sha),
+    )
+    const lists = listedEach(pipelineListing(context, queries), commits.length)
+    return lists.map((list, index) => (isReadable(commits[index]!) ? list : undefined))
+  },
+)
+
+/** The one with the highest id, of a ref if one is named. */
+export const latestPipelineOfEachCommit = freeBatchQuery(
+  { name: 'latestPipelineOfEachCommit', input: pipelinesOfEachInput.pick({ ref: true }) },
+  async (context, commits: readonly CommitInProject[], filter): Promise<(Pipeline | undefined)[]> => {
+    const isReadable = await readableProjects(context, commits)
+    const queries = commits.map(({ inProject: { id }, sha }) => wantedPipelines(context, id, { ...filter, sha }))
+    const found = await newestOfEach(context, queries)
+    return found.map((pipeline, index) => (isReadable(commits[index]!) ? pipeline : undefined))
+  },
+)
+
+async function readableProjects(context: OperationContext & Reading, commits: readonly CommitInProject[]) {
+  const projects = [...new Map(commits.map(({ inProject }) => [inProject.id, inProject])).values()]
+  const standings = await standingsOf(context, context.actor, projects)
+  const ids = projects.flatMap(({ id }, index) => {
+    const standing = standings[index]!
+    return canSee(standing) && can(standing, 'read_pipeline') ? id : []
+  })
+  const readable = new Set(ids)
+  return ({ inProject }: CommitInProject): boolean => readable.has(inProject.id)
+}
+
+/** By its id, by its iid, or the newest of a commit; without any of them, that of the default branch as REST has it. */
+export const findPipelineOfEach = batchQuery(
+  {
+    name: 'findPipelineOfEach',
+    input: z.object({ id: z.int().optional(), iid: z.int().optional(), sha: z.string().max(1_024).optional() }),
+    permission: 'read_pipeline',
+  },
+  async (context, projects: readonly Project[], { id, iid, sha }): Promise<(Pipeline | undefined)[]> => {
+    if (id !== undefined) {
+      const pipeline = (await pipelinesById(context, context.actor, [id])).get(id)
+      return projects.map((project) => (pipeline?.projectId === project.id ? pipeline : undefined))
+    }
+    const queries = projects.map(({ id: projectId, defaultBranch }) => {
+      if (iid !== undefined) return ofProject(context, projectId).where(hasIid(iid))
+      return wantedPipelines(context, projectId, sha === undefined ? { ref: defaultBranch ?? '' } : { sha })
+    })
+    return newestOfEach(context, queries)
+  },
+)
+
+const countedScopes = ['running', 'pending', 'finished'] as const
+const MOST_COUNTED = 100_000
+
+/** How many, up to a bound, in all and in some of the scopes. */
+export type PipelineCounts = Readonly<Record<(typeof countedScopes)[number] | 'all', number>>
+
+export const countPipelinesOfEach = batchQuery(
+  {
+    name: 'countPipelinesOfEach',
+    input: pipelinesOfEachInput.pick({ ref: true, sha: true, source: true }),
+    permission: 'read_pipeline',
+  },
+  async (context, projects: readonly Project[], filter): Promise<PipelineCounts[]> => {
+    const queries = projects.flatMap(({ id }) =>
+      [undefined, ...countedScopes].map((scope) => wantedPipelines(context, id, { ...filter, scope })),
+    )
+    const counts = await pipelineListing(context, queries).counts(MOST_COUNTED)
+    return projects.map((_, index) => {
+      const [all, running, pending, finished] = counts.slice(index * 4, index * 4 + 4) as [
+        number,
+        number,
+        number,
+        number,
+      ]
+      return { all, running, pending, finished }
+    })
+  },
+)
+
+/** Whether it is the one that counts as the latest of its ref. */
+export const areLatestPipelines = freeBatchQuery(
+  { name: 'areLatestPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<boolean[]> => {
+    const refs = new Map(pipelines.map((each) => [refKey(each), each]))
+    const queries = [...refs.values()].map(({ projectId, ref }) =>
+      wantedPipelines(context, projectId, { ref: ref ?? '' }),
+    )
+    const latest = new Set((await newestOfEach(context, queries)).map((each) => each?.key))
+    return pipelines.map(({ key }) => latest.has(key))
+  },
+)
+
+const refKey = ({ projectId, ref }: Pipeline): string => `${projectId} ${ref ?? ''}`
+
+/** Those that each has started. */
+export const listDownstreamsOfEach = freeBatchQuery(
+  { name: 'listDownstreamsOfEach', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]) =>
+    listedEach(downstreamListing(context, context.actor, pipelines), pipelines.length),
+)
+
+/** What each bridge has started. */
+export const downstreamsOfBridges = freeBatchQuery(
+  { name: 'downstreamsOfBridges', input: z.object({}) },
+  (context, bridges: readonly JobOfPipeline[]) => downstreamOfEach(context, context.actor, bridges),
+)
+
+/** What each was started by. */
+export const upstreamsOfPipelines = freeBatchQuery(
+  { name: 'upstreamsOfPipelines', input: z.object({}) },
+  (context, pipelines: readonly Pipeline[]) => upstreamOfEach(context, context.actor, pipelines),
+)
+
+/** Whoever has here the username that the record names. */
+export const usersOfPipelines = freeBatchQuery(
+  { name: 'usersOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<(User | undefined)[]> => {
+    const names = pipelines.map(({ user }) => user?.username?.toLowerCase())
+    const users = new Map<string | undefined, User>()
+    for (const some of inParts([...new Set(names.flatMap((name) => name ?? []))])) {
+      for (const user of await findUsersByUsername(context, some)) users.set(user.username.toLowerCase(), user)
+    }
+    return names.map((name) => users.get(name))
+  },
+)
+
+export interface CommitOfPipeline extends Commit {
+  readonly inProject: Project
+}
+
+/** Those that are in the repositories, where the actor may read them. */
+export const commitsOfPipelines = freeBatchQuery(
+  { name: 'commitsOfPipelines', input: z.object({}) },
+  async (context, pipelines: readonly Pipeline[]): Promise<(CommitOfPipeline | undefined)[]> => {
+    const rows = await context.db
+      .selectFrom('projects')
+      .selectAll()
+      .where('id', 'in', [...new Set(pipelines.map(({ projectId }) => projectId))])
+      .where(allowedInProject(context, context.actor, 'read_repository'))
+      .execute()
+    const commits = await Promise.all(
+      rows.map(async (row) => {
+        const project = projectOf(row)
+        const shas = pipelines.flatMap(({ projectId, sha }) => (projectId === project.id ? (sha ?? []) : []))
+        return [project.id, await commitsOf(context, project, new Set(shas))] as const
+      }),
+    )
+    const byProject = new Map(commits)
+    return pipelines.map(({ projectId, sha }) => (sha === undefined ? undefined : byProject.get(projectId)?.get(sha)))
+  },
+)
+
+const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+async function commitsOf(
+  { core }: OperationContext,
+  project: Project,
+  shas: Iterable<string>,
+): Promise<Map<string, CommitOfPipeline>> {
+  const found = new Map<string, CommitOfPipeline>()
+  const repository = await findProjectRepository(core, project)
+  if (repository === undefined) return found
+  for (const sha of shas) {
+    const oid = fullSha.test(sha) ? await repository.findCommit(sha) : undefined
+    if (oid === undefined) continue
+    const commit = commitOfProject(project, { oid, ...(await repository.git.commit(oid)) })
+    found.set(sha, { ...commit, inProject: project })
+  }
+  return found
+}
+
+/** In whichever project the actor may see its pipelines of. */
+export const findPipeline = freeQuery(
+  { name: 'findPipeline', caller: 'anyone', input: z.object({ pipelineId: z.int() }) },
+  async (context, { pipelineId }): Promise<Pipeline> => {
+    const pipeline = (await pipelinesById(context, context.actor, [pipelineId])).get(pipelineId)
+    if (pipeline === undefined) throw notFound()
+    return pipeline
+  },
+)

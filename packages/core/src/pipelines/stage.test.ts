@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { baseName, outcomeOf, placeOfStage } from './stage.ts'
+
+test.each([
+  ['unit 1/2', 'unit'],
+  ['unit 1 / 2', 'unit'],
+  ['unit: 1:2', 'unit'],
+  ['build: [linux, arm64]', 'build'],
+  ['build: [linux, arm64] 2/3', 'build'],
+  ['unit1/2', 'unit1/2'],
+  ['unit 12', 'unit 12'],
+  ['1/2', '1/2'],
+  [' 1/2', ' 1/2'],
+  ['a [b]', 'a'],
+])('%s is a part of %s', (name, base) => {
+  expect(baseName(name)).toBe(base)
+})
+
+test('a hostile name takes no time', () => {
+  const names = [' 1'.repeat(512), ': ['.repeat(341), ': [a]'.repeat(204), ' '.repeat(1_024)]
+  const before = performance.now()
+  for (let n = 0; n < 1_000; n++) for (const name of names) baseName(name)
+  expect(performance.now() - before).toBeLessThan(5_000)
+})
+
+describe('what jobs come to', () => {
+  test.each([
+    ['success success', 'success'],
+    ['success failed', 'failed'],
+    ['failed? success', 'success'],
+    ['failed?', 'success'],
+    ['skipped skipped', 'skipped'],
+    ['success skipped', 'success'],
+    ['success canceled', 'canceled'],
+    ['failed canceled', 'failed'],
+    ['created skipped', 'created'],
+    ['created pending', 'pending'],
+    ['success pending', 'running'],
+    ['success created', 'running'],
+    ['success manual', 'manual'],
+    ['success manual?', 'success'],
+    ['running failed', 'running'],
+    ['success scheduled', 'scheduled'],
+    ['canceling success', 'canceling'],
+    ['success foo', 'foo'],
+    ['foo failed', 'failed'],
+  ])('%s: %s', (words, status) => {
+    const jobs = words.split(' ').map((word) => ({ status: word.replace('?', ''), allowFailure: word.endsWith('?') }))
+    expect(outcomeOf(jobs)).toEqual({ status, hasWarnings: words.includes('failed?') })
+  })
+})
+
+test('the id of a stage says which it is', () => {
+  expect(placeOfStage(2_147_483_647 * 100_000 + 20_000)).toEqual({ pipelineKey: 2_147_483_647, place: 20_000 })
+})

@@ -1,0 +1,58 @@
+import type { Job, Pipeline } from './pipeline.ts'
+import type { PipelineStatus } from './pipeline-status.ts'
+
+/** A status, put for people. */
+export interface StatusWording {
+  readonly text: string
+  readonly label: string
+  /** In one word, for machines; a success with warnings is one of its own. */
+  readonly group: string
+  readonly icon: string
+}
+
+/** Text and, where that is another word, label. */
+const wording: Readonly<Record<PipelineStatus, readonly [text: string, label?: string]>> = {
+  created: ['Created'],
+  waiting_for_resource: ['Waiting', 'waiting for resource'],
+  preparing: ['Preparing'],
+  waiting_for_callback: ['Waiting', 'waiting for callback'],
+  pending: ['Pending'],
+  running: ['Running'],
+  success: ['Passed'],
+  failed: ['Failed'],
+  canceled: ['Canceled'],
+  skipped: ['Skipped'],
+  canceling: ['Canceling'],
+  manual: ['Blocked', 'waiting for manual action'],
+  scheduled: ['Delayed', 'waiting for delayed job'],
+}
+const WITH_WARNINGS = 'passed with warnings'
+
+export function pipelineStatusWording(pipeline: Pick<Pipeline, 'status' | 'detailedStatus'>): StatusWording {
+  const { label, ...words } = statusWording(pipeline.status, hasWarnings(pipeline))
+  return { ...words, label: pipeline.detailedStatus ?? label }
+}
+
+/** Jobs failed that were allowed to. */
+export const hasWarnings = ({ status, detailedStatus }: Pick<Pipeline, 'status' | 'detailedStatus'>): boolean =>
+  status === 'success' && detailedStatus === WITH_WARNINGS
+
+export function jobStatusWording({ status, allowFailure }: Pick<Job, 'status' | 'allowFailure'>): StatusWording {
+  if (status !== 'failed' || !allowFailure) return statusWording(status)
+  return {
+    text: 'Failed',
+    label: 'failed (allowed to fail)',
+    group: 'failed-with-warnings',
+    icon: 'status_warning',
+  }
+}
+
+export function statusWording(status: string, isWithWarnings = false): StatusWording {
+  if (status === 'success' && isWithWarnings) {
+    return { text: 'Warning', label: WITH_WARNINGS, group: 'success-with-warnings', icon: 'status_warning' }
+  }
+  const [text, label = text.toLowerCase()] = Object.hasOwn(wording, status)
+    ? wording[status as PipelineStatus]
+    : ([status, status] as const)
+  return { text, label, group: status.replaceAll('_', '-'), icon: `status_${status}` }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { isVisibleProject } from '../access/visible-store.ts'
+import type { Group } from '../groups/group.ts'
+import type { OperationContext, Reading } from '../kit/context.ts'
+import { type Listed, listedEach } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import type { User } from '../users/user.ts'
+import type { Project } from './project.ts'
+import { findVisibleProjects, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
+
+const input = z.object({
+  ids: z.array(z.int()).max(100).optional(),
+  search: z.string().max(255).optional(),
+  archived: z.boolean().optional(),
+  orderBy: z.enum(projectListingOrders).default('id'),
+  sort: z.enum(['asc', 'desc']).default('desc'),
+})
+
+/** Those directly in each of the groups, or anywhere below it. */
+export const listProjectsOfEachGroup = batchQuery(
+  {
+    name: 'listProjectsOfEachGroup',
+    input: input.extend({ includeSubgroups: z.boolean().default(false) }),
+    permission: 'read_group',
+  },
+  async (context, groups: readonly Group[], { includeSubgroups, ...rest }) => {
+    const depth = includeSubgroups ? 'any' : 'direct'
+    return listed(
+      context,
+      groups.map((group) => ({ within: { group, depth } })),
+      rest,
+    )
+  },
+)
+
+/** Those in the namespace of each of the users. */
+export const listProjectsOfEachUser = freeBatchQuery(
+  { name: 'listProjectsOfEachUser', input },
+  async (context, users: readonly User[], rest) =>
+    listed(
+      context,
+      users.map(({ id }) => ({ ownerId: id })),
+      rest,
+    ),
+)
+
+/** By id; those that the actor may see. */
+export const findEachProject = freeBatchQuery(
+  { name: 'findEachProject', input: z.object({}) },
+  async (context, ids: readonly number[]): Promise<(Project | undefined)[]> => {
+    const found = await findVisibleProjects(context, context.actor, ids)
+    return ids.map((id) => found.get(id))
+  },
+)
+
+function listed(
+  context: OperationContext & Reading,
+  places: readonly Pick<ProjectFilter, 'within' | 'ownerId'>[],
+  { ids, search, archived, orderBy, sort }: z.output<typeof input>,
+): Listed<Project>[] {
+  const filter = { ids, search: search || undefined, isArchived: archived }
+  const where = [isVisibleProject(context, context.actor)]
+  const filters = places.map((place) => ({ ...place, ...filter, where }))
+  return listedEach(projectListing(context, filters, { by: orderBy, direction: sort }), places.length)
+}

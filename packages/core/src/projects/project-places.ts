@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Group } from '../groups/group.ts'
+import { freeBatchQuery } from '../kit/operation.ts'
+import type { User } from '../users/user.ts'
+import { findUsers } from '../users/user-store.ts'
+import type { Project } from './project.ts'
+import { findVisibleGroups, viewsOf } from './project-view-store.ts'
+
+/** What is told of each beside its own. */
+export const viewsOfProjects = freeBatchQuery(
+  { name: 'viewsOfProjects', input: z.object({}) },
+  (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
+)
+
+/** The group each lies in, or the one at the root of all; of a group that the actor may not see nothing is told. */
+export const groupsOfProjects = freeBatchQuery(
+  { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
+  async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {
+    const ids = projects.map(({ groupId, groupIds }) => (which === 'root' ? groupIds[0] : groupId))
+    const groups = await findVisibleGroups(context, context.actor, ids)
+    return ids.map((id) => (id === undefined ? undefined : groups.get(id)))
+  },
+)
+
+export type PlaceOfProject =
+  | { readonly group: Group; readonly user?: never }
+  | { readonly user: User; readonly group?: never }
+
+/** The group or the user that each belongs to. */
+export const placesOfProjects = freeBatchQuery(
+  { name: 'placesOfProjects', input: z.object({}) },
+  async (context, projects: readonly Project[]): Promise<(PlaceOfProject | undefined)[]> => {
+    const groups = await findVisibleGroups(
+      context,
+      context.actor,
+      projects.map(({ groupId }) => groupId),
+    )
+    const users = await findUsers(
+      context,
+      projects.flatMap(({ ownerId }) => ownerId ?? []),
+    )
+    return projects.map(({ groupId = 0, ownerId = 0 }) => {
+      const [group, user] = [groups.get(groupId), users.get(ownerId)]
+      return group === undefined ? user && { user } : { group }
+    })
+  },
+)

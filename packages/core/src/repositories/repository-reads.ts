@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { listedEach, listingOfArrays } from '../kit/listing.ts'
+import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import { findUsersByEmail } from '../users/user-store.ts'
+import type { Commit } from './commit.ts'
+import { revision } from './commit-operations.ts'
+import type { RefKind } from './git-reference.ts'
+import { MAX_PATH_BYTES } from './repository-path.ts'
+import { type CommitSummary, type FileOfRepository, RepositoryReader } from './repository-reader.ts'
+
+const MAX_PATHS = 100
+const refKinds = ['heads', 'tags'] as const satisfies readonly RefKind[]
+const refInput = { ref: revision.nullish(), refKind: z.enum(refKinds).nullish() }
+
+/** Whoever has one may read it. */
+export const openRepositories = batchQuery(
+  { name: 'openRepositories', input: z.object({}), permission: 'read_repository' },
+  ({ core }, projects: readonly Project[]) =>
+    Promise.all(projects.map((project) => RepositoryReader.open(core, project))),
+)
+
+export const countsOfRepositories = freeBatchQuery(
+  { name: 'countsOfRepositories', input: z.object({ what: z.enum(['commits', ...refKinds]) }) },
+  (_context, readers: readonly RepositoryReader[], { what }) =>
+    oneByOne(readers, (reader) => (what === 'commits' ? reader.countCommits() : reader.count(what))),
+)
+
+export const commitsAt = freeBatchQuery(
+  { name: 'commitsAt', input: z.object(refInput) },
+  (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.commitAt(asked)),
+)
+
+export const lastCommitsAt = freeBatchQuery(
+  { name: 'lastCommitsAt', input: z.object({ ...refInput, path: z.string().max(MAX_PATH_BYTES).nullish() }) },
+  (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.lastCommit(asked)),
+)
+
+export const filesAt = freeBatchQuery(
+  {
+    name: 'filesAt',
+    input: z.object({ ...refInput, paths: z.array(z.string().max(MAX_PATH_BYTES)).max(MAX_PATHS) }),
+  },
+  async (_context, readers: readonly RepositoryReader[], asked) => {
+    const files = await oneByOne(readers, (reader) => reader.filesAt(asked))
+    return listedEach(listingOfArrays<FileOfRepository>(files), readers.length)
+  },
+)
+
+/** What each changed against its first parent; `undefined`: too much to count. */
+export const summariesOfCommits = freeBatchQuery(
+  { name: 'summariesOfCommits', input: z.object({}) },
+  async ({ core }, commits: readonly { readonly sha: string; readonly reader: RepositoryReader }[]) => {
+    const summaries = new Map<RepositoryReader, Map<string, CommitSummary>>()
+    for (const reader of new Set(commits.map((commit) => commit.reader))) {
+      const ofReader = commits.filter((commit) => commit.reader === reader)
+      summaries.set(reader, await reader.summariesOf(core, [...new Set(ofReader.map(({ sha }) => sha))]))
+    }
+    return commits.map(({ reader, sha }) => summaries.get(reader)?.get(sha))
+  },
+)
+
+/**
+ * The users whose address a commit has, as far as a search for it would find them: by the one that they show, administrators
+ * by any, and everyone themselves.
+ */
+export const authorsOfCommits = freeBatchQuery(
+  { name: 'authorsOfCommits', input: z.object({}) },
+  async (context, commits: readonly Commit[]): Promise<(User | undefined)[]> => {
+    const users = await findUsersByEmail(
+      context,
+      commits.map(({ author }) => author.email),
+      context.actor,
+    )
+    return commits.map(({ author }) => users.get(author.email.toLowerCase()))
+  },
+)
+
+/** So that many projects read no more at a time than one does. */
+async function oneByOne<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const item of items) results.push(await read(item))
+  return results
+}

@@ -1,0 +1,141 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isGivenIn, isInForce } from '../access/membership.ts'
+import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
+import type { Group } from '../groups/group.ts'
+import { containsText } from '../kit/contains-text.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import {
+  type KeysetPage,
+  type KeysetRequest,
+  keysetPageOf,
+  mapKeysetPage,
+  mapPage,
+  noKeysetInThisOrder,
+  type Page,
+  type PageRequest,
+  pageOf,
+} from '../kit/page.ts'
+import type { User, UserKind } from './user.ts'
+import { type UserRow, userColumns, userOf } from './user-store.ts'
+
+export interface UserFilter {
+  /** In any letter case. */
+  readonly username?: string | undefined
+  /** Part of the name or username, or a whole e-mail address: a public one, or any when `allEmails`. */
+  readonly search?: string | undefined
+  readonly allEmails: boolean
+  readonly isActive?: boolean | undefined
+  readonly isBlocked?: boolean | undefined
+  readonly isAdministrator?: boolean | undefined
+  readonly isBot?: boolean | undefined
+  readonly createdAfterMs?: number | undefined
+  readonly createdBeforeMs?: number | undefined
+  readonly idAfter?: number | undefined
+  readonly idBefore?: number | undefined
+  readonly ids?: readonly number[] | undefined
+  /** In any letter case. */
+  readonly usernames?: readonly string[] | undefined
+  readonly kinds?: readonly UserKind[] | undefined
+  /** With a role in it, or in a group above it. */
+  readonly memberOf?: Group | undefined
+}
+
+export interface UserOrder {
+  readonly by: 'id' | 'name' | 'username' | 'created_at'
+  readonly direction: 'asc' | 'desc'
+}
+
+const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
+
+export async function pageOfUsers(
+  reading: Reading,
+  filter: UserFilter,
+  { by, direction }: UserOrder,
+  page: PageRequest & KeysetRequest,
+  isKeyset: boolean,
+): Promise<Page<User> | KeysetPage<User>> {
+  const query = wantedUsers(reading, filter)
+  if (isKeyset) {
+    if (by !== 'id') throw noKeysetInThisOrder()
+    return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'users.id', key: 'id', direction }]), userOf)
+  }
+  const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
+  return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), userOf)
+}
+
+/** By the time of their beginning. */
+export const userListing = (reading: Reading, filter: UserFilter, direction: 'asc' | 'desc'): Listing<User> =>
+  listingOf(reading, [wantedUsers(reading, filter)], {
+    order: [
+      { column: 'users.created_at_ms', key: 'created_at_ms', direction },
+      { column: 'users.id', key: 'id', direction },
+    ],
+    itemsOf: (rows: readonly UserRow[]) => rows.map(userOf),
+  })
+
+function wantedUsers(reading: Reading, filter: UserFilter) {
+  let query = reading.db.selectFrom('users').select(userColumns)
+  const { usernames, memberOf } = filter
+  if (filter.username !== undefined)
+    query = query.where(sql<string>`lower(${sql.ref('username')})`, '=', filter.username.toLowerCase())
+  if (usernames !== undefined) {
+    const wanted = usernames.map((username) => username.toLowerCase())
+    query = query.where(isOneOf(sql`lower(${sql.ref('users.username')})`, wanted))
+  }
+  if (filter.ids !== undefined) query = query.where(isOneOf(sql.ref('users.id'), filter.ids))
+  if (filter.kinds !== undefined) {
+    const flags = filter.kinds.map((kind) => (kind === 'project_bot' ? 1 : 0))
+    query = query.where(isOneOf(sql.ref('users.is_bot'), flags))
+  }
+  if (memberOf !== undefined) {
+    query = query.where('users.id', 'in', (eb) =>
+      eb
+        .selectFrom('members')
+        .select('members.user_id')
+        .where(isInForce(reading))
+        .where(isGivenIn(memberOf, 'inherited')),
+    )
+  }
+  if (filter.search !== undefined) {
+    const { search, allEmails } = filter
+    query = query.where((eb) =>
+      eb.or([
+        containsText(['name', 'username'], search),
+        eb('public_email', '=', search.toLowerCase()),
+        ...(allEmails ? [eb('email', '=', search.toLowerCase())] : []),
+      ]),
+    )
+  }
+  if (filter.isActive) query = query.where('state', '=', 'active')
+  if (filter.isBlocked) query = query.where('state', '=', 'blocked')
+  if (filter.isAdministrator) query = query.where('is_admin', '=', 1)
+  if (filter.isBot !== undefined) query = query.where('is_bot', '=', filter.isBot ? 1 : 0)
+  if (filter.createdAfterMs !== undefined) query = query.where('created_at_ms', '>=', filter.createdAfterMs)
+  if (filter.createdBeforeMs !== undefined) query = query.where('created_at_ms', '<=', filter.createdBeforeMs)
+  if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
+  if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
+  return query
+}
+
+/** Of no values: never. */
+const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]) =>
+  values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`
+
+/** Those of them that are members of a group or project which the actor may see. */
+export async function botsOfVisiblePlaces(
+  reading: Reading,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (ids.length === 0) return new Set()
+  const rows = await reading.db
+    .selectFrom('members')
+    .leftJoin('groups', 'groups.id', 'members.group_id')
+    .leftJoin('projects', 'projects.id', 'members.project_id')
+    .select('members.user_id')
+    .where('members.user_id', 'in', [...new Set(ids)])
+    .where((eb) => eb.or([isVisibleGroup(reading, actor), isVisibleProject(reading, actor)]))
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}

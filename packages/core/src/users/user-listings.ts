@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { accessLevels } from '../access/access-level.ts'
+import { permissionTable } from '../access/permission-table.ts'
+import { requirePermission } from '../access/subject.ts'
+import {
+  hasLevelInGroup,
+  hasLevelInProject,
+  hasOwnRoleInGroup,
+  isVisibleGroup,
+  isVisibleProject,
+} from '../access/visible-store.ts'
+import { groupListing, groupListingOrders } from '../groups/group-list-store.ts'
+import { getGroup } from '../groups/group-store.ts'
+import { forbidden, notFound } from '../kit/domain-error.ts'
+import { type Listed, listedEach } from '../kit/listing.ts'
+import { type BatchQuery, freeBatchQuery, freeQuery, type InputSchema } from '../kit/operation.ts'
+import { projectListing } from '../projects/project-list-store.ts'
+import { type User, type UserProfile, userKinds } from './user.ts'
+import { botsOfVisiblePlaces, userListing } from './user-list-store.ts'
+import { profileOf } from './user-operations.ts'
+import { findUserByUsername } from './user-store.ts'
+
+export const findUserProfile = freeQuery(
+  { name: 'findUserProfile', caller: 'anyone', input: z.object({ username: z.string().max(255) }) },
+  async (reading, { username }): Promise<UserProfile> => {
+    const user = await findUserByUsername(reading, username)
+    if (user === undefined) throw notFound('User')
+    return profileOf(user, reading.actor)
+  },
+)
+
+/** @see spec/graphql-contract.md 5.2 */
+export const browseUsers = freeQuery(
+  {
+    name: 'browseUsers',
+    caller: 'anyone',
+    input: z.object({
+      ids: z.array(z.int()).max(100).optional(),
+      usernames: z.array(z.string().max(255)).max(100).optional(),
+      search: z.string().max(255).optional(),
+      active: z.boolean().optional(),
+      admins: z.boolean().optional(),
+      humans: z.boolean().optional(),
+      kinds: z.array(z.enum(userKinds)).optional(),
+      /** With a role in it, or in a group above it. */
+      groupId: z.int().optional(),
+      sort: z.enum(['asc', 'desc']).default('desc'),
+    }),
+  },
+  async (reading, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
+    const { actor } = reading
+    // As in `listUsers`: whether there are such users, but not who there is.
+    if (actor === undefined && !input.usernames?.length) throw forbidden()
+    const memberOf = groupId === undefined ? undefined : await getGroup(reading, groupId)
+    if (memberOf !== undefined) await requirePermission(reading, memberOf, 'read_members')
+    const isAdministrator = actor?.isAdministrator === true
+    const filter = {
+      ids: input.ids,
+      usernames: input.usernames,
+      kinds: input.kinds,
+      memberOf,
+      search: search || undefined,
+      allEmails: isAdministrator,
+      isActive: input.active,
+      isAdministrator: isAdministrator && input.admins,
+      isBot: input.humans ? false : undefined,
+    }
+    return listedEach(userListing(reading, filter, sort), 1)[0]!
+  },
+)
+
+/** Asked of those of the users that are shown whole to the actor. */
+function ofWholeUsers<Input extends InputSchema, Result>(
+  head: { readonly name: string; readonly input: Input },
+  run: (
+    context: Parameters<BatchQuery<Input, User, Result>['run']>[0],
+    users: readonly User[],
+    input: z.output<Input>,
+  ) => readonly Result[],
+): BatchQuery<Input, User, Result> {
+  return freeBatchQuery(head, async (context, users, input) => {
+    const whole = users.filter((user) => profileOf(user, context.actor).isWhole)
+    const results = run(context, whole, input)
+    const resultOf = new Map(whole.map((user, index) => [user, results[index]]))
+    return users.map((user) => resultOf.get(user))
+  })
+}
+
+/** Groups with a role of the user's own in them; with `forProjects`, those in which the user may create projects. */
+export const listGroupsOfEachUser = ofWholeUsers(
+  {
+    name: 'listGroupsOfEachUser',
+    input: z.object({
+      forProjects: z.boolean().default(false),
+      search: z.string().max(255).optional(),
+      orderBy: z.enum(groupListingOrders).default('id'),
+      sort: z.enum(['asc', 'desc']).default('desc'),
+    }),
+  },
+  (context, users, { forProjects, search, orderBy, sort }) => {
+    const filters = users.map(({ id }) => ({
+      search: search || undefined,
+      where: [
+        isVisibleGroup(context, context.actor),
+        forProjects
+          ? hasLevelInGroup(context, id, permissionTable.create_project.least)
+          : hasOwnRoleInGroup(context, id),
+      ],
+    }))
+    return listedEach(groupListing(context, filters, { by: orderBy, direction: sort }), users.length)
+  },
+)
+
+/** Projects in which the user has a role, of its own or inherited. */
+export const listProjectsWithEachUser = ofWholeUsers(
+  { name: 'listProjectsWithEachUser', input: z.object({}) },
+  (context, users) => {
+    const filters = users.map(({ id }) => ({
+      where: [isVisibleProject(context, context.actor), hasLevelInProject(context, id, accessLevels.guest)],
+    }))
+    return listedEach(projectListing(context, filters, { by: 'id', direction: 'desc' }), users.length)
+  },
+)
+
+const HIDDEN_NAME = '****'
+
+/** Of a bot only those are told the name who see what it is a bot of. */
+export const shownNamesOfUsers = freeBatchQuery(
+  { name: 'shownNamesOfUsers', input: z.object({}) },
+  async (context, users: readonly User[]): Promise<string[]> => {
+    const { actor } = context
+    const hidden = users.filter((user) => user.isBot && !profileOf(user, actor).isWhole).map(({ id }) => id)
+    const known = await botsOfVisiblePlaces(context, actor, hidden)
+    const isHidden = (id: number) => hidden.includes(id) && !known.has(id)
+    return users.map(({ id, name }) => (isHidden(id) ? HIDDEN_NAME : name))
+  },
+)

@@ -1,0 +1,19 @@
+import { type Project, putPipelineRecord, type User } from '@penstock/core'
+import type { World } from '@penstock/testkit'
+
+/** Puts a record of a pipeline, in the names of the core. */
+export const putRecord = (
+  world: World,
+  user: User,
+  project: Project,
+  id: number,
+  run: object = {},
+  rest: object = {},
+): Promise<unknown> =>
+  world.perform(user, putPipelineRecord, {
+    project: project.id,
+    pipelineId: id,
+    objectAttributes: { id, status: 'success', ref: 'main', ...run },
+    payload: '{}',
+    ...rest,
+  })

@@ -1,0 +1,78 @@
+import { authorsOfCommits, type CommitSummary, summariesOfCommits } from '@penstock/core'
+import { html } from '@penstock/http'
+import type { Kit } from './kit.ts'
+import { openRepository } from './repository.ts'
+import { ask } from './request-context.ts'
+import type { CommitOfProject } from './sources.ts'
+import { webAddressOf } from './web-address.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    DiffStatsSummary: CommitSummary
+  }
+}
+
+/** @see spec/graphql-contract.md 5.4 */
+export function addCommits(kit: Kit): void {
+  const { builder, globalIds } = kit
+  builder.objectType('DiffStatsSummary', {
+    description: 'Lines that were added and removed, and files that were changed',
+    fields: (t) => ({
+      additions: t.exposeInt('additions', { nullable: false }),
+      deletions: t.exposeInt('deletions', { nullable: false }),
+      changes: t.int({ nullable: false, resolve: ({ additions, deletions }) => additions + deletions }),
+      fileCount: t.exposeInt('fileCount', { nullable: false }),
+    }),
+  })
+
+  const web = webAddressOf(kit)
+  const pathOf = ({ inProject, sha }: CommitOfProject) => `${inProject.fullPath}/-/commit/${sha}`
+  builder.objectType('Commit', {
+    interfaces: ['Todoable'],
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ sha }) => globalIds.of('CommitPresenter', sha) }),
+      sha: t.exposeString('sha', { nullable: false }),
+      shortId: t.string({ nullable: false, resolve: ({ sha }) => sha.slice(0, 8) }),
+      parentSha: t.string({ description: 'Of the first parent', resolve: ({ parentShas }) => parentShas[0] }),
+      name: t.string({ resolve: ({ title }) => title }),
+      title: t.exposeString('title', { nullable: true }),
+      titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
+      fullTitle: t.string({ resolve: ({ title }) => title }),
+      fullTitleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
+      message: t.exposeString('message', { nullable: true }),
+      description: t.string({ description: 'The message without its title', resolve: descriptionOf }),
+      descriptionHtml: t.string({ resolve: (commit) => html`${descriptionOf(commit)}`.text }),
+      author: t.field({
+        type: 'UserCore',
+        description: 'The user with the address of the author, if they show it to the caller',
+        resolve: (commit, _args, context) => ask(context, authorsOfCommits, commit),
+      }),
+      authorName: t.string({ resolve: ({ author }) => author.name }),
+      authorEmail: t.string({ resolve: ({ author }) => author.email }),
+      authorGravatar: t.string({ resolve: () => null }),
+      authoredDate: t.field({ type: 'Time', resolve: ({ author }) => author.atSeconds * 1_000 }),
+      committerName: t.string({ resolve: ({ committer }) => committer.name }),
+      committerEmail: t.string({ resolve: ({ committer }) => committer.email }),
+      committedDate: t.field({ type: 'Time', resolve: ({ committer }) => committer.atSeconds * 1_000 }),
+      signatureHtml: t.string({ resolve: () => null }),
+      tags: t.stringList({
+        description: 'Those that mean it',
+        resolve: async ({ inProject, sha }, _args, context) =>
+          (await openRepository(inProject, context))?.tagsOf(sha).then((names) => [...names]),
+      }),
+      webPath: t.string({ nullable: false, resolve: (commit) => web.path(pathOf(commit)) }),
+      webUrl: t.string({ nullable: false, resolve: (commit) => web.url(pathOf(commit)) }),
+      diffStatsSummary: t.field({
+        type: 'DiffStatsSummary',
+        description: 'Against the first parent; null where it is too much to count',
+        resolve: async ({ inProject, sha }, _args, context) => {
+          const reader = await openRepository(inProject, context)
+          return reader && ask(context, summariesOfCommits, { reader, sha })
+        },
+      }),
+    }),
+  })
+}
+
+const descriptionOf = ({ message }: CommitOfProject): string =>
+  message.trimStart().split('\n').slice(1).join('\n').trim()

@@ -1,0 +1,72 @@
+import type { StatusWording } from '@penstock/core'
+import type { Kit } from './kit.ts'
+
+/** A status of something, put for people. */
+export interface DetailedStatus {
+  readonly wording: StatusWording
+  /** Of what it is the status. */
+  readonly subjectId: number | string
+  readonly path: string | undefined
+}
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    DetailedStatus: DetailedStatus
+    StatusAction: StatusAction
+  }
+}
+
+/** There are none: whatever runs, runs elsewhere. */
+interface StatusAction {
+  readonly id: string
+}
+
+/** @see spec/graphql-contract.md 3.3, 5.5 */
+export function addDetailedStatus({ builder, globalIds }: Kit): void {
+  builder.objectType('StatusAction', {
+    description: 'Button that belongs to a status, for example retry',
+    fields: (t) => ({
+      id: t.exposeString('id', { nullable: false }),
+      ...nothing(['buttonTitle', 'icon', 'method', 'path', 'title', 'confirmationMessage'], () =>
+        t.string({ resolve: () => null }),
+      ),
+    }),
+  })
+
+  builder.objectType('DetailedStatus', {
+    fields: (t) => ({
+      id: t.string({
+        nullable: false,
+        resolve: ({ wording, subjectId }) =>
+          globalIds.other('DetailedStatus', `${wording.group}-${subjectId}-${subjectId}`),
+      }),
+      name: t.string({
+        description: 'Machine name in upper case',
+        resolve: ({ wording }) => wording.group.replaceAll('-', '_').toUpperCase(),
+      }),
+      label: t.string({ description: 'Text for people', resolve: ({ wording }) => wording.label }),
+      tooltip: t.string({ resolve: ({ wording }) => wording.label }),
+      favicon: t.string({ resolve: () => null }),
+      hasDetails: t.boolean({ resolve: ({ path }) => path !== undefined }),
+      detailsPath: t.exposeString('path'),
+      deploymentDetailsPath: t.string({ resolve: () => null }),
+      action: t.field({ type: 'StatusAction', resolve: () => null }),
+      group: t.string({
+        deprecationReason: 'Use name. Since 16.4.',
+        resolve: ({ wording }) => wording.group,
+      }),
+      icon: t.string({
+        deprecationReason: 'Use name to pick the picture. Since 16.4.',
+        resolve: ({ wording }) => wording.icon,
+      }),
+      text: t.string({
+        deprecationReason: 'Use label. Since 16.4.',
+        resolve: ({ wording }) => wording.text,
+      }),
+    }),
+  })
+}
+
+/** Fields of which nothing is known here, under their names. */
+export const nothing = <Field>(names: readonly string[], field: () => Field): Record<string, Field> =>
+  Object.fromEntries(names.map((name) => [name, field()]))

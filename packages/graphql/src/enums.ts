@@ -1,0 +1,137 @@
+import { type AccessLevel, accessLevels, visibilities } from '@penstock/core'
+import type { Kit } from './kit.ts'
+import type { Builder } from './schema-types.ts'
+
+/**
+ * Enums that several areas use. A value of a sort is the column and the direction: `created_at desc`.
+ *
+ * @see spec/graphql-contract.md 3.2, 5.1, 5.3
+ */
+export function sharedEnums({ builder }: Pick<Kit, 'builder'>): SharedEnums {
+  const known = made.get(builder)
+  if (known !== undefined) return known
+  const enums = define(builder)
+  made.set(builder, enums)
+  return enums
+}
+
+type SharedEnums = ReturnType<typeof define>
+const made = new WeakMap<Builder, SharedEnums>()
+
+/** Of a value of a sort, for the input of an operation. */
+export function orderIn<By extends string>(
+  value: `${By} ${'asc' | 'desc'}` | null | undefined,
+): { readonly orderBy?: By; readonly sort?: 'asc' | 'desc' } {
+  if (value == null) return {}
+  const [orderBy, sort] = value.split(' ') as [By, 'asc' | 'desc']
+  return { orderBy, sort }
+}
+
+/** Old names in lower case, listed last: by them a default is printed, unless they are left out. */
+export const oldNames = {
+  created_asc: { value: 'created_at asc', deprecationReason: 'Renamed: CREATED_ASC.' },
+  created_desc: { value: 'created_at desc', deprecationReason: 'Renamed: CREATED_DESC.' },
+  updated_asc: { value: 'updated_at asc', deprecationReason: 'Renamed: UPDATED_ASC.' },
+  updated_desc: { value: 'updated_at desc', deprecationReason: 'Renamed: UPDATED_DESC.' },
+} as const
+
+export const timeSorts = {
+  CREATED_ASC: { value: 'created_at asc' },
+  CREATED_DESC: { value: 'created_at desc' },
+  UPDATED_ASC: { value: 'updated_at asc' },
+  UPDATED_DESC: { value: 'updated_at desc' },
+} as const
+
+const memberLevelValues = {
+  MINIMAL_ACCESS: { value: accessLevels.minimal },
+  GUEST: { value: accessLevels.guest },
+  PLANNER: { value: accessLevels.planner },
+  REPORTER: { value: accessLevels.reporter },
+  SECURITY_MANAGER: { value: accessLevels.securityManager },
+  DEVELOPER: { value: accessLevels.developer },
+  MAINTAINER: { value: accessLevels.maintainer },
+  OWNER: { value: accessLevels.owner },
+} as const satisfies Record<string, { readonly value: AccessLevel }>
+
+/** No role of a member; the platform's word for what administrators are. */
+const ADMIN = 60
+
+const visibilityValues = Object.fromEntries(visibilities.map((value) => [value, { value }])) as {
+  readonly [Name in (typeof visibilities)[number]]: { readonly value: Name }
+}
+
+const userTypes = [
+  'HUMAN',
+  'PROJECT_BOT',
+  'SERVICE_ACCOUNT',
+  'SERVICE_USER',
+  'GHOST',
+  'PLACEHOLDER',
+  'IMPORT_USER',
+  'ALERT_BOT',
+  'SUPPORT_BOT',
+  'SECURITY_BOT',
+  'SECURITY_POLICY_BOT',
+  'AUTOMATION_BOT',
+  'ADMIN_BOT',
+  'VISUAL_REVIEW_BOT',
+  'DUO_CODE_REVIEW_BOT',
+] as const
+
+const define = (builder: Builder) => ({
+  refType: builder.enumType('RefType', {
+    description: 'What a name is the name of',
+    values: ['HEADS', 'TAGS'] as const,
+  }),
+  sort: builder.enumType('Sort', {
+    description: 'Generic sort of the users list',
+    values: { ...timeSorts, ...oldNames } as const,
+  }),
+  visibility: builder.enumType('VisibilityLevelsEnum', { values: visibilityValues }),
+  accessLevel: builder.enumType('AccessLevelEnum', {
+    description: 'Role names; numeric codes are in AccessLevel.integerValue',
+    values: { NO_ACCESS: { value: accessLevels.noAccess }, ...memberLevelValues, ADMIN: { value: ADMIN } } as const,
+  }),
+  memberAccessLevel: builder.enumType('MemberAccessLevel', {
+    description: 'Roles accepted when changing a membership',
+    values: memberLevelValues,
+  }),
+  userType: builder.enumType('UserType', { values: userTypes }),
+  memberSort: builder.enumType('MemberSort', {
+    values: {
+      ACCESS_LEVEL_ASC: { value: 'access_level asc' },
+      ACCESS_LEVEL_DESC: { value: 'access_level desc' },
+      USER_FULL_NAME_ASC: { value: 'name asc' },
+      USER_FULL_NAME_DESC: { value: 'name desc' },
+      ...timeSorts,
+      ...oldNames,
+    } as const,
+  }),
+  groupSort: builder.enumType('GroupSort', {
+    values: {
+      CREATED_AT_ASC: { value: 'created_at asc' },
+      CREATED_AT_DESC: { value: 'created_at desc' },
+      ID_ASC: { value: 'id asc' },
+      ID_DESC: { value: 'id desc' },
+      NAME_ASC: { value: 'name asc' },
+      NAME_DESC: { value: 'name desc' },
+      PATH_ASC: { value: 'path asc' },
+      PATH_DESC: { value: 'path desc' },
+      SIMILARITY: { value: 'similarity desc' },
+      UPDATED_AT_ASC: { value: 'updated_at asc' },
+      UPDATED_AT_DESC: { value: 'updated_at desc' },
+    } as const,
+  }),
+  namespaceProjectSort: builder.enumType('NamespaceProjectSort', {
+    values: {
+      ACTIVITY_DESC: { value: 'last_activity_at desc' },
+      FULL_PATH_ASC: { value: 'full_path asc' },
+      FULL_PATH_DESC: { value: 'full_path desc' },
+      PATH_ASC: { value: 'path asc' },
+      PATH_DESC: { value: 'path desc' },
+      SIMILARITY: { value: 'similarity desc' },
+      STORAGE_SIZE_ASC: { value: 'storage_size asc' },
+      STORAGE_SIZE_DESC: { value: 'storage_size desc' },
+    } as const,
+  }),
+})

@@ -1,0 +1,52 @@
+import type { Kit } from './kit.ts'
+import type { Builder } from './schema-types.ts'
+
+/** What issues and merge requests are found and changed by alike, made once for both. @see spec/graphql-contract.md 5.1, 5.7 */
+export function issuableTypes({ builder }: Kit): IssuableTypes {
+  const known = made.get(builder)
+  if (known !== undefined) return known
+  const types = define(builder)
+  made.set(builder, types)
+  return types
+}
+
+type IssuableTypes = ReturnType<typeof define>
+const made = new WeakMap<Builder, IssuableTypes>()
+
+const define = (builder: Builder) => ({
+  assigneeWildcard: builder.enumType('AssigneeWildcardId', {
+    values: { ANY: { value: 'any' }, NONE: { value: 'none' } } as const,
+  }),
+  milestoneWildcard: builder.enumType('MilestoneWildcardId', {
+    values: {
+      ANY: { value: 'any' },
+      NONE: { value: 'none' },
+      STARTED: { value: 'started', description: 'Open, and begun by today' },
+      UPCOMING: { value: 'upcoming', description: 'Open, and due after today' },
+    } as const,
+  }),
+  searchableField: builder.enumType('IssuableSearchableField', {
+    values: { TITLE: { value: 'title' }, DESCRIPTION: { value: 'description' } } as const,
+  }),
+  /** Core's word for how a list that is given goes with the one that is there. */
+  operationMode: builder.enumType('MutationOperationMode', {
+    description: 'How an assignment-like mutation combines its list with the stored one',
+    values: { APPEND: { value: 'append' }, REMOVE: { value: 'remove' }, REPLACE: { value: 'replace' } } as const,
+  }),
+  taskCompletionStatus: builder
+    .objectRef<{ readonly count: number; readonly completedCount: number }>('TaskCompletionStatus')
+    .implement({
+      description: 'Items of lists in the description that begin with a box',
+      fields: (t) => ({
+        count: t.exposeInt('count', { nullable: false }),
+        completedCount: t.exposeInt('completedCount', { nullable: false }),
+      }),
+    }),
+})
+
+/** The number in its project of an `iid`; what is no number is that of none. */
+export const iidIn = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0)
+
+/** What was given, without what was not: an explicit null says nothing to a list. */
+export const given = <Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as never

@@ -1,0 +1,243 @@
+import {
+  countIssuesOfEachProject,
+  type Issue,
+  listAllIssues,
+  listIssuesOfEachGroup,
+  listIssuesOfEachProject,
+  perform,
+} from '@penstock/core'
+import type { InputShapeFromFields } from '@pothos/core'
+import { GraphQLError } from 'graphql'
+import { Connection } from './connection.ts'
+import { orderIn } from './enums.ts'
+import { orNull } from './failure.ts'
+import type { GlobalIds } from './global-id.ts'
+import { given, iidIn, issuableTypes } from './issuable-types.ts'
+import { issueEnums } from './issue-types.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { ask } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+
+/** Which issues a list holds, and in which order. @see spec/graphql-contract.md 5.8 */
+export function addIssueLists(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const { sort, wantedState } = issueEnums(kit)
+  const filters = issueFilters(kit)
+  const ordered = <Parent>(t: FieldsOf<Parent>) => ({
+    state: t.arg({ type: wantedState }),
+    sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
+  })
+  const places = <Parent>(t: FieldsOf<Parent>) => ({ includeArchived: t.arg.boolean({ defaultValue: false }) })
+
+  builder.objectType('IssueStatusCountsType', {
+    fields: (t) => ({
+      all: t.int({ resolve: ({ opened, closed }) => opened + closed }),
+      opened: t.exposeInt('opened'),
+      closed: t.exposeInt('closed'),
+    }),
+  })
+  builder.objectFields(kit.connections.of('Issue'), (t) => ({
+    weight: t.int({
+      nullable: false,
+      description: 'Total of the whole list',
+      resolve: async (connection) => {
+        const total = await connection.told('weight', (listing) => listing.sums('weight'))
+        return Math.min(total, LARGEST_INT)
+      },
+    }),
+  }))
+
+  builder.objectFields('Project', (t) => ({
+    issues: connectionField(kit, t, 'Issue', {
+      args: { ...filters(t), ...ordered(t) },
+      list: (project, args, context) => listOf(listIssuesOfEachProject)(project, listInput(globalIds, args), context),
+    }),
+    issue: t.field({
+      type: 'Issue',
+      description: 'The first of those that are wanted',
+      args: { ...filters(t), ...ordered(t) },
+      resolve: async (project, args, context): Promise<Issue | undefined> => {
+        const listed = await ask(context, listIssuesOfEachProject, project, listInput(globalIds, args))
+        return listed && (await new Connection(listed, { first: 1 }).page()).items[0]
+      },
+    }),
+    issueStatusCounts: t.field({
+      type: 'IssueStatusCountsType',
+      args: filters(t),
+      resolve: (project, args, context) =>
+        ask(context, countIssuesOfEachProject, project, filterInput(globalIds, args)),
+    }),
+  }))
+  builder.objectFields('Group', (t) => ({
+    issues: connectionField(kit, t, 'Issue', {
+      args: {
+        ...filters(t),
+        ...ordered(t),
+        ...places(t),
+        includeSubgroups: t.arg.boolean({ defaultValue: false }),
+      },
+      list: (group, { includeSubgroups, ...args }, context) =>
+        listOf(listIssuesOfEachGroup)(
+          group,
+          { ...listInput(globalIds, args), withSubgroups: includeSubgroups ?? false },
+          context,
+        ),
+    }),
+  }))
+  builder.queryFields((t) => ({
+    issues: connectionField(kit, t, 'Issue', {
+      description: 'Experimental. At least one filter is required. Null for anonymous callers',
+      args: { ...filters(t as never), ...ordered(t as never), ...places(t as never) },
+      list: (_root, args, { core, actor }) => {
+        const input = listInput(globalIds, args)
+        requireFilter(input)
+        return orNull(perform(core, actor, listAllIssues, input))
+      },
+    }),
+  }))
+}
+
+const LARGEST_INT = 2_147_483_647
+
+/** Arguments of whatever finds issues. */
+function issueFilters(kit: Kit) {
+  const { builder } = kit
+  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
+  const { type, negatedMilestoneWildcard } = issueEnums(kit)
+  const negated = builder.inputType('NegatedIssueFilterInput', {
+    fields: (t) => ({
+      iids: t.stringList(),
+      assigneeId: t.string(),
+      assigneeUsernames: t.stringList(),
+      authorUsername: t.stringList(),
+      labelName: t.stringList(),
+      milestoneTitle: t.stringList(),
+      milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
+      types: t.field({ type: [type] }),
+    }),
+  })
+  const united = builder.inputType('UnionedIssueFilterInput', {
+    fields: (t) => ({
+      assigneeUsernames: t.stringList(),
+      authorUsernames: t.stringList(),
+      labelNames: t.stringList(),
+    }),
+  })
+  return <Parent>(t: FieldsOf<Parent>) => ({
+    iid: t.arg.string(),
+    iids: t.arg.stringList(),
+    authorUsername: t.arg.string(),
+    assigneeUsername: t.arg.string(),
+    assigneeUsernames: t.arg.stringList(),
+    assigneeId: t.arg.string(),
+    assigneeWildcardId: t.arg({ type: assigneeWildcard }),
+    confidential: t.arg.boolean(),
+    labelName: t.arg({ type: ['String'], required: { list: false, items: false } }),
+    milestoneTitle: t.arg({ type: ['String'], required: { list: false, items: false } }),
+    milestoneWildcardId: t.arg({ type: milestoneWildcard }),
+    types: t.arg({ type: [type] }),
+    createdAfter: t.arg({ type: 'Time' }),
+    createdBefore: t.arg({ type: 'Time' }),
+    updatedAfter: t.arg({ type: 'Time' }),
+    updatedBefore: t.arg({ type: 'Time' }),
+    closedAfter: t.arg({ type: 'Time' }),
+    closedBefore: t.arg({ type: 'Time' }),
+    dueAfter: t.arg({ type: 'Time' }),
+    dueBefore: t.arg({ type: 'Time' }),
+    search: t.arg.string(),
+    in: t.arg({ type: [searchableField] }),
+    not: t.arg({ type: negated }),
+    or: t.arg({ type: united }),
+  })
+}
+
+type Filters = InputShapeFromFields<ReturnType<ReturnType<typeof issueFilters>>>
+
+interface ListArguments extends Filters {
+  readonly state?: 'all' | 'opened' | 'closed' | 'locked' | null | undefined
+  readonly sort?: Parameters<typeof orderIn>[0]
+  readonly includeArchived?: boolean | null | undefined
+}
+
+function listInput(globalIds: GlobalIds, { state, sort, includeArchived, ...filters }: ListArguments) {
+  return {
+    ...filterInput(globalIds, filters),
+    ...stateInput(state),
+    ...orderIn(sort),
+    nonArchived: includeArchived !== true,
+  }
+}
+
+/** Nothing is locked as such. */
+const stateInput = (state: ListArguments['state']) =>
+  state === 'locked' ? { state: 'all', iids: [NO_IID] } : state == null ? {} : { state }
+
+/** In the words of the core's filter; what is null was not said. */
+function filterInput(globalIds: GlobalIds, args: Filters) {
+  const { not, or } = args
+  return given({
+    iids: iidsIn(args.iid == null ? args.iids : [args.iid, ...(args.iids ?? [])]),
+    authorUsername: args.authorUsername,
+    assigneeUsername: args.assigneeUsername == null ? args.assigneeUsernames : [args.assigneeUsername],
+    assigneeId: args.assigneeWildcardId ?? assigneeIn(globalIds, args.assigneeId),
+    confidential: args.confidential,
+    labels: textsIn(args.labelName),
+    milestoneTitles: textsIn(args.milestoneTitle),
+    milestoneWildcard: args.milestoneWildcardId,
+    types: args.types,
+    createdAfter: args.createdAfter,
+    createdBefore: args.createdBefore,
+    updatedAfter: args.updatedAfter,
+    updatedBefore: args.updatedBefore,
+    closedAfter: args.closedAfter,
+    closedBefore: args.closedBefore,
+    dueAfter: args.dueAfter,
+    dueBefore: args.dueBefore,
+    search: args.search,
+    in: args.in?.length === 0 ? null : args.in && [...new Set(args.in)],
+    not:
+      not &&
+      given({
+        iids: iidsIn(not.iids),
+        assigneeId: assigneeIn(globalIds, not.assigneeId),
+        assigneeUsernames: not.assigneeUsernames,
+        authorUsernames: not.authorUsername,
+        labels: not.labelName,
+        milestoneTitles: not.milestoneTitle,
+        milestoneWildcard: not.milestoneWildcardId,
+        types: not.types,
+      }),
+    or:
+      or &&
+      given({
+        assigneeUsernames: or.assigneeUsernames,
+        authorUsernames: or.authorUsernames,
+        labels: or.labelNames,
+      }),
+  })
+}
+
+/** No thing has it. */
+const NO_IID = 0
+
+const iidsIn = (texts: readonly string[] | null | undefined) => texts?.map(iidIn)
+
+const textsIn = (texts: readonly (string | null | undefined)[] | null | undefined) =>
+  texts?.filter((text) => text != null)
+
+/** A number, a Global ID, or one of the words for nobody and anybody. */
+function assigneeIn(globalIds: GlobalIds, text: string | null | undefined): number | 'none' | 'any' | undefined {
+  if (text == null) return undefined
+  const word = text.toLowerCase()
+  if (word === 'none' || word === 'any') return word
+  return /^\d{1,15}$/.test(text) ? Number(text) : globalIds.numberInArgument(text, 'User')
+}
+
+const unfiltered = new Set(['orderBy', 'sort', 'nonArchived'])
+
+/** @throws GraphQLError */
+function requireFilter(input: Readonly<Record<string, unknown>>): void {
+  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0
+  if (Object.entries(input).some(([name, value]) => !unfiltered.has(name) && !isEmpty(value))) return
+  throw new GraphQLError('At least one filter argument is required')
+}

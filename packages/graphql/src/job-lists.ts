@@ -1,0 +1,95 @@
+import {
+  findJobOfEachPipeline,
+  findJobOfEachProject,
+  jobsOfPipelines,
+  listAllJobs,
+  listJobsOfEachPipeline,
+  listJobsOfEachProject,
+  perform,
+} from '@penstock/core'
+import { GraphQLError } from 'graphql'
+import { ciEnums } from './ci-enums.ts'
+import { orNull } from './failure.ts'
+import { given } from './issuable-types.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { iidIn } from './pipeline-lists.ts'
+import { ask, type RequestContext } from './request-context.ts'
+
+/** Where jobs are found. @see spec/graphql-contract.md 5.5 */
+export function addJobLists(kit: Kit): void {
+  const { builder } = kit
+  const enums = ciEnums(builder)
+
+  builder.objectFields('Pipeline', (t) => ({
+    job: t.field({
+      type: 'CiJob',
+      args: { id: t.arg({ type: 'JobID' }), name: t.arg.string() },
+      resolve: (pipeline, { id, name }, context) => {
+        if (id == null && name == null) throw new GraphQLError('One of id or name is required')
+        return ask(context, findJobOfEachPipeline, pipeline, given({ jobId: id, name }))
+      },
+    }),
+    jobs: connectionField(kit, t, 'CiJob', {
+      description: 'Newest first',
+      args: {
+        statuses: t.arg({ type: [enums.jobStatus] }),
+        retried: t.arg.boolean(),
+        jobKind: t.arg({ type: enums.jobKind }),
+        whenExecuted: t.arg.stringList(),
+      },
+      list: (pipeline, { statuses, retried, jobKind, whenExecuted }, context) => {
+        const input = given({ statuses, isRetried: retried, kind: jobKind, whens: whenExecuted })
+        return listOf(listJobsOfEachPipeline)(pipeline, input, context)
+      },
+    }),
+    jobArtifacts: t.field({
+      type: ['CiJobArtifact'],
+      resolve: async (pipeline, _, context) =>
+        (await ask(context, jobsOfPipelines, pipeline))!.filter(({ artifacts }) => artifacts !== undefined),
+    }),
+  }))
+
+  builder.objectFields('Project', (t) => ({
+    job: t.field({
+      type: 'CiJob',
+      args: { id: t.arg({ type: 'JobID', required: true }) },
+      resolve: (project, { id }, context) => ask(context, findJobOfEachProject, project, { jobId: id }),
+    }),
+    jobs: connectionField(kit, t, 'CiJob', {
+      description: 'Newest first. One project per operation',
+      args: {
+        statuses: t.arg({ type: [enums.jobStatus] }),
+        kind: t.arg({ type: enums.jobKind }),
+        name: t.arg.string(),
+        pipelineIid: t.arg.string(),
+        sources: t.arg({ type: [enums.jobSource] }),
+        withArtifacts: t.arg.boolean(),
+      },
+      list: (project, { pipelineIid, withArtifacts, ...args }, context) => {
+        requireOnlyProject(context, project.id)
+        const { statuses, kind, name, sources } = args
+        const iid = pipelineIid == null ? undefined : iidIn(pipelineIid)
+        const input = given({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
+        return listOf(listJobsOfEachProject)(project, input, context)
+      },
+    }),
+  }))
+
+  builder.queryField('jobs', (t) =>
+    connectionField(kit, t, 'CiJobInterface', {
+      description: 'All jobs of the instance; null for non-administrators',
+      args: { statuses: t.arg({ type: [enums.jobStatus] }), runnerTypes: t.arg({ type: [enums.runnerType] }) },
+      list: (_root, { statuses, runnerTypes }, { core, actor }) =>
+        orNull(perform(core, actor, listAllJobs, given({ statuses, runnerTypes }))),
+    }),
+  )
+}
+
+const projectWithJobs = new WeakMap<RequestContext, number>()
+
+/** @throws GraphQLError from the second project of an operation on. @see spec/graphql-contract.md 2.1, 4.2 */
+function requireOnlyProject(context: RequestContext, id: number): void {
+  const first = projectWithJobs.get(context) ?? id
+  projectWithJobs.set(context, first)
+  if (first !== id) throw new GraphQLError('"jobs" field can be requested only for 1 Project(s) at a time.')
+}

@@ -1,0 +1,242 @@
+import { accessLevels, type Project, type User } from '@penstock/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { putRecord } from './ci.case.ts'
+import { GraphqlServer } from './graphql-server.case.ts'
+
+let server: GraphqlServer
+let alice: User
+let app: Project
+
+beforeEach(async () => {
+  server = await GraphqlServer.start()
+  const { world } = server
+  alice = await world.user('alice')
+  app = await world.project('app', await world.group('acme'))
+  await world.member(app, alice, accessLevels.developer)
+  await putRecord(world, alice, app, 314, run, { builds, bridges })
+})
+afterEach(() => server.close())
+
+const run = { iid: 58, status: 'failed', source: 'push', sha: '9f3c21ab00000000000000000000000000000000' }
+const builds = [
+  { id: 501, name: 'compile', stage: 'build', status: 'success', duration: 61.4 },
+  { id: 500, name: 'compile', stage: 'build', status: 'failed', failureReason: 'script_failure' },
+  {
+    id: 502,
+    name: 'unit 1/2',
+    stage: 'test',
+    status: 'failed',
+    duration: 98,
+    when: 'on_success',
+    createdAt: '2025-03-01 10:00:00 UTC',
+    startedAt: '2025-03-01 10:00:10 UTC',
+    queuedDuration: 7.5,
+    runner: { id: 6, description: 'shared-6', active: false, runnerType: 'group_type', tags: ['linux'] },
+    artifactsFile: { filename: 'a.zip', size: 9 },
+  },
+  { id: 503, name: 'unit 2/2', stage: 'test', status: 'success', duration: 95 },
+  { id: 504, name: 'lint', stage: 'test', status: 'failed', allowFailure: true },
+  { id: 530, name: 'go: [eu, 1]', stage: 'deploy', status: 'manual', when: 'manual' },
+]
+const bridges = [{ id: 540, name: 'docs', stage: 'deploy', status: 'created' }]
+
+const inProject = async (fields: string, as: User | undefined = alice) => {
+  const { body } = await server.ask(`{ project(fullPath: "acme/app") { ${fields} } }`, { as })
+  return { ...body.data.project, ...(body.errors && { errors: body.errors.map((error: Error) => error.message) }) }
+}
+const inPipeline = async (fields: string) => (await inProject(`pipeline(iid: "58") { ${fields} }`)).pipeline
+
+test('a pipeline with its stages, their groups and jobs', async () => {
+  const jobs = 'jobs { nodes { id name kind status allowFailure duration } }'
+  const { stages } = await inPipeline(`id stages { nodes { name status groups { nodes { name size ${jobs} } } } }`)
+  const job = (id: number, name: string, status: string, duration: number | null, more: object = {}) => ({
+    id: `gid://svc/Ci::Build/${id}`,
+    name,
+    kind: 'BUILD',
+    status,
+    allowFailure: false,
+    duration,
+    ...more,
+  })
+  const group = (name: string, ...nodes: object[]) => ({ name, size: nodes.length, jobs: { nodes } })
+  expect(stages.nodes).toEqual([
+    { name: 'build', status: 'success', groups: { nodes: [group('compile', job(501, 'compile', 'SUCCESS', 61))] } },
+    {
+      name: 'test',
+      status: 'failed',
+      groups: {
+        nodes: [
+          group('lint', job(504, 'lint', 'FAILED', null, { allowFailure: true })),
+          group('unit', job(502, 'unit 1/2', 'FAILED', 98), job(503, 'unit 2/2', 'SUCCESS', 95)),
+        ],
+      },
+    },
+    {
+      name: 'deploy',
+      status: 'manual',
+      groups: {
+        nodes: [
+          group('docs', { ...job(540, 'docs', 'CREATED', null), id: 'gid://svc/Ci::Bridge/540', kind: 'BRIDGE' }),
+          group('go', job(530, 'go: [eu, 1]', 'MANUAL', null)),
+        ],
+      },
+    },
+  ])
+})
+
+test('a stage is found again by its id, by whoever may see its pipeline', async () => {
+  const { stages } = await inPipeline('stages(first: 2) { nodes { id } pageInfo { hasNextPage } }')
+  expect(stages.pageInfo.hasNextPage).toBe(true)
+  const { id } = stages.nodes[1]
+  const query = `{ ciPipelineStage(id: "${id}") { id name detailedStatus { name label detailsPath } jobs { count nodes { name } }
+    groups { nodes { id detailedStatus { name } } } } }`
+  expect((await server.ask(query, { as: alice })).body.data.ciPipelineStage).toEqual({
+    id,
+    name: 'test',
+    detailedStatus: { name: 'FAILED', label: 'failed', detailsPath: '/acme/app/-/pipelines/314#test' },
+    jobs: { count: 3, nodes: [{ name: 'lint' }, { name: 'unit 1/2' }, { name: 'unit 2/2' }] },
+    groups: {
+      nodes: [
+        { id: `gid://svc/CiGroup/${id.split('/').at(-1)}-lint`, detailedStatus: { name: 'SUCCESS_WITH_WARNINGS' } },
+        { id: `gid://svc/CiGroup/${id.split('/').at(-1)}-unit`, detailedStatus: { name: 'FAILED' } },
+      ],
+    },
+  })
+  const outsider = await server.world.user('noor')
+  expect((await server.ask(query, { as: outsider })).body).toEqual({ data: { ciPipelineStage: null } })
+  const none = '{ ciPipelineStage(id: "gid://svc/Ci::Stage/100099") { id } }'
+  expect((await server.ask(none, { as: alice })).body).toEqual({ data: { ciPipelineStage: null } })
+})
+
+describe('jobs of a pipeline', () => {
+  test.each([
+    ['', [540, 530, 504, 503, 502, 501, 500]],
+    ['retried: true', [500]],
+    ['retried: false', [540, 530, 504, 503, 502, 501]],
+    ['jobKind: BRIDGE', [540]],
+    ['statuses: [FAILED, MANUAL]', [530, 504, 502, 500]],
+    ['whenExecuted: ["manual"]', [530]],
+    ['last: 2', [501, 500]],
+  ])('filtered by %s', async (args, ids) => {
+    const { jobs } = await inPipeline(`jobs${args && `(${args})`} { count nodes { id } }`)
+    expect(jobs.nodes.map(({ id }: { id: string }) => Number(id.split('/').at(-1)))).toEqual(ids)
+    expect(jobs.count).toBe(args.startsWith('last') ? 7 : ids.length)
+  })
+
+  test('one by its id, or the current one of a name', async () => {
+    const { pipeline, errors } = await inProject(`pipeline(iid: "58") {
+      a: job(name: "compile") { id retried } b: job(id: "gid://svc/Ci::Build/500") { retried failureMessage }
+      c: job(name: "COMPILE") { id } d: job { id } }`)
+    expect(pipeline).toEqual({
+      a: { id: 'gid://svc/Ci::Build/501', retried: false },
+      b: { retried: true, failureMessage: 'script failure' },
+      c: null,
+      d: null,
+    })
+    expect(errors).toEqual(['One of id or name is required'])
+  })
+})
+
+test('what a record tells of a job, and what follows from it', async () => {
+  const { job } = await inProject(`job(id: "gid://svc/Ci::Build/502") {
+    createdAt queuedAt startedAt queuedDuration refName refPath shortSha commitPath webPath source manualJob playable
+    tags canPlayJob createdByTag stage { name } pipeline { iid project { fullPath } } project { fullPath }
+    runner { id description runnerType status paused active tagList runUntagged }
+    artifacts { nodes { id name size expired downloadPath } } trace { htmlSummary } needs { nodes { name } }
+    previousStageJobs { nodes { name } } manualVariables { nodes { key } } userPermissions { readBuild updateBuild }
+    detailedStatus { id name detailsPath } downstreamPipeline { id } }`)
+  expect(job).toEqual({
+    createdAt: '2025-03-01T10:00:00Z',
+    queuedAt: '2025-03-01T10:00:02Z',
+    startedAt: '2025-03-01T10:00:10Z',
+    queuedDuration: 7.5,
+    refName: 'main',
+    refPath: '/acme/app/-/commits/main',
+    shortSha: '9f3c21ab',
+    commitPath: '/acme/app/-/commit/9f3c21ab00000000000000000000000000000000',
+    webPath: '/acme/app/-/jobs/502',
+    source: 'push',
+    manualJob: false,
+    playable: false,
+    tags: [],
+    canPlayJob: false,
+    createdByTag: false,
+    stage: { name: 'test' },
+    pipeline: { iid: '58', project: { fullPath: 'acme/app' } },
+    project: { fullPath: 'acme/app' },
+    runner: {
+      id: 'gid://svc/Ci::Runner/6',
+      description: 'shared-6',
+      runnerType: 'GROUP_TYPE',
+      status: 'OFFLINE',
+      paused: true,
+      active: false,
+      tagList: ['linux'],
+      runUntagged: false,
+    },
+    artifacts: {
+      nodes: [{ id: 'gid://svc/Ci::JobArtifact/502', name: 'a.zip', size: '9', expired: false, downloadPath: null }],
+    },
+    trace: null,
+    needs: { nodes: [] },
+    previousStageJobs: { nodes: [{ name: 'compile' }] },
+    manualVariables: null,
+    userPermissions: { readBuild: true, updateBuild: true },
+    detailedStatus: {
+      id: 'gid://svc/DetailedStatus/failed-502-502',
+      name: 'FAILED',
+      detailsPath: '/acme/app/-/jobs/502',
+    },
+    downstreamPipeline: null,
+  })
+})
+
+describe('jobs of a project', () => {
+  test.each([
+    ['kind: BUILD, statuses: SUCCESS', ['503', '501']],
+    ['name: "unit 1/2"', ['502']],
+    ['pipelineIid: "58", kind: BRIDGE', ['540']],
+    ['pipelineIid: "59"', []],
+    ['sources: [WEB]', []],
+    ['sources: [WEB, PUSH], first: 1', ['540']],
+    ['withArtifacts: true', ['502']],
+    ['withArtifacts: false, statuses: FAILED', ['504', '500']],
+  ])('filtered by %s', async (args, ids) => {
+    const { jobs } = await inProject(`jobs(${args}) { nodes { id } }`)
+    expect(jobs.nodes.map(({ id }: { id: string }) => id.split('/').at(-1))).toEqual(ids)
+  })
+
+  test('are told of one project in an operation', async () => {
+    const other = await server.world.project('other', await server.world.group('else'), 'public')
+    const { body } = await server.ask(
+      `{ a: project(fullPath: "acme/app") { jobs { count } more: jobs { count } } b: project(fullPath: "${other.fullPath}") { jobs { count } } }`,
+      { as: alice },
+    )
+    expect(body.data).toEqual({ a: { jobs: { count: 7 }, more: { count: 7 } }, b: { jobs: null } })
+    expect(body.errors).toMatchObject([
+      { message: '"jobs" field can be requested only for 1 Project(s) at a time.', path: ['b', 'jobs'] },
+    ])
+  })
+})
+
+test('all jobs of the instance are told to administrators', async () => {
+  const root = await server.world.user('root', { isAdministrator: true })
+  const query =
+    '{ jobs(runnerTypes: [GROUP_TYPE]) { count nodes { id shortSha ... on CiJob { needs { nodes { id } } } } } all: jobs { count } }'
+  expect((await server.ask(query, { as: root })).body.data).toEqual({
+    jobs: { count: 1, nodes: [{ id: 'gid://svc/Ci::Build/502', shortSha: '9f3c21ab', needs: { nodes: [] } }] },
+    all: { count: 7 },
+  })
+  expect((await server.ask(query, { as: alice })).body).toEqual({ data: { jobs: null, all: null } })
+  expect((await server.ask(query)).body).toEqual({ data: { jobs: null, all: null } })
+})
+
+test('a runner is known to whoever may see a job that it ran', async () => {
+  const query =
+    '{ runner(id: "gid://svc/Ci::Runner/6") { id description } other: runner(id: "gid://svc/Ci::Runner/7") { id } }'
+  expect((await server.ask(query, { as: alice })).body.data).toEqual({
+    runner: { id: 'gid://svc/Ci::Runner/6', description: 'shared-6' },
+    other: null,
+  })
+  expect((await server.ask(query)).body).toEqual({ data: { runner: null, other: null } })
+})

@@ -1,0 +1,17 @@
+import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
+import { Connection } from './connection.ts'
+import { ask, type RequestContext } from './request-context.ts'
+
+/** Numbers end somewhere. */
+const MOST_COUNTED = 100_000
+
+/** How long a list is, counted with those of the other parents; `undefined` for whom the caller may not read it of. */
+export async function countOf<Input extends InputSchema, Parent, Item>(
+  context: RequestContext,
+  query: BatchQuery<Input, Parent, Listed<Item>>,
+  parent: Parent,
+  input: object = {},
+): Promise<number | undefined> {
+  const listed = await ask(context, query, parent, input)
+  return listed && new Connection(listed, {}).count(MOST_COUNTED)
+}

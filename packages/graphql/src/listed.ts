@@ -1,0 +1,4 @@
+import { type Listed, listingOfArrays } from '@penstock/core'
+
+/** What is at hand already, as a list. */
+export const listed = <Item>(items: readonly Item[]): Listed<Item> => ({ listing: listingOfArrays([items]), index: 0 })

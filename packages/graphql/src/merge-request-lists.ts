@@ -1,0 +1,216 @@
+import {
+  listMergeRequestsOfAll,
+  listMergeRequestsOfEachGroup,
+  listMergeRequestsOfEachProject,
+  listMergeRequestsOfEachUser,
+  mergeRequestOfEachProject,
+  type User,
+} from '@penstock/core'
+import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
+import { orderIn } from './enums.ts'
+import { given, iidIn, issuableTypes } from './issuable-types.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { mergeRequestEnums } from './merge-request-types.ts'
+import { ask } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+
+/** Lists of merge requests, wherever they are. @see spec/graphql-contract.md 5.7, 5.2 */
+export function addMergeRequestLists(kit: Kit): void {
+  const { builder } = kit
+  const { filterArguments, searchArguments, sortArgument } = listArguments(kit)
+
+  builder.objectField(kit.connections.of('MergeRequest'), 'totalTimeToMerge', (t) =>
+    t.float({
+      description: 'Seconds from their creation to their merge, summed over the filtered set',
+      resolve: async (connection) => {
+        const ms = await connection.told('msToMerge', (listing) => listing.sums('msToMerge'))
+        return ms / 1_000
+      },
+    }),
+  )
+
+  builder.objectFields('Project', (t) => ({
+    mergeRequest: t.field({
+      type: 'MergeRequest',
+      args: { iid: t.arg.string({ required: true }) },
+      resolve: (project, { iid }, context) =>
+        ask(context, mergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
+    }),
+    mergeRequests: connectionField(kit, t, 'MergeRequest', {
+      args: { ...filterArguments(t), ...searchArguments(t), ...sortArgument(t) },
+      list: (project, args, context) => listOf(listMergeRequestsOfEachProject)(project, inputOf(args), context),
+    }),
+  }))
+
+  const includeArchived = <Parent>(t: FieldsOf<Parent>) => ({
+    includeArchived: t.arg.boolean({ defaultValue: false }),
+  })
+  builder.objectFields('Group', (t) => ({
+    mergeRequests: connectionField(kit, t, 'MergeRequest', {
+      args: {
+        ...filterArguments(t),
+        ...searchArguments(t),
+        includeSubgroups: t.arg.boolean({ defaultValue: false }),
+        ...includeArchived(t),
+        ...sortArgument(t),
+      },
+      list: (group, { includeSubgroups, includeArchived: withArchived, ...args }, context) => {
+        const place = { withSubgroups: includeSubgroups === true, nonArchived: withArchived !== true }
+        return listOf(listMergeRequestsOfEachGroup)(group, { ...inputOf(args), ...place }, context)
+      },
+    }),
+  }))
+  builder.queryFields((t) => ({
+    mergeRequests: connectionField(kit, t as never, 'MergeRequest', {
+      description: 'Text search is not offered here',
+      args: { ...filterArguments(t as never), ...includeArchived(t as never), ...sortArgument(t as never) },
+      list: (_root, { includeArchived: withArchived, ...args }, context) => {
+        const input = { ...inputOf(args), nonArchived: withArchived !== true }
+        return listOf(listMergeRequestsOfAll)('everywhere', input, context)
+      },
+    }),
+  }))
+
+  const ofUser = (t: FieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
+    connectionField(kit, t, 'MergeRequest', {
+      args: {
+        iids: t.arg.stringList(),
+        projectPath: t.arg.id(),
+        state: t.arg({ type: mergeRequestEnums(kit).state }),
+        search: t.arg.string(),
+        ...sortArgument(t),
+      },
+      list: (user, { projectPath, ...args }, context) => {
+        const input = { ...inputOf(args), part, projectPath: projectPath ?? undefined }
+        return listOf(listMergeRequestsOfEachUser)(user, input, context)
+      },
+    })
+  builder.interfaceFields('User', (t) => ({
+    authoredMergeRequests: ofUser(t as never, 'author') as never,
+    assignedMergeRequests: ofUser(t as never, 'assignee') as never,
+    reviewRequestedMergeRequests: ofUser(t as never, 'reviewer') as never,
+  }))
+}
+
+function listArguments(kit: Kit) {
+  const { builder } = kit
+  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
+  const { state, reviewerWildcard, sort } = mergeRequestEnums(kit)
+
+  const negated = builder.inputType('MergeRequestsResolverNegatedParams', {
+    fields: (t) => ({
+      assigneeUsernames: t.stringList(),
+      authorUsername: t.string(),
+      labelName: t.stringList(),
+      labels: t.stringList(),
+      milestoneTitle: t.string(),
+      reviewerUsername: t.string(),
+      sourceBranches: t.stringList(),
+      targetBranches: t.stringList(),
+    }),
+  })
+  const united = builder.inputType('UnionedMergeRequestFilterInput', {
+    fields: (t) => ({
+      assigneeUsernames: t.stringList(),
+      onlyReviewerUsername: t.string(),
+      reviewerWildcard: t.field({ type: reviewerWildcard }),
+    }),
+  })
+
+  const filterArguments = <Parent>(t: FieldsOf<Parent>) => ({
+    iids: t.arg.stringList(),
+    state: t.arg({ type: state }),
+    draft: t.arg.boolean(),
+    authorUsername: t.arg.string(),
+    assigneeUsername: t.arg.string(),
+    assigneeUsernames: t.arg.stringList(),
+    assigneeWildcardId: t.arg({ type: assigneeWildcard }),
+    reviewerUsername: t.arg.string(),
+    reviewerWildcardId: t.arg({ type: reviewerWildcard }),
+    mergedBy: t.arg.string(),
+    sourceBranches: t.arg.stringList(),
+    targetBranches: t.arg.stringList(),
+    labelName: t.arg({ type: ['String'], required: { list: false, items: false } }),
+    labels: t.arg.stringList(),
+    milestoneTitle: t.arg.string(),
+    milestoneWildcardId: t.arg({ type: milestoneWildcard }),
+    createdAfter: t.arg({ type: 'Time' }),
+    createdBefore: t.arg({ type: 'Time' }),
+    updatedAfter: t.arg({ type: 'Time' }),
+    updatedBefore: t.arg({ type: 'Time' }),
+    mergedAfter: t.arg({ type: 'Time' }),
+    mergedBefore: t.arg({ type: 'Time' }),
+    closedAfter: t.arg({ type: 'Time' }),
+    closedBefore: t.arg({ type: 'Time' }),
+    not: t.arg({ type: negated }),
+    or: t.arg({ type: united }),
+  })
+  const searchArguments = <Parent>(t: FieldsOf<Parent>) => ({
+    search: t.arg.string(),
+    in: t.arg({ type: [searchableField] }),
+  })
+  const sortArgument = <Parent>(t: FieldsOf<Parent>) => ({
+    sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
+  })
+  return { filterArguments, searchArguments, sortArgument }
+}
+
+type Arguments<Of extends (t: never) => InputFieldMap> = Partial<InputShapeFromFields<ReturnType<Of>>>
+type Lists = ReturnType<typeof listArguments>
+type ListArguments = Arguments<Lists['filterArguments']> &
+  Arguments<Lists['searchArguments']> &
+  Arguments<Lists['sortArgument']>
+
+/** For the core's lists. */
+function inputOf({
+  iids,
+  assigneeWildcardId,
+  reviewerWildcardId,
+  mergedBy,
+  labelName,
+  labels,
+  milestoneTitle,
+  milestoneWildcardId,
+  in: searched,
+  not,
+  or,
+  sort,
+  ...same
+}: ListArguments) {
+  return given({
+    ...same,
+    iids: iids?.map(iidIn),
+    assigneeId: assigneeWildcardId,
+    reviewerId: reviewerWildcardId,
+    mergedByUsername: mergedBy,
+    labels: namesIn(labelName, labels),
+    milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],
+    milestoneWildcard: milestoneWildcardId,
+    in: searched?.length ? [...new Set(searched)] : undefined,
+    not: not && negatedInput(not),
+    or: or && given({ ...or, reviewerWildcard: undefined, reviewers: or.reviewerWildcard }),
+    ...orderIn(sort),
+  })
+}
+
+const negatedInput = ({
+  authorUsername,
+  milestoneTitle,
+  labelName,
+  labels,
+  ...same
+}: NonNullable<ListArguments['not']>) =>
+  given({
+    ...same,
+    authorUsernames: authorUsername == null ? undefined : [authorUsername],
+    milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],
+    labels: namesIn(labelName, labels),
+  })
+
+type Names = readonly (string | null | undefined)[] | null | undefined
+
+/** Of two ways to name labels. */
+function namesIn(...lists: readonly Names[]): string[] | undefined {
+  const names = lists.flatMap((list) => list ?? []).filter((name) => name != null)
+  return names.length === 0 ? undefined : names
+}

@@ -1,0 +1,98 @@
+import {
+  findEachMergeRequest,
+  type Listed,
+  type MergeRequest,
+  type User,
+  updatersOfMergeRequests,
+} from '@penstock/core'
+import { connectionField, type Kit } from './kit.ts'
+import { listed } from './listed.ts'
+import { mergeRequestEnums } from './merge-request-types.ts'
+import { ask } from './request-context.ts'
+import type { PersonOfMergeRequest } from './sources.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    UserMergeRequestInteraction: PersonOfMergeRequest
+  }
+}
+
+function listedPeople(mergeRequest: MergeRequest, people: readonly User[]): Listed<PersonOfMergeRequest> {
+  return listed(people.map((user) => ({ ...user, mergeRequest })))
+}
+
+/** Everyone once. */
+function participantsOf({ author, assignees, reviewers }: MergeRequest): User[] {
+  const people = [...(author === undefined ? [] : [author]), ...assignees, ...reviewers]
+  return [...new Map(people.map((user) => [user.id, user])).values()]
+}
+
+/** Those of a merge request that are people. @see spec/graphql-contract.md 5.2, 5.7 */
+export function addPeopleOfMergeRequests(kit: Kit): void {
+  const { builder } = kit
+  const { reviewState } = mergeRequestEnums(kit)
+
+  builder.objectFields('MergeRequest', (t) => ({
+    author: t.field({
+      type: 'MergeRequestAuthor',
+      resolve: (source) => source.author && { ...source.author, mergeRequest: source },
+    }),
+    assignees: connectionField(kit, t, 'MergeRequestAssignee', {
+      list: async (source) => listedPeople(source, source.assignees),
+    }),
+    reviewers: connectionField(kit, t, 'MergeRequestReviewer', {
+      list: async (source) => listedPeople(source, source.reviewers),
+    }),
+    participants: connectionField(kit, t, 'MergeRequestParticipant', {
+      list: async (source) => listedPeople(source, participantsOf(source)),
+    }),
+    approvedBy: connectionField(kit, t, 'UserCore', {
+      list: async () => listed<User>([]),
+    }),
+  }))
+
+  builder.objectType('UserMergeRequestInteraction', {
+    description: 'What a user did and may do on one merge request',
+    fields: (t) => ({
+      // Nobody can review, approve or merge here yet.
+      approved: t.boolean({ nullable: false, resolve: () => false }),
+      approvedAt: t.field({ type: 'Time', resolve: () => null }),
+      canMerge: t.boolean({ nullable: false, resolve: () => false }),
+      canUpdate: t.boolean({
+        nullable: false,
+        resolve: async (person, _args, context) => (await ask(context, updatersOfMergeRequests, person)) === true,
+      }),
+      reviewState: t.field({
+        type: reviewState,
+        description: 'Of a reviewer',
+        resolve: ({ id, mergeRequest }) =>
+          mergeRequest.reviewers.some((reviewer) => reviewer.id === id) ? 'UNREVIEWED' : null,
+      }),
+      reviewed: t.boolean({ nullable: false, resolve: () => false }),
+      updatedAt: t.field({ type: 'Time', resolve: () => null }),
+    }),
+  })
+
+  const people = [
+    'MergeRequestAuthor',
+    'MergeRequestAssignee',
+    'MergeRequestReviewer',
+    'MergeRequestParticipant',
+  ] as const
+  for (const name of people) {
+    builder.objectField(name, 'mergeRequestInteraction', (t) =>
+      t.field({ type: 'UserMergeRequestInteraction', resolve: (person) => person }),
+    )
+  }
+
+  builder.interfaceField('MemberInterface', 'mergeRequestInteraction', (t) =>
+    t.field({
+      type: 'UserMergeRequestInteraction',
+      args: { id: t.arg({ type: 'MergeRequestID', required: true }) },
+      resolve: async ({ user }, { id }, context) => {
+        const mergeRequest = await ask(context, findEachMergeRequest, id)
+        return mergeRequest && { ...user, mergeRequest }
+      },
+    }),
+  )
+}

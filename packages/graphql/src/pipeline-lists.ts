@@ -1,0 +1,155 @@
+import {
+  countPipelinesOfEach,
+  findPipelineOfEach,
+  latestPipelineOfEachCommit,
+  listDownstreamsOfEach,
+  listPipelinesOfEach,
+  listPipelinesOfEachCommit,
+  listPipelinesOfEachMergeRequest,
+  type Pipeline,
+  type PipelineCounts,
+  sourceJobsOfPipelines,
+  upstreamsOfPipelines,
+} from '@penstock/core'
+import { GraphQLError } from 'graphql'
+import { ciEnums } from './ci-enums.ts'
+import { sharedEnums } from './enums.ts'
+import { given } from './issuable-types.ts'
+import { connectionField, type Kit, listOf } from './kit.ts'
+import { ask } from './request-context.ts'
+import type { FieldsOf } from './schema-types.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    PipelineCounts: PipelineCounts
+    CiPipelineCreationRequest: PipelineCreationRequest
+  }
+}
+
+/** There are none: pipelines are started elsewhere. */
+interface PipelineCreationRequest {
+  readonly id: string
+  readonly pipeline: Pipeline | undefined
+}
+
+/** Where pipelines are found. @see spec/graphql-contract.md 5.5 */
+export function addPipelineLists(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(builder)
+  const { refType } = sharedEnums(kit)
+  addParts(kit)
+
+  const filters = <Parent>(t: FieldsOf<Parent>) => ({
+    ids: t.arg.idList(),
+    ref: t.arg.string(),
+    refType: t.arg({ type: refType }),
+    scope: t.arg({ type: enums.pipelineScope }),
+    sha: t.arg.string(),
+    source: t.arg.string(),
+    status: t.arg({ type: enums.pipelineStatus }),
+    updatedAfter: t.arg({ type: 'Time' }),
+    updatedBefore: t.arg({ type: 'Time' }),
+    username: t.arg.string(),
+  })
+  const inputOf = ({ ids, refType: type, ...rest }: PipelineArguments) => ({
+    ...given(rest),
+    ...(ids != null && { ids: ids.map((id) => globalIds.numberInArgument(String(id), 'Ci::Pipeline')) }),
+    ...(type != null && { isTag: type === 'TAGS' }),
+  })
+
+  builder.objectFields('Project', (t) => ({
+    pipeline: t.field({
+      type: 'Pipeline',
+      args: { id: t.arg({ type: 'CiPipelineID' }), iid: t.arg.string(), sha: t.arg.string() },
+      resolve: (project, { id, iid, sha }, context) => {
+        const named = given({ id, iid: iid == null ? iid : iidIn(iid), sha })
+        if (Object.keys(named).length > 1) {
+          throw new GraphQLError('Only one of [id, iid, sha] arguments is allowed at the same time.')
+        }
+        return ask(context, findPipelineOfEach, project, named)
+      },
+    }),
+    pipelines: connectionField(kit, t, 'Pipeline', {
+      args: filters(t),
+      list: (project, args, context) => listOf(listPipelinesOfEach)(project, inputOf(args), context),
+    }),
+    pipelineCounts: t.field({
+      type: 'PipelineCounts',
+      args: { ref: t.arg.string(), sha: t.arg.string(), source: t.arg.string() },
+      resolve: (project, args, context) => ask(context, countPipelinesOfEach, project, given(args)),
+    }),
+    ciPipelineCreationRequest: t.field({
+      type: 'CiPipelineCreationRequest',
+      args: { requestId: t.arg.string({ required: true }) },
+      resolve: () => null,
+    }),
+  }))
+
+  builder.objectFields('Commit', (t) => ({
+    latestPipeline: t.field({
+      type: 'Pipeline',
+      args: { ref: t.arg.string() },
+      resolve: (commit, args, context) => ask(context, latestPipelineOfEachCommit, commit, given(args)),
+    }),
+    pipelines: connectionField(kit, t, 'Pipeline', {
+      args: filters(t),
+      list: (commit, args, context) => listOf(listPipelinesOfEachCommit)(commit, inputOf(args), context),
+    }),
+  }))
+
+  builder.objectFields('MergeRequest', (t) => ({
+    pipelines: connectionField(kit, t, 'Pipeline', {
+      description: 'Those of its source branch',
+      args: filters(t),
+      list: (mergeRequest, args, context) =>
+        listOf(listPipelinesOfEachMergeRequest)(mergeRequest, inputOf(args), context),
+    }),
+  }))
+
+  builder.objectFields('Pipeline', (t) => ({
+    downstream: connectionField(kit, t, 'Pipeline', {
+      list: (pipeline, _, context) => listOf(listDownstreamsOfEach)(pipeline, {}, context),
+    }),
+    upstream: t.field({
+      type: 'Pipeline',
+      resolve: (pipeline, _, context) => ask(context, upstreamsOfPipelines, pipeline),
+    }),
+    sourceJob: t.field({
+      type: 'CiJob',
+      resolve: (pipeline, _, context) => ask(context, sourceJobsOfPipelines, pipeline),
+    }),
+  }))
+}
+
+function addParts({ builder, globalIds }: Kit): void {
+  const enums = ciEnums(builder)
+  builder.objectType('PipelineCounts', {
+    fields: (t) => ({
+      all: t.exposeInt('all'),
+      running: t.exposeInt('running'),
+      pending: t.exposeInt('pending'),
+      finished: t.exposeInt('finished'),
+    }),
+  })
+  builder.objectType('CiPipelineCreationRequest', {
+    fields: (t) => ({
+      id: t.string({ resolve: ({ id }) => globalIds.other('CiPipelineCreationRequest', id) }),
+      status: t.field({ type: enums.creationStatus, nullable: false, resolve: () => 'FAILED' as const }),
+      error: t.string({ resolve: () => null }),
+      pipelineId: t.field({
+        type: 'CiPipelineID',
+        resolve: ({ pipeline }) => pipeline && globalIds.of('Ci::Pipeline', pipeline.id),
+      }),
+      pipeline: t.field({ type: 'Pipeline', resolve: ({ pipeline }) => pipeline }),
+      userInitiated: t.boolean({ nullable: false, resolve: () => true }),
+    }),
+  })
+}
+
+interface PipelineArguments {
+  readonly ids?: readonly (string | number)[] | null | undefined
+  readonly refType?: 'HEADS' | 'TAGS' | null | undefined
+}
+
+/** The number of an iid, which may be as long as those of other forges; what is no number is that of nothing. */
+export const iidIn = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0)

@@ -1,0 +1,67 @@
+import { type Permission, type Project, viewsOfProjects } from '@penstock/core'
+import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import type { Kit } from './kit.ts'
+import { ask } from './request-context.ts'
+
+const permissions = {
+  readProject: 'read_project',
+  adminProject: 'admin_project',
+  archiveProject: 'archive_project',
+  removeProject: 'remove_project',
+  renameProject: 'admin_project',
+  changeNamespace: 'transfer_project',
+  changeVisibilityLevel: 'change_project_visibility',
+  forkProject: 'never',
+  downloadCode: 'read_repository',
+  pushCode: 'push_code',
+  createIssue: 'create_issue',
+  adminIssue: 'update_issue',
+  createLabel: 'admin_label',
+  createMergeRequestFrom: 'create_merge_request',
+  createMergeRequestIn: 'create_merge_request',
+  readMergeRequest: 'read_merge_request',
+  createPipeline: 'create_pipeline_record',
+  readCommitStatus: 'read_pipeline',
+  createSnippet: 'never',
+  readWiki: 'never',
+  createWiki: 'never',
+  updateWiki: 'never',
+  destroyWiki: 'never',
+  adminWiki: 'never',
+  readProjectMember: 'read_members',
+  requestAccess: 'never',
+  uploadFile: 'never',
+  viewEditPage: 'admin_project',
+} as const satisfies PermissionFields<string>
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    ProjectPermissions: Project
+  }
+}
+
+/** @see spec/graphql-contract.md 5.4 */
+export function addProjectPermissions({ builder }: Kit): void {
+  builder.objectType('ProjectPermissions', {
+    description: 'What the caller may do in a project',
+    fields: (t) => ({
+      ...Object.fromEntries(
+        Object.entries<Permission | 'never'>(permissions).map(([field, permission]) => [
+          field,
+          t.boolean({
+            nullable: false,
+            resolve: async (project, _args, context) => answerOf(await standingIn(context, project), permission),
+          }),
+        ]),
+      ),
+      canLeave: t.boolean({
+        nullable: false,
+        description: 'A member of the project itself, in whose namespace it does not lie',
+        resolve: async (project, _args, context) => {
+          const view = await ask(context, viewsOfProjects, project)
+          return (view!.roles?.project ?? 0) > 0 && project.ownerId !== context.actor?.id
+        },
+      }),
+    }),
+  })
+}

@@ -1,0 +1,67 @@
+import { findRunner, perform, type RecordedRunner } from '@penstock/core'
+import { ciEnums, type RunnerType, runnerTypes } from './ci-enums.ts'
+import { orNull } from './failure.ts'
+import type { Kit } from './kit.ts'
+
+/** A runner, as the record of a job tells of it. */
+interface NumberedRunner extends RecordedRunner {
+  readonly id: number
+}
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    CiRunner: NumberedRunner
+  }
+}
+
+/** @see spec/graphql-contract.md 5.5 */
+export function addRunner({ builder, globalIds }: Kit): void {
+  const enums = ciEnums(builder)
+
+  builder.objectType('CiRunner', {
+    description: 'Minimum of a runner, as records of jobs tell of it',
+    fields: (t) => ({
+      id: t.field({ type: 'CiRunnerID', nullable: false, resolve: ({ id }) => globalIds.of('Ci::Runner', id) }),
+      description: t.exposeString('description'),
+      shortSha: t.string({ resolve: () => null }),
+      runnerType: t.field({ type: enums.runnerType, nullable: false, resolve: typeOf }),
+      status: t.field({
+        type: enums.runnerStatus,
+        nullable: false,
+        description: 'No runner is connected to this service',
+        resolve: () => 'OFFLINE' as const,
+      }),
+      paused: t.boolean({ nullable: false, resolve: ({ isActive }) => isActive === false }),
+      active: t.boolean({
+        nullable: false,
+        deprecationReason: 'Inverse of paused.',
+        resolve: ({ isActive }) => isActive !== false,
+      }),
+      locked: t.boolean({ resolve: () => null }),
+      runUntagged: t.boolean({
+        nullable: false,
+        description: 'Certain only of one without tags',
+        resolve: ({ tags }) => tags.length === 0,
+      }),
+      tagList: t.stringList({ resolve: ({ tags }) => [...tags] }),
+      accessLevel: t.field({ type: enums.runnerAccess, nullable: false, resolve: () => 'NOT_PROTECTED' as const }),
+      maximumTimeout: t.int({ resolve: () => null }),
+      contactedAt: t.field({ type: 'Time', resolve: () => null }),
+      createdAt: t.field({ type: 'Time', resolve: () => null }),
+    }),
+  })
+
+  builder.queryField('runner', (t) =>
+    t.field({
+      type: 'CiRunner',
+      args: { id: t.arg({ type: 'CiRunnerID', required: true }) },
+      resolve: async (_root, { id }, { core, actor }) => {
+        const runner = await orNull(perform(core, actor, findRunner, { runnerId: id }))
+        return runner && { ...runner, id }
+      },
+    }),
+  )
+}
+
+const typeOf = ({ type, isShared }: RecordedRunner): RunnerType =>
+  runnerTypes.find((known) => known === type) ?? (isShared ? 'instance_type' : 'project_type')

@@ -1,0 +1,115 @@
+import {
+  getStage,
+  type JobGroup,
+  jobGroupsOf,
+  perform,
+  type Stage,
+  type StageOfPipeline,
+  stagesOfPipelines,
+  statusWording,
+} from '@penstock/core'
+import { pipelinePath } from './ci-paths.ts'
+import { orNull } from './failure.ts'
+import { connectionField, type Kit } from './kit.ts'
+import { listed } from './listed.ts'
+import { ask, type RequestContext } from './request-context.ts'
+
+interface GroupOfStage {
+  readonly group: JobGroup
+  readonly stage: Stage
+  readonly of: StageOfPipeline
+}
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    CiStage: StageOfPipeline
+    CiGroup: GroupOfStage
+  }
+}
+
+/** @see spec/graphql-contract.md 5.5 */
+export function addStages(kit: Kit): void {
+  const { builder, globalIds } = kit
+
+  builder.objectType('CiStage', {
+    fields: (t) => ({
+      id: t.id({
+        nullable: false,
+        resolve: async (stage, _, context) => globalIds.of('Ci::Stage', (await stageAt(stage, context)).id),
+      }),
+      name: t.exposeString('name'),
+      status: t.string({
+        description: 'Lower-case status',
+        resolve: async (stage, _, context) => (await stageAt(stage, context)).status,
+      }),
+      detailedStatus: t.field({
+        type: 'DetailedStatus',
+        resolve: async (of, _, context) => {
+          const { id, status, hasWarnings } = await stageAt(of, context)
+          return { wording: statusWording(status, hasWarnings), subjectId: id, path: stagePath(of) }
+        },
+      }),
+      groups: connectionField(kit, t, 'CiGroup', {
+        list: async (of, _, context) => {
+          const stage = await stageAt(of, context)
+          return listed(jobGroupsOf(stage).map((group) => ({ group, stage, of })))
+        },
+      }),
+      jobs: connectionField(kit, t, 'CiJob', {
+        description: 'Current ones, by name',
+        list: async (stage, _, context) => listed((await stageAt(stage, context)).jobs),
+      }),
+    }),
+  })
+
+  builder.objectType('CiGroup', {
+    description: 'Jobs of one stage that share a base name (parallel or matrix runs)',
+    fields: (t) => ({
+      id: t.string({ nullable: false, resolve: (source) => globalIds.other('CiGroup', groupId(source)) }),
+      name: t.string({ resolve: ({ group }) => group.name }),
+      size: t.int({ resolve: ({ group }) => group.jobs.length }),
+      detailedStatus: t.field({
+        type: 'DetailedStatus',
+        resolve: (source) => {
+          const { status, hasWarnings } = source.group
+          return {
+            wording: statusWording(status, hasWarnings),
+            subjectId: groupId(source),
+            path: stagePath(source.of),
+          }
+        },
+      }),
+      jobs: connectionField(kit, t, 'CiJob', { list: async ({ group }) => listed(group.jobs) }),
+    }),
+  })
+
+  builder.objectFields('Pipeline', (t) => ({
+    stages: connectionField(kit, t, 'CiStage', {
+      description: 'In the order of their first jobs',
+      list: async (pipeline, _, context) => {
+        const stages = (await ask(context, stagesOfPipelines, pipeline))!
+        return listed(stages.map(({ name }) => ({ pipeline, name })))
+      },
+    }),
+  }))
+
+  builder.queryField('ciPipelineStage', (t) =>
+    t.field({
+      type: 'CiStage',
+      args: { id: t.arg({ type: 'CiStageID', required: true }) },
+      resolve: (_root, { id }, { core, actor }) => orNull(perform(core, actor, getStage, { stageId: id })),
+    }),
+  )
+}
+
+/** Known as soon as something beside its name is asked for, with those of all other pipelines. */
+async function stageAt({ pipeline, name }: StageOfPipeline, context: RequestContext): Promise<Stage> {
+  const stages = (await ask(context, stagesOfPipelines, pipeline))!
+  return stages.find((stage) => stage.name === name)!
+}
+
+const stagePath = ({ pipeline, name }: StageOfPipeline): string =>
+  `${pipelinePath(pipeline)}#${encodeURIComponent(name)}`
+
+/** Of a job without a name, by the job. */
+const groupId = ({ stage, group }: GroupOfStage): string => `${stage.id}-${group.name ?? group.jobs[0]!.id}`

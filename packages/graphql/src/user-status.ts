@@ -1,0 +1,30 @@
+import type { Kit } from './kit.ts'
+
+/** What a user says of the moment. Nobody can, so far: the type is there for documents that ask. */
+interface UserStatus {
+  readonly availability: 'BUSY' | 'NOT_SET'
+  readonly emoji?: string
+  readonly message?: string
+  readonly messageHtml?: string
+  readonly clearStatusAtMs?: number
+}
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    UserStatus: UserStatus
+  }
+}
+
+/** @see spec/graphql-contract.md 5.2 */
+export function addUserStatus({ builder }: Kit): void {
+  const availability = builder.enumType('AvailabilityEnum', { values: ['BUSY', 'NOT_SET'] as const })
+  builder.objectType('UserStatus', {
+    fields: (t) => ({
+      availability: t.field({ type: availability, nullable: false, resolve: (status) => status.availability }),
+      emoji: t.exposeString('emoji'),
+      message: t.exposeString('message'),
+      messageHtml: t.exposeString('messageHtml'),
+      clearStatusAt: t.field({ type: 'Time', resolve: ({ clearStatusAtMs }) => clearStatusAtMs }),
+    }),
+  })
+}

@@ -1,0 +1,249 @@
+import { parse } from 'graphql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { GraphqlServer } from './graphql-server.case.ts'
+import { createSchema } from './schema.ts'
+import { flawsOf } from './validate-document.ts'
+
+let server: GraphqlServer
+
+beforeAll(async () => {
+  server = await GraphqlServer.start()
+  const root = await server.world.user('root', { isAdministrator: true })
+  await server.world.project('app', root, 'public')
+})
+afterAll(() => server.close())
+
+const answerTo = async (query: string, variables?: object) => {
+  const { status, body } = await server.ask(query, variables && { variables })
+  return { status, ...body }
+}
+/** A flaw, all of it. */
+const only = (message: string, line: number, column: number, rest: object = {}) => ({
+  status: 200,
+  errors: [{ message, locations: [{ line, column }], ...rest }],
+})
+
+describe('what is wrong with a document (4.1)', () => {
+  test('nothing in it', async () => {
+    for (const query of ['', ' \n']) {
+      expect(await answerTo(query)).toEqual({
+        status: 200,
+        errors: [{ message: 'Unexpected end of document', locations: [] }],
+      })
+    }
+  })
+
+  test('syntax', async () => {
+    expect(await answerTo('{ project }}')).toEqual(only('Syntax Error: Unexpected "}".', 1, 12))
+    expect(await answerTo('# only this')).toEqual(only('Syntax Error: Unexpected <EOF>.', 1, 12))
+  })
+
+  test('a field that there is not, with names that are near', async () => {
+    const place = { path: ['query', 'project', 'nam'] }
+    const extensions = { code: 'undefinedField', typeName: 'Project', fieldName: 'nam' }
+    const { errors } = await answerTo('{\n  project(fullPath: "a") { nam }\n}')
+    expect(errors).toEqual([
+      {
+        message: expect.stringMatching(/^Field 'nam' doesn't exist on type 'Project' \(Did you mean .*`name`.*\?\)$/),
+        locations: [{ line: 2, column: 28 }],
+        ...place,
+        extensions,
+      },
+    ])
+    expect(await answerTo('query Q { zzzzzzzzzzz }')).toEqual(
+      only("Field 'zzzzzzzzzzz' doesn't exist on type 'Query'", 1, 11, {
+        path: ['query Q', 'zzzzzzzzzzz'],
+        extensions: { code: 'undefinedField', typeName: 'Query', fieldName: 'zzzzzzzzzzz' },
+      }),
+    )
+    expect(await answerTo('{ ehco(text: "a") }')).toMatchObject({
+      errors: [{ message: "Field 'ehco' doesn't exist on type 'Query' (Did you mean `echo`?)" }],
+    })
+  })
+
+  test('the path begins with the operation or the fragment', async () => {
+    const flaw = async (query: string) => (await answerTo(query)).errors[0].path
+    expect(await flaw('mutation { nope }')).toEqual(['mutation', 'nope'])
+    expect(await flaw('mutation M { echoCreate(input: {}) { nope } }')).toEqual(['mutation M', 'echoCreate', 'nope'])
+    expect(await flaw('{ ...F } fragment F on Query { a: project(fullPath: "a") { nope } }')).toEqual([
+      'fragment F',
+      'project',
+      'nope',
+    ])
+  })
+
+  test('an argument that there is not', async () => {
+    expect(await answerTo('{ project(fullPath: "a", path: "b") { id } }')).toEqual(
+      only("Field 'project' doesn't accept argument 'path'", 1, 26, {
+        path: ['query', 'project'],
+        extensions: { code: 'argumentNotAccepted', name: 'project', typeName: 'Field', argumentName: 'path' },
+      }),
+    )
+  })
+
+  test('an argument that is missing', async () => {
+    expect(await answerTo('{ project { id } }')).toEqual(
+      only("Field 'project' is missing required arguments: fullPath", 1, 3, {
+        path: ['query', 'project'],
+        extensions: { code: 'missingRequiredArguments', className: 'Field', name: 'project', arguments: 'fullPath' },
+      }),
+    )
+  })
+
+  test('a literal of the wrong kind', async () => {
+    expect(await answerTo('{ project(fullPath: "a") { labels(first: "x") { count } } }')).toEqual(
+      only(`Argument 'first' on Field 'labels' has an invalid value ("x"). Expected type 'Int'.`, 1, 42, {
+        path: ['query', 'project', 'labels'],
+        extensions: { code: 'argumentLiteralsIncompatible', typeName: 'Field', argumentName: 'first' },
+      }),
+    )
+    expect((await answerTo('{ echo(text: NAME) }')).errors[0].extensions.code).toBe('argumentLiteralsIncompatible')
+  })
+
+  test('an object without a selection, and a scalar with one', async () => {
+    expect(await answerTo('{ project(fullPath: "a") }')).toEqual(
+      only(
+        "Field must have selections (field 'project' returns Project but has no selections. Did you mean 'project { ... }'?)",
+        1,
+        3,
+        {
+          path: ['query', 'project'],
+          extensions: { code: 'selectionMismatch', nodeName: "field 'project'", typeName: 'Project' },
+        },
+      ),
+    )
+    const { errors } = await answerTo('{ echo(text: "a") { id } }')
+    expect(errors[0]).toMatchObject({
+      path: ['query', 'echo'],
+      extensions: { code: 'selectionMismatch', typeName: 'String' },
+    })
+  })
+
+  test('directives, fragments and variables, in words of the language alone', async () => {
+    for (const query of [
+      '{ __typename @nope }',
+      '{ ...F }',
+      'query($a: Nope) { echo(text: "a") }',
+      '{ echo(text: $a) }',
+    ]) {
+      const { status, errors, data } = await answerTo(query)
+      expect([status, data, errors.length > 0]).toEqual([200, undefined, true])
+      expect(Object.keys(errors[0]).sort()).toEqual(['locations', 'message', 'path'])
+    }
+    expect((await answerTo('{ __typename @skip(nope: true) }')).errors[0]).toMatchObject({
+      message: "Directive 'skip' doesn't accept argument 'nope'",
+      extensions: { code: 'argumentNotAccepted', name: 'skip', typeName: 'Directive', argumentName: 'nope' },
+    })
+  })
+
+  test('the first five are told', async () => {
+    const { errors } = await answerTo(`{ ${'abcdefgh'.replaceAll(/./g, 'zz$&zzzzzz ')} }`)
+    expect(errors.map(({ extensions }: { extensions: { fieldName: string } }) => extensions.fieldName)).toEqual(
+      ['a', 'b', 'c', 'd', 'e'].map((letter) => `zz${letter}zzzzzz`),
+    )
+  })
+
+  test('its flaws hide that it is too complex, deep or recursive', async () => {
+    const { errors } = await answerTo(
+      `{ nope ${Array.from({ length: 300 }, (_, index) => `a${index}:__typename`).join(' ')} }`,
+    )
+    expect(errors).toHaveLength(1)
+  })
+
+  test('text that no database takes', async () => {
+    expect(await answerTo('{ echo(text: "a\\u0000") }')).toEqual(only('Text that cannot be stored', 1, 14))
+    expect(await answerTo('query($t: String!) { echo(text: $t) }', { t: 'a\0' })).toMatchObject({
+      errors: [{ extensions: { problems: [{ path: [], explanation: 'Text that cannot be stored' }] } }],
+    })
+  })
+
+  test('whoever takes too long is told so (2.1)', () => {
+    const schema = createSchema(server.world.core.settings)
+    const document = parse(`{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`)
+    let nowMs = 0
+    const slow = (perLookMs: number) => flawsOf(schema, document, () => (nowMs += perLookMs))
+    expect(slow(1)).toEqual([])
+    expect(slow(201).map(({ message }) => message)).toEqual(['Timeout on validation of query'])
+  })
+})
+
+describe('what is wrong with variables (4.1)', () => {
+  const CREATE = 'mutation($in: EchoCreateInput!) { echoCreate(input: $in) { errors } }'
+
+  test('of the wrong kind', async () => {
+    expect(
+      await answerTo('query($n: Int) { project(fullPath: "a") { labels(first: $n) { count } } }', { n: 'x' }),
+    ).toEqual(
+      only('Variable $n of type Int was provided invalid value', 1, 7, {
+        extensions: {
+          value: 'x',
+          problems: [{ path: [], explanation: 'Int cannot represent non-integer value: "x"' }],
+        },
+      }),
+    )
+  })
+
+  test('missing, and null', async () => {
+    const missing = only('Variable $t of type String! was provided invalid value', 1, 7, {
+      extensions: { value: null, problems: [{ path: [], explanation: 'Expected value to not be null' }] },
+    })
+    expect(await answerTo('query($t: String!) { echo(text: $t) }')).toEqual(missing)
+    expect(await answerTo('query($t: String!) { echo(text: $t) }', { t: null })).toEqual(missing)
+  })
+
+  test('in a part of them', async () => {
+    const value = { messages: ['a', 7], nope: 1 }
+    expect(await answerTo(CREATE, { in: value })).toEqual(
+      only(
+        'Variable $in of type EchoCreateInput! was provided invalid value for messages.1 (String cannot represent a non string value: 7), nope (Field is not defined)',
+        1,
+        10,
+        {
+          extensions: {
+            value,
+            problems: [
+              { path: ['messages', 1], explanation: 'String cannot represent a non string value: 7' },
+              { path: ['nope'], explanation: 'Field is not defined' },
+            ],
+          },
+        },
+      ),
+    )
+  })
+
+  test('the first five of a list are told', async () => {
+    const { errors } = await answerTo(CREATE, { in: { messages: Array(40_000).fill(7) } })
+    expect(errors[0].extensions.problems).toHaveLength(5)
+  })
+
+  test('one that the operation does not have is nobody’s business, and a default is taken', async () => {
+    expect(await answerTo('query($t: String = "d") { echo(text: $t) }', { other: 1 })).toMatchObject({
+      data: { echo: 'null says: d' },
+    })
+  })
+})
+
+describe('ID where String is wanted, and the other way round (3.3)', () => {
+  test.each([
+    ['query($v: ID!) { echo(text: $v) }', 'a', 'null says: a'],
+    ['query($v: ID!) { echo(text: $v) }', 7, 'null says: 7'],
+    ['query($v: ID = "d") { echo(text: $v) }', undefined, 'null says: d'],
+  ])('%s', async (query, v, echo) => {
+    expect(await answerTo(query, { v })).toEqual({ status: 200, data: { echo } })
+  })
+
+  test('lists too, and members of inputs', async () => {
+    const project = 'query($p: String!) { project(fullPath: $p) { fullPath: __typename } }'
+    expect(await answerTo(project, { p: 'root/app' })).toMatchObject({ data: { project: { fullPath: 'Project' } } })
+    expect(
+      await answerTo('mutation($m: [ID!]) { echoCreate(input: { messages: $m }) { echoes } }', { m: ['a'] }),
+    ).toMatchObject({ data: { echoCreate: null } })
+  })
+
+  test('but no other kinds, and no null where none may be', async () => {
+    for (const declared of ['Int!', 'String', 'ID', '[String!]!', 'UserID!']) {
+      const { errors, data } = await answerTo(`query($v: ${declared}) { echo(text: $v) }`, { v: null })
+      expect([data, errors[0].message]).toEqual([undefined, expect.stringContaining('"$v"')])
+    }
+  })
+})

@@ -1,0 +1,88 @@
+import { assertValidSchema, buildSchema, getIntrospectionQuery, printSchema } from 'graphql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { GraphqlServer } from './graphql-server.case.ts'
+import { createSchema } from './schema.ts'
+import { withoutDeprecated } from './without-deprecated.ts'
+
+test('fields, arguments, members of inputs and values go', () => {
+  const schema = buildSchema(`
+    type Query { old: Int @deprecated(reason: "see new") new(by: String @deprecated, order: Order = NEW): Int make(input: Input): Int }
+    enum Order { OLD @deprecated NEW }
+    input Input { old: Int @deprecated new: Int }
+  `)
+  expect(printSchema(withoutDeprecated(schema)).replaceAll(/\s+/g, ' ').trim()).toBe(
+    'type Query { new(order: Order = NEW): Int make(input: Input): Int } enum Order { NEW } input Input { new: Int }',
+  )
+})
+
+describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
+  let server: GraphqlServer
+
+  beforeAll(async () => {
+    server = await GraphqlServer.start()
+  })
+  afterAll(() => server.close())
+
+  const introspection = getIntrospectionQuery({ inputValueDeprecation: true, descriptions: false })
+  /** How much of what introspection tells is deprecated. */
+  async function deprecated(send: (query: string) => ReturnType<GraphqlServer['send']>): Promise<number> {
+    const { body } = await send(introspection)
+    return JSON.stringify(body.data.__schema).split('"isDeprecated":true').length - 1
+  }
+  const json = (more: object, search = '') => (query: string) =>
+    server.send(
+      { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query, ...more }) },
+      search,
+    )
+
+  test('the schema is whole without it', () => {
+    const schema = createSchema(server.world.core.settings)
+    expect(() => assertValidSchema(withoutDeprecated(schema))).not.toThrow()
+  })
+
+  test.each<[string, object, string?]>([
+    ['true in JSON', { remove_deprecated: true }],
+    ['a text in JSON', { remove_deprecated: 'yes' }],
+    ['a number in JSON', { remove_deprecated: 1 }],
+    ['in the address', {}, '?remove_deprecated=t'],
+    ['in the address, on', {}, '?remove_deprecated=on'],
+  ])('%s: introspection knows nothing that is deprecated', async (_, more, search) => {
+    expect(await deprecated(json(more, search))).toBe(0)
+  })
+
+  test.each<[string, object, string?]>([
+    ['not asked for', {}],
+    ['false', { remove_deprecated: false }],
+    ['no', {}, '?remove_deprecated=no'],
+    ['the body before the address', { remove_deprecated: 'false' }, '?remove_deprecated=true'],
+  ])('%s: it is told', async (_, more, search) => {
+    expect(await deprecated(json(more, search))).toBeGreaterThan(0)
+  })
+
+  test('in a form, and by GET', async () => {
+    const ofForm = (query: string) =>
+      server.send({ method: 'POST', body: new URLSearchParams({ query, remove_deprecated: '1' }) })
+    const ofAddress = (query: string) =>
+      server.send({ method: 'GET' }, `?${new URLSearchParams({ query, remove_deprecated: 'y' })}`)
+    expect([await deprecated(ofForm), await deprecated(ofAddress)]).toEqual([0, 0])
+  })
+
+  test('what is deprecated can be used, until the request says that it is gone', async () => {
+    const query = '{ project(fullPath: "a") { issues(sort: created_desc) { nodes { id } } } }'
+    expect((await json({})(query)).body).toEqual({ data: { project: null } })
+    const gone = (await json({ remove_deprecated: true })(query)).body
+    expect(gone).toMatchObject({ errors: [{ extensions: { code: 'argumentLiteralsIncompatible' } }] })
+    const batch = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([{ query }]) }
+    expect((await server.send(batch, '?remove_deprecated=true')).body[0].errors).toHaveLength(1)
+  })
+
+  test('defaults that were deprecated are what stands in their place', async () => {
+    const query = '{ __type(name: "Project") { fields { name args { name defaultValue } } } }'
+    const sortOf = async (more: object) => {
+      const { body } = await json(more)(query)
+      const field = body.data.__type.fields.find(({ name }: { name: string }) => name === 'issues')
+      return field.args.find(({ name }: { name: string }) => name === 'sort').defaultValue
+    }
+    expect([await sortOf({}), await sortOf({ remove_deprecated: true })]).toEqual(['CREATED_DESC', 'CREATED_DESC'])
+  })
+})

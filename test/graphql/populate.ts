@@ -1,0 +1,199 @@
+import type { AccessLevel, User, Visibility } from '@penstock/core'
+import { Dice } from './random.ts'
+import type { Json, ServedWorld } from './served-world.ts'
+
+export const roles = {
+  guest: 10,
+  planner: 15,
+  reporter: 20,
+  developer: 30,
+  maintainer: 40,
+  owner: 50,
+} as const satisfies Record<string, AccessLevel>
+export type Role = keyof typeof roles
+
+export interface Plan {
+  readonly seed: number
+  /** Of each place: issues, merge requests, pipelines, jobs of a pipeline and so on, at most so many; the same everywhere if `exact`. */
+  readonly size: number
+  readonly exact?: boolean
+}
+
+export interface Place {
+  readonly id: number
+  readonly path: string
+  readonly visibility: Visibility
+}
+
+/** What has been put into a world, as REST tells it. */
+export interface Population {
+  readonly people: Readonly<Record<Role | 'administrator' | 'stranger', User>>
+  readonly groups: readonly Place[]
+  readonly projects: readonly Place[]
+}
+
+const visibilities: readonly Visibility[] = ['public', 'private', 'internal']
+const statuses = ['success', 'failed', 'running', 'canceled', 'skipped', 'pending', 'created', 'manual']
+const NEXT_MINUTE_MS = 60_000
+
+/**
+ * A group with a group below it and projects in both, of each visibility, with people of every role and things of every
+ * kind. The world's own first administrator makes them, over REST.
+ */
+export async function populate(served: ServedWorld, plan: Plan): Promise<Population> {
+  const { world } = served
+  const dice = new Dice(plan.seed)
+  /** Never, where all rows are to be alike. */
+  const sometimes = (probability: number) => !plan.exact && dice.is(probability)
+  const statusOf = () => (plan.exact ? 'success' : dice.pick(statuses))
+  const howMany = () => (plan.exact ? plan.size : dice.upTo(plan.size))
+  const root = await world.user('root', { isAdministrator: true })
+  const post = (path: string, body: object) => served.must('POST', path, root, body)
+
+  const ops = await post('/groups', { name: 'Ops', path: 'ops', visibility: 'public' })
+  const inner = await post('/groups', { name: 'Inner', path: 'inner', parent_id: ops.id, visibility: 'private' })
+  const people = { administrator: root, stranger: await world.user('stranger') } as Record<string, User>
+  for (const [role, level] of Object.entries(roles)) {
+    people[role] = await world.user(role)
+    await post(`/groups/${ops.id}/members`, { user_id: people[role].id, access_level: level })
+  }
+  const everybody = Object.values(people)
+
+  const projects: Place[] = []
+  for (const [index, visibility] of visibilities.entries()) {
+    const parent = visibility === 'private' ? inner : ops
+    const project = await post('/projects', {
+      name: `P ${visibility}`,
+      path: visibility,
+      namespace_id: parent.id,
+      visibility,
+    })
+    projects.push({ id: project.id, path: project.path_with_namespace, visibility })
+    await fill(`/projects/${project.id}`, index)
+  }
+  for (const group of [ops, inner]) await labelsAndMilestones(`/groups/${group.id}`)
+  if (plan.exact) await extend()
+
+  return {
+    people: people as Population['people'],
+    groups: [ops, inner].map((group: Json) => ({ id: group.id, path: group.full_path, visibility: group.visibility })),
+    projects,
+  }
+
+  /** More groups, projects and members, with nothing in them. */
+  async function extend(): Promise<void> {
+    for (let count = plan.size; count > 0; count -= 1) {
+      const user = await world.user(`extra-${count}`)
+      await post(`/groups/${ops.id}/members`, { user_id: user.id, access_level: roles.developer })
+      await post(`/projects/${projects[0]!.id}/members`, { user_id: user.id, access_level: roles.maintainer })
+      const visibility = 'public'
+      const group = await post('/groups', { name: `G ${count}`, path: `g-${count}`, parent_id: ops.id, visibility })
+      await post('/projects', { name: `E ${count}`, path: `e-${count}`, namespace_id: ops.id, visibility })
+      await post(`/groups/${group.id}/members`, { user_id: people.developer!.id, access_level: roles.owner })
+    }
+  }
+
+  async function labelsAndMilestones(at: string): Promise<{ labels: string[]; milestones: number[] }> {
+    const labels: string[] = []
+    const milestones: number[] = []
+    for (let count = howMany(); count > 0; count -= 1) {
+      const label = await post(`${at}/labels`, {
+        name: `label ${count} of ${at}`,
+        color: dice.pick(['#ff0000', '#00ff00']),
+      })
+      labels.push(label.name)
+      const due = plan.exact || dice.is(0.5) ? { due_date: `2026-0${1 + dice.upTo(8)}-15` } : {}
+      const milestone = await post(`${at}/milestones`, {
+        title: `milestone ${count} of ${at}`,
+        description: 'Words',
+        ...due,
+      })
+      milestones.push(milestone.id)
+      if (sometimes(0.3)) await served.must('PUT', `${at}/milestones/${milestone.id}`, root, { state_event: 'close' })
+    }
+    return { labels, milestones }
+  }
+
+  async function fill(at: string, index: number): Promise<void> {
+    const { labels, milestones } = await labelsAndMilestones(at)
+    const told = () => ({
+      labels: plan.exact ? labels.slice(0, 2) : dice.some(labels, 0.4),
+      ...(milestones.length > 0 && (plan.exact || dice.is(0.5)) && { milestone_id: dice.pick(milestones) }),
+      assignee_ids: plan.exact
+        ? [everybody[0]!.id]
+        : dice
+            .some(everybody, 0.2)
+            .slice(0, 1)
+            .map(({ id }) => id),
+    })
+    await post(`${at}/repository/commits`, {
+      branch: 'main',
+      commit_message: 'Begin',
+      actions: [
+        { action: 'create', file_path: 'README.md', content: '# Read me\n' },
+        { action: 'create', file_path: 'src/main.txt', content: 'one\ntwo\n' },
+      ],
+    })
+    await pause()
+    for (let count = howMany(); count > 0; count -= 1) {
+      const author = dice.pick(everybody.filter(({ username }) => username !== 'stranger'))
+      const issue = await served.must('POST', `${at}/issues`, author, {
+        title: `Issue ${dice.pick(['Zebra', 'apple', 'Ärger'])} ${count}`,
+        description: 'Words about it',
+        confidential: sometimes(0.3),
+        ...told(),
+      })
+      if (sometimes(0.4)) await served.must('PUT', `${at}/issues/${issue.iid}`, root, { state_event: 'close' })
+      await pause()
+    }
+    for (let count = howMany(); count > 0; count -= 1) {
+      const branch = `work-${count}`
+      await post(`${at}/repository/commits`, {
+        ...{ branch, start_branch: 'main', commit_message: `Work ${count}` },
+        actions: [{ action: 'create', file_path: `work-${count}.txt`, content: `${count}\n` }],
+      })
+      const request = await post(`${at}/merge_requests`, {
+        ...{ source_branch: branch, target_branch: 'main', title: `Take in ${branch}` },
+        ...told(),
+        reviewer_ids: (plan.exact ? everybody.slice(-1) : dice.some(everybody, 0.2)).map(({ id }) => id),
+      })
+      if (sometimes(0.3))
+        await served.must('PUT', `${at}/merge_requests/${request.iid}`, root, { state_event: 'close' })
+      await pause()
+    }
+    const [head] = await served.must('GET', `${at}/repository/commits`, root)
+    for (let count = howMany(); count > 0; count -= 1) {
+      const id = 1_000 * (index + 1) + count
+      await served.must('PUT', `${at}/pipeline_records/${id}`, root, record(id, head.id))
+      await pause()
+    }
+    for (let count = howMany(); count > 0; count -= 1) {
+      await post(`${at}/variables`, { key: `KEY_${count}`, value: `secret value ${count}` })
+    }
+  }
+
+  /** Sometimes two things are of the same moment. */
+  async function pause(): Promise<void> {
+    if (plan.exact || dice.is(0.8)) await world.clock.advance(NEXT_MINUTE_MS)
+  }
+
+  function record(id: number, sha: string): object {
+    const builds = Array.from({ length: plan.exact ? plan.size : 1 + howMany() }, (_, number) => {
+      const status = statusOf()
+      return {
+        ...{ id: id * 100 + number, name: `job ${number}`, stage: dice.pick(['build', 'test']), status },
+        ...{ created_at: '2026-02-03 04:00:00 UTC', started_at: '2026-02-03 04:01:00 UTC', when: 'on_success' },
+        ...{ duration: 5.5, queued_duration: 1.5, allow_failure: sometimes(0.2), manual: status === 'manual' },
+        runner: { id: 7, description: 'a runner', runner_type: 'instance_type', active: true, tags: ['linux'] },
+      }
+    })
+    return {
+      object_kind: 'pipeline',
+      object_attributes: {
+        ...{ id, iid: id % 1_000, ref: 'main', tag: false, sha, source: 'push', status: statusOf() },
+        ...{ stages: ['build', 'test'], created_at: '2026-02-03 04:00:00 UTC', duration: 60, queued_duration: 3 },
+      },
+      builds,
+    }
+  }
+}

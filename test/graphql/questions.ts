@@ -1,0 +1,133 @@
+import type { Place } from './populate.ts'
+import type { Json } from './served-world.ts'
+
+/** The same question for both adapters. */
+export interface Question {
+  readonly name: string
+  /** Behind `/api/v4`. */
+  readonly rest: string
+  /** Around the field. */
+  readonly within: readonly string[]
+  /** A list: what is asked of it beside the page. */
+  readonly field: string
+  readonly args?: string
+  readonly isList: boolean
+  /** What is compared. Default: the number at the end of the id. */
+  readonly select?: string
+  /** Out of a row of REST. Default: its id. */
+  readonly ofRest?: (row: Json) => unknown
+}
+
+const list = (
+  name: string,
+  within: readonly string[],
+  field: string,
+  args: string,
+  rest: string,
+  more: Partial<Question> = {},
+) => ({
+  ...{ name, within, field, args, rest, isList: true },
+  ...more,
+})
+const one = (name: string, within: readonly string[], field: string, rest: string, more: Partial<Question> = {}) => ({
+  ...{ name, within, field, rest, isList: false },
+  ...more,
+})
+const byKey: Partial<Question> = { select: 'key', ofRest: ({ key }) => key }
+/** A member's row is of its user. */
+const byUser: Partial<Question> = { select: 'user { id }' }
+
+/** Orders that both know, and filters. */
+const issuableOrders = [
+  ['', 'order_by=created_at&sort=desc'],
+  ['sort: CREATED_ASC', 'order_by=created_at&sort=asc'],
+  ['sort: UPDATED_DESC', 'order_by=updated_at&sort=desc'],
+  ['sort: TITLE_ASC', 'order_by=title&sort=asc'],
+  ['state: closed', 'state=closed&order_by=created_at&sort=desc'],
+  ['search: "zebra"', 'search=zebra&order_by=created_at&sort=desc'],
+] as const
+
+const issuables = (name: string, within: readonly string[], rest: string, more: string) =>
+  issuableOrders.flatMap(([args, query]) => [
+    list(`${name}.issues ${args}`, within, 'issues', [args, more].join(' '), `${rest}/issues?${query}`),
+    list(
+      `${name}.mergeRequests ${args}`,
+      within,
+      'mergeRequests',
+      [args, more].join(' '),
+      `${rest}/merge_requests?${query}`,
+    ),
+  ])
+
+export function questionsOf(project: Place): Question[] {
+  const within = [`project(fullPath: ${JSON.stringify(project.path)})`]
+  const rest = `/projects/${project.id}`
+  const at = (name: string) => `Project.${name}`
+  return [
+    one('Query.project', [], `project(fullPath: ${JSON.stringify(project.path)})`, rest),
+    list(at('labels'), within, 'labels', 'includeAncestorGroups: true', `${rest}/labels`),
+    list(at('labels, own'), within, 'labels', '', `${rest}/labels?include_ancestor_groups=false`),
+    list(at('milestones'), within, 'milestones', '', `${rest}/milestones`),
+    list(at('milestones, closed'), within, 'milestones', 'state: closed', `${rest}/milestones?state=closed`),
+    list(at('projectMembers'), within, 'projectMembers', '', `${rest}/members/all`, byUser),
+    ...issuables('Project', within, rest, ''),
+    list(at('pipelines'), within, 'pipelines', '', `${rest}/pipelines`),
+    list(at('pipelines, failed'), within, 'pipelines', 'status: FAILED', `${rest}/pipelines?status=failed`),
+    list(at('jobs'), within, 'jobs', '', `${rest}/jobs`),
+    list(at('jobs, failed'), within, 'jobs', 'statuses: [FAILED]', `${rest}/jobs?scope[]=failed`),
+    list(at('ciVariables'), within, 'ciVariables', '', `${rest}/variables`, byKey),
+    one('Repository.commit', [...within, 'repository'], 'commit(ref: "main")', `${rest}/repository/commits/main`, {
+      select: 'sha',
+    }),
+    ...[1, 2].map((iid) => one('Project.issue', within, `issue(iid: "${iid}")`, `${rest}/issues/${iid}`)),
+    ...[1, 2].map((iid) =>
+      one('Project.mergeRequest', within, `mergeRequest(iid: "${iid}")`, `${rest}/merge_requests/${iid}`),
+    ),
+  ]
+}
+
+export function questionsOfPipeline(project: Place, id: number): Question[] {
+  const within = [`project(fullPath: ${JSON.stringify(project.path)})`, `pipeline(id: "gid://svc/Ci::Pipeline/${id}")`]
+  const rest = `/projects/${project.id}/pipelines/${id}`
+  return [
+    one('Project.pipeline', within.slice(0, 1), within[1]!, rest),
+    list('Pipeline.jobs', within, 'jobs', 'jobKind: BUILD', `${rest}/jobs?include_retried=true`),
+  ]
+}
+
+export function questionsOfGroup(group: Place): Question[] {
+  const within = [`group(fullPath: ${JSON.stringify(group.path)})`]
+  const rest = `/groups/${group.id}`
+  const at = (name: string) => `Group.${name}`
+  return [
+    one('Query.group', [], within[0]!, rest),
+    list(
+      at('projects'),
+      within,
+      'projects',
+      'includeSubgroups: true sort: NAME_ASC',
+      `${rest}/projects?include_subgroups=true&order_by=name&sort=asc`,
+    ),
+    list(at('descendantGroups'), within, 'descendantGroups', '', `${rest}/descendant_groups`),
+    list(at('labels'), within, 'labels', 'includeAncestorGroups: true', `${rest}/labels`),
+    list(at('milestones'), within, 'milestones', '', `${rest}/milestones`),
+    list(at('groupMembers'), within, 'groupMembers', '', `${rest}/members/all`, byUser),
+    ...issuables('Group', within, rest, 'includeSubgroups: true'),
+    list(at('ciVariables'), within, 'ciVariables', '', `${rest}/variables`, byKey),
+  ]
+}
+
+export const questionsOfAll: readonly Question[] = [
+  list('Query.projects', [], 'projects', 'sort: "id_desc"', '/projects?order_by=id&sort=desc'),
+  list('Query.groups', [], 'groups', '', '/groups'),
+  list('Query.users', [], 'users', '', '/users?order_by=id&sort=desc'),
+  list(
+    'Query.issues',
+    [],
+    'issues',
+    'sort: CREATED_DESC state: opened',
+    '/issues?scope=all&state=opened&order_by=created_at&sort=desc',
+  ),
+  list('Query.mergeRequests', [], 'mergeRequests', '', '/merge_requests?scope=all&order_by=created_at&sort=desc'),
+  one('Query.currentUser', [], 'currentUser', '/user'),
+]
