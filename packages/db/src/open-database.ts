@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { isPostgresUnavailable, openPostgres } from './postgres.ts'
+import { isPostgresUnavailable, isPostgresUnfit, openPostgres } from './postgres.ts'
 import { isSqliteUnavailable, openSqlite, openSqliteToRead } from './sqlite.ts'
 import { QueueFullError } from './turns.ts'
 
@@ -18,3 +18,6 @@ export function openToRead<Tables>(location: string): Pick<Db<Tables>, 'read' | 
 /** Whether a query failed because the database cannot serve at present, and not because of what was asked. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof QueueFullError || isSqliteUnavailable(error) || isPostgresUnavailable(error)
+
+/** Whether a query failed because of a value of the wrong kind, which SQLite takes and finds nothing by. */
+export const isUnfit = (error: unknown): boolean => isPostgresUnfit(error)

@@ -201,6 +201,10 @@ const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
 export const isPostgresUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof pg.DatabaseError && unavailableStates.test(error.code ?? ''))
 
+/** A value that its column could not hold: text for a number, a number beyond its kind. Class 22 of SQLSTATE. */
+export const isPostgresUnfit = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code?.startsWith('22') === true
+
 class Dialect extends PostgresDialect {
   override createQueryCompiler(): PostgresQueryCompiler {
     return new WideIntegers()

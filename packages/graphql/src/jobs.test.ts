@@ -104,8 +104,10 @@ test('a stage is found again by its id, by whoever may see its pipeline', async 
   })
   const outsider = await server.world.user('noor')
   expect((await server.ask(query, { as: outsider })).body).toEqual({ data: { ciPipelineStage: null } })
-  const none = '{ ciPipelineStage(id: "gid://svc/Ci::Stage/100099") { id } }'
-  expect((await server.ask(none, { as: alice })).body).toEqual({ data: { ciPipelineStage: null } })
+  for (const none of ['100099', '5', '999999999999999']) {
+    const { body } = await server.ask(`{ ciPipelineStage(id: "gid://svc/Ci::Stage/${none}") { id } }`, { as: alice })
+    expect(body).toEqual({ data: { ciPipelineStage: null } })
+  }
 })
 
 describe('jobs of a pipeline', () => {

@@ -1,5 +1,5 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils'
-import type { GraphQLSchema } from 'graphql'
+import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql'
 
 /**
  * The schema as it will be: without fields, arguments and values that are deprecated.
@@ -9,10 +9,29 @@ import type { GraphQLSchema } from 'graphql'
 export function withoutDeprecated(schema: GraphQLSchema): GraphQLSchema {
   const kept = <Config extends { readonly deprecationReason?: string | null | undefined }>(config: Config) =>
     config.deprecationReason == null ? undefined : null
-  return mapSchema(schema, {
+  const remaining = mapSchema(schema, {
     [MapperKind.COMPOSITE_FIELD]: kept,
     [MapperKind.INPUT_OBJECT_FIELD]: kept,
     [MapperKind.ENUM_VALUE]: kept,
     [MapperKind.ARGUMENT]: kept,
   })
+  restoreDefaults(schema, remaining)
+  return remaining
+}
+
+/** The library takes a default along by its name. A deprecated value means what another one does, by which it is still there. */
+function restoreDefaults(schema: GraphQLSchema, remaining: GraphQLSchema): void {
+  for (const type of Object.values(remaining.getTypeMap())) {
+    const before = schema.getType(type.name)
+    if (isInputObjectType(type) && isInputObjectType(before)) {
+      for (const field of Object.values(type.getFields())) {
+        field.defaultValue = before.getFields()[field.name]!.defaultValue
+      }
+    } else if ((isObjectType(type) || isInterfaceType(type)) && (isObjectType(before) || isInterfaceType(before))) {
+      for (const field of Object.values(type.getFields())) {
+        const old = before.getFields()[field.name]!.args
+        for (const arg of field.args) arg.defaultValue = old.find(({ name }) => name === arg.name)!.defaultValue
+      }
+    }
+  }
 }

@@ -148,6 +148,24 @@ describe.each(kinds)('%s', (_, listingFor) => {
   })
 })
 
+test('a cursor whose values are not of the kind of its columns finds nothing, or is none', async () => {
+  await fill([[1], [1], [1]])
+  for (const values of [
+    { place: 'x', id: 'y' },
+    { place: 1e30, id: 0.5 },
+    { place: 'a\0', id: '' },
+  ]) {
+    const after = Buffer.from(JSON.stringify(values)).toString('base64url')
+    const outcome = await listing(1)
+      .pages({ first: 1, after })
+      .then(
+        () => 'read',
+        (error: DomainError) => error.failure?.code ?? error,
+      )
+    expect(['read', 'parameters']).toContain(outcome)
+  }
+})
+
 test('many lists are one statement', async () => {
   await fill([[1], [1, 1], []])
   let statements = 0

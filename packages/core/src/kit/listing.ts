@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Reading } from './context.ts'
-import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, refOf } from './page.ts'
+import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, ofCursor, refOf } from './page.ts'
 import type { CoreTables } from './tables.ts'
 
 /**
@@ -76,7 +76,7 @@ export function listingOf<From extends keyof CoreTables, Row, Item>(
         const within = before === undefined ? behind : behind.where(behindCursor(before, order.map(turned)))
         return ordered(within, asked).limit(limit + 1)
       })
-      const lists = limit === 0 ? queries.map(() => []) : await rowsOfEach<Row>(db, limited)
+      const lists = limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach<Row>(db, limited))
       const kept = lists.map((rows) => (isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)))
       const items = await itemsOf(kept.flat())
       let from = 0

@@ -1,3 +1,4 @@
+import { isUnfit } from '@penstock/db'
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import type { Reading } from './context.ts'
@@ -147,7 +148,7 @@ export async function keysetPageOf<From extends keyof CoreTables, Row>(
     (sorted, { column, direction }) => sorted.orderBy(refOf(column), direction),
     behind as SelectQueryBuilder<CoreTables, From, Row>,
   )
-  const rows = await ordered.limit(perPage + 1).execute()
+  const rows = await ofCursor(cursor, ordered.limit(perPage + 1).execute())
   const items = rows.slice(0, perPage)
   return { items, perPage, nextCursor: rows.length > perPage ? keysetCursorOf(items.at(-1)!, order) : undefined }
 }
@@ -202,6 +203,15 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
     .safeParse(jsonIn(cursor))
   if (!values.success) throw badCursor()
   return order.map(({ key }) => values.data[key]!)
+}
+
+/** Whoever writes their own cursor may put anything into it. @throws DomainError `parameters` */
+export async function ofCursor<Result>(cursor: string | undefined, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw cursor !== undefined && isUnfit(error) ? badCursor() : error
+  }
 }
 
 export const badCursor = (): DomainError =>

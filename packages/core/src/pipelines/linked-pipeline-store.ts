@@ -71,8 +71,12 @@ export async function pipelinesById(
   return found
 }
 
+/** Of a column `integer`: PostgreSQL fails when asked for more. */
+const MAX_KEY = 2_147_483_647
+
 /** By our own key, if the actor may see it. */
 export async function findReadablePipeline(reading: Reading, actor: Actor, key: number): Promise<Pipeline | undefined> {
+  if (key > MAX_KEY) return undefined
   const row = await readable(reading, actor).where('pipelines.id', '=', key).executeTakeFirst()
   return row && pipelineOf(row)
 }
