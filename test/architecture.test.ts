@@ -85,7 +85,9 @@ function sourcesOf(name: string): { file: string; imports: string[] }[] {
 }
 
 function importsOf(source: string): string[] {
-  const statements = source.matchAll(/^(?:(?:import|export|\})[^'\n]*\bfrom|import) '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm)
+  const statements = source.matchAll(
+    /^(?:(?:import|export|\})[^'\n]*\bfrom|import) '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm,
+  )
   return [...statements].map((match) => match[1] ?? match[2] ?? '')
 }
 

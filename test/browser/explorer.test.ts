@@ -133,7 +133,9 @@ testWithChromium('a token in the headers speaks for its owner, and is not kept',
   await type(page, '.graphiql-editor-tool', JSON.stringify({ Authorization: `Bearer ${token}` }))
   await type(page, '.graphiql-query-editor', 'query Who { currentUser { username } }')
   expect(await run(page, 'Who')).toEqual({ data: { currentUser: { username: 'noor' } } })
-  const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href])')
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href])',
+  )
   expect(kept).toContain('currentUser { username }')
   expect(kept).not.toContain(token)
   expect(strayed).toEqual([])

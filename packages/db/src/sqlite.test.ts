@@ -45,6 +45,17 @@ test('readers do not take turns, and so have no transactions', async () => {
   expect(await Promise.all([texts(), texts(), texts()])).toEqual([[], [], []])
 })
 
+test('many reads in a row leave the event loop its turns', async () => {
+  const most = 20_000
+  let hasTurned = false
+  setImmediate(() => {
+    hasTurned = true
+  })
+  let reads = 0
+  for (; reads < most && !hasTurned; reads += 1) await Promise.all([texts(), texts()])
+  expect(reads).toBeLessThan(most)
+})
+
 /** Takes the write lock of a file, says so, and gives it back with a row when its input ends. */
 const holder = `
   const database = require('better-sqlite3')(process.argv[1])

@@ -9,6 +9,7 @@ import { type Engine, isRejected, limitOf, type Prepared, type Readable, type Re
 import { toldErrors } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
+import { ItemBudget } from './item-budget.ts'
 import type { RequestContext } from './request-context.ts'
 
 interface Asked {
@@ -16,6 +17,7 @@ interface Asked {
   readonly engine: Engine
   readonly timeoutMs: number
   readonly mostBlobData: number
+  readonly mostItems: number
   readonly request: RouteRequest
   readonly caller: Caller
   readonly asked: GraphqlRequest
@@ -28,7 +30,7 @@ interface Asked {
  * @see spec/graphql-contract.md 1.2, 1.4
  */
 export async function answer(given: Asked): Promise<Reply> {
-  const { core, engine, timeoutMs, mostBlobData, request, caller, asked } = given
+  const { core, engine, timeoutMs, mostBlobData, mostItems, request, caller, asked } = given
   const limit = limitOf(caller.actor !== undefined, false)
   const count = asked.operations.length
   // None costs less than 1, so there is no need to read them.
@@ -39,11 +41,11 @@ export async function answer(given: Asked): Promise<Reply> {
   }
   const prepared = await preparedAll(readable, given)
   const deadline = new Deadline(core.clock, timeoutMs)
-  const blobData = new BlobData(mostBlobData)
+  const shared = { deadline, blobData: new BlobData(mostBlobData), items: new ItemBudget(mostItems) }
   try {
     const results: ExecutionResult[] = []
     for (const each of prepared) {
-      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, given, { deadline, blobData }))
+      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, given, shared))
     }
     return ok(asked.isBatch ? results : results[0])
   } finally {
@@ -83,7 +85,7 @@ async function preparedAll(
 async function execute(
   prepared: Prepared,
   { core, engine, request, caller, asked }: Asked,
-  shared: Pick<RequestContext, 'deadline' | 'blobData'>,
+  shared: Pick<RequestContext, 'deadline' | 'blobData' | 'items'>,
 ): Promise<ExecutionResult> {
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {

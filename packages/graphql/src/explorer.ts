@@ -140,7 +140,7 @@ self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => setting
 
 /**
  * What is typed stays out of the page's address, which the library would put it in, and tokens out of the browser's storage.
- * Without an initial query of its own, it goes on with what was last written here.
+ * Who comes back finds what was last written here.
  */
 const START = `
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#explorer'), {
@@ -148,8 +148,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#explorer'), {
   logo: '',
   endpoint: settings.endpoint,
   additionalHeaders: settings.headers,
-  initialQuery: undefined,
-  defaultQuery: settings.query,
+  initialQuery: localStorage.getItem('graphiql:query') ?? settings.query,
   onEditQuery() {},
   shouldPersistHeaders: false,
 })

@@ -8,6 +8,7 @@ import { Engine } from './engine.ts'
 import { endsRequest } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
+import { MOST_ITEMS } from './item-budget.ts'
 import { createSchema } from './schema.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
@@ -17,6 +18,8 @@ export interface GraphqlOptions {
   readonly timeoutMs?: number
   /** Bytes of several files that one request is given; default 20 MB. */
   readonly mostBlobData?: number
+  /** Of all lists of one request together; default 30,000. */
+  readonly mostItems?: number
 }
 
 /** A route, and whose call each of its requests is. */
@@ -39,6 +42,7 @@ export function graphqlRoutes({
   core,
   timeoutMs = TIMEOUT_MS,
   mostBlobData = MOST_BLOB_DATA,
+  mostItems = MOST_ITEMS,
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
   const whole = new Engine(schema)
@@ -67,7 +71,7 @@ export function graphqlRoutes({
           const ofBody = await callerInBody(core, request)
           const asked = graphqlRequestOf(request)
           const engine = engineFor(asked.removesDeprecated)
-          return answer({ core, engine, timeoutMs, mostBlobData, request, caller: ofBody ?? caller, asked })
+          return answer({ core, engine, timeoutMs, mostBlobData, mostItems, request, caller: ofBody ?? caller, asked })
         },
       }
     },

@@ -1,5 +1,6 @@
 import {
   accessLevels,
+  archiveProject,
   createIssue,
   groupLabels,
   type Project,
@@ -256,5 +257,22 @@ describe('spam', () => {
       (await mutate('createIssue(input: { projectPath: "acme/app", title: "A" }) { errors }', stranger)).errors,
     ).toMatchObject([{ message: notAvailable }])
     expect(suspects).toEqual([])
+  })
+
+  test('what has become of the project meanwhile counts', async () => {
+    await make('A')
+    const root = await server.world.user('admin', { isAdministrator: true })
+    Object.assign(server.world.core, {
+      spamCheck: async () => {
+        await server.world.perform(root, archiveProject, { project: 'acme/app' })
+        return { kind: 'ok' }
+      },
+    })
+    const { errors } = await mutate(
+      'updateIssue(input: { projectPath: "acme/app", iid: "1", title: "B" }) { issue { title } }',
+    )
+    expect(errors).toMatchObject([{ message: notAvailable }])
+    const { body } = await server.ask('{ project(fullPath: "acme/app") { issue(iid: "1") { title } } }', { as: alice })
+    expect(body.data.project.issue).toEqual({ title: 'A' })
   })
 })

@@ -158,7 +158,15 @@ describe('filters', () => {
     ['dueBefore: "2026-02-11T12:00:00Z"', 'C'],
     ['search: "Needle"', 'D'],
     ['search: "Needle", in: [TITLE]', ''],
+    ['labelName: ["bug", "docs", "any"]', 'B'],
+    ['labelName: ["bug", "docs", "none"]', ''],
+    ['labelName: ["bug", "nothing"]', ''],
     ['not: { labelName: ["bug"] }', 'D C'],
+    ['not: { labelName: ["bug", "docs"] }', 'D'],
+    ['not: { labelName: ["None", "bug"] }', 'C'],
+    ['or: { labelNames: ["none", "docs"] }', 'D C B'],
+    ['assigneeUsernames: ["GUS", "gus"]', 'B'],
+    ['assigneeUsernames: ["gus", "nobody"]', ''],
     ['not: { iids: ["1"], authorUsername: ["gus"] }', 'C B'],
     ['not: { assigneeUsernames: ["gus"] }', 'D C A'],
     ['not: { milestoneTitle: ["Begun"] }', 'D C B'],
@@ -256,4 +264,30 @@ describe('filters', () => {
       all: { nodes: ['Below', 'D', 'C', 'B', 'A'].map((title) => ({ title })) },
     })
   })
+})
+
+test('a filter of as many values as may be said, for as many projects as fit on a page', async () => {
+  const { world } = server
+  for (let number = 0; number < 40; number += 1) await world.project(`p${number}`, acme, 'public')
+  await create('A', { labels: ['docs'] })
+  await create('B')
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1)
+  const names = ['docs', ...numbers.slice(1, 100).map((number) => `label-${number}`)]
+  const place = (list: string) => `group(fullPath: "acme") { projects { nodes { ${list} } } }`
+  const variables = { iids: numbers.map(String), names, ids: numbers.map((id) => `gid://svc/Milestone/${id}`) }
+  const { body } = await server.ask(
+    `query ($iids: [String!], $names: [String!], $ids: [ID!]) {
+      a: ${place('name issues(iids: $iids, not: { labelName: $names, assigneeUsernames: $names }) { count nodes { title } }')}
+      b: ${place('milestones(ids: $ids) { nodes { title } }')}
+    }`,
+    { as: alice, variables },
+  )
+  expect(body.errors).toBeUndefined()
+  const { nodes } = body.data.a.projects
+  expect(nodes).toHaveLength(41)
+  expect(nodes.find(({ name }: { name: string }) => name === 'app').issues).toEqual({
+    count: 1,
+    nodes: [{ title: 'B' }],
+  })
+  expect(body.data.b.projects.nodes).toHaveLength(41)
 })

@@ -2,6 +2,7 @@ import { accessLevels, type Project, type User } from '@penstock/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { putRecord } from './ci.case.ts'
 import { GraphqlServer } from './graphql-server.case.ts'
+import { countingStatements } from './statement-count.case.ts'
 
 let server: GraphqlServer
 let alice: User
@@ -108,6 +109,26 @@ test('a stage is found again by its id, by whoever may see its pipeline', async 
     const { body } = await server.ask(`{ ciPipelineStage(id: "gid://svc/Ci::Stage/${none}") { id } }`, { as: alice })
     expect(body).toEqual({ data: { ciPipelineStage: null } })
   }
+})
+
+test('stages by their ids are read together, with the jobs of their pipelines once', async () => {
+  const answer = (ids: readonly string[]) =>
+    server.ask(`{ ${ids.map((id, index) => `s${index}: ciPipelineStage(id: "${id}") { name status }`).join(' ')} }`, {
+      as: alice,
+    })
+  const stages = (await inPipeline('stages { nodes { id } }')).stages.nodes as { id: string }[]
+  const [build, test, deploy] = stages.map(({ id }) => id) as [string, string, string]
+  await answer([build])
+  const counted = countingStatements(server.world)
+  await answer([build])
+  const one = counted.count
+  expect((await answer([build, test, deploy, build])).body.data).toEqual({
+    s0: { name: 'build', status: 'success' },
+    s1: { name: 'test', status: 'failed' },
+    s2: { name: 'deploy', status: 'manual' },
+    s3: { name: 'build', status: 'success' },
+  })
+  expect(counted.count - one).toBe(one)
 })
 
 describe('jobs of a pipeline', () => {

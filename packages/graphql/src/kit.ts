@@ -212,6 +212,8 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
         if (!context.mayWrite) throw notAvailable()
         try {
           const result = await run(values as never, context)
+          // What an earlier change of the operation has loaded need not be so any more.
+          context.loaders.clear()
           return { errors: [], ...result, clientMutationId } as never
         } catch (error) {
           if (error instanceof GraphQLError) throw error

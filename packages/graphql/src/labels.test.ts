@@ -145,3 +145,8 @@ describe('of groups', () => {
     })
   })
 })
+
+test('searched in no field at all, nothing is found', async () => {
+  const { status, body } = await server.ask(labels('searchTerm: "bug", searchIn: []', 'count nodes { title }'))
+  expect([status, body]).toEqual([200, { data: { project: { labels: { count: 0, nodes: [] } } } }])
+})

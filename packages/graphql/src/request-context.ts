@@ -2,6 +2,7 @@ import { type Actor, type BatchQuery, type Core, type InputSchema, performBatch 
 import DataLoader from 'dataloader'
 import type { BlobData } from './blob-data.ts'
 import type { Deadline } from './deadline.ts'
+import type { ItemBudget } from './item-budget.ts'
 
 /** What the resolvers of one operation share. */
 export interface RequestContext {
@@ -15,6 +16,8 @@ export interface RequestContext {
   readonly captcha: Captcha | undefined
   /** Of the whole HTTP request. */
   readonly blobData: BlobData
+  /** Of the whole HTTP request. */
+  readonly items: ItemBudget
   /** By what is loaded, with its arguments. */
   readonly loaders: Map<string, DataLoader<unknown, unknown>>
 }

@@ -1,7 +1,7 @@
-import { findRunner, perform, type RecordedRunner } from '@penstock/core'
+import { findEachRunner, type RecordedRunner } from '@penstock/core'
 import { ciEnums, type RunnerType, runnerTypes } from './ci-enums.ts'
-import { orNull } from './failure.ts'
 import type { Kit } from './kit.ts'
+import { ask } from './request-context.ts'
 
 /** A runner, as the record of a job tells of it. */
 interface NumberedRunner extends RecordedRunner {
@@ -55,8 +55,8 @@ export function addRunner({ builder, globalIds }: Kit): void {
     t.field({
       type: 'CiRunner',
       args: { id: t.arg({ type: 'CiRunnerID', required: true }) },
-      resolve: async (_root, { id }, { core, actor }) => {
-        const runner = await orNull(perform(core, actor, findRunner, { runnerId: id }))
+      resolve: async (_root, { id }, context) => {
+        const runner = await ask(context, findEachRunner, id)
         return runner && { ...runner, id }
       },
     }),

@@ -68,7 +68,8 @@ const plainScalars: Readonly<Record<string, ScalarRow>> = {
 /** All scalars beside those of the language. */
 export function scalarsOf(globalIds: GlobalIds): GraphQLScalarType[] {
   const plain = Object.entries(plainScalars).map(
-    ([name, row]) => new GraphQLScalarType({ name, ...row, parseLiteral: (node) => row.parseValue(literal(node)) }),
+    ([name, row]) =>
+      new GraphQLScalarType({ name, ...row, parseLiteral: placed((node) => row.parseValue(literal(node))) }),
   )
   const ids = (Object.keys(idScalars) as IdScalar[]).map((name) => {
     const parseValue = (value: unknown) => globalIds.numberIn(value, name)
@@ -77,10 +78,21 @@ export function scalarsOf(globalIds: GlobalIds): GraphQLScalarType[] {
       description: `Global ID of a ${idScalars[name].models.join(' or a ')}`,
       serialize: same,
       parseValue,
-      parseLiteral: (node) => parseValue(node.kind === Kind.STRING ? node.value : literal(node)),
+      parseLiteral: placed((node) => parseValue(node.kind === Kind.STRING ? node.value : literal(node))),
     })
   })
   return [...plain, ...ids]
+}
+
+/** An error names the place of the literal: validation passes it on as it is, and looks for the place in it. */
+function placed(parse: (node: ValueNode) => unknown): (node: ValueNode) => unknown {
+  return (node) => {
+    try {
+      return parse(node)
+    } catch (error) {
+      throw error instanceof GraphQLError ? new GraphQLError(error.message, { nodes: node }) : error
+    }
+  }
 }
 
 const literal = (node: ValueNode): unknown => valueFromASTUntyped(node)

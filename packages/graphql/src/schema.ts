@@ -1,6 +1,6 @@
 import type { CoreSettings } from '@penstock/core'
 import SchemaBuilder from '@pothos/core'
-import { type GraphQLSchema, isObjectType } from 'graphql'
+import { type GraphQLSchema, isListType, isObjectType } from 'graphql'
 import { addAccessLevels } from './access-levels.ts'
 import { addCiVariables } from './ci-variables.ts'
 import { addCommits } from './commits.ts'
@@ -11,6 +11,7 @@ import { GlobalIds } from './global-id.ts'
 import { addGroups } from './groups.ts'
 import { addInstance } from './instance.ts'
 import { addIssues } from './issues.ts'
+import { counted } from './item-budget.ts'
 import { addJobLists } from './job-lists.ts'
 import { addJobs } from './jobs.ts'
 import { Connections, type Kit } from './kit.ts'
@@ -69,16 +70,18 @@ export function createSchema(settings: CoreSettings): GraphQLSchema {
   const kit: Kit = { builder, globalIds, settings, connections: new Connections(builder, connectionCounts) }
   for (const area of areas) area(kit)
   const schema = builder.toSchema()
-  limitInTime(schema)
+  limitWork(schema)
   return schema
 }
 
-/** Every field that looks something up ends with the time of its request. */
-function limitInTime(schema: GraphQLSchema): void {
+/** Every field that looks something up ends with the time of its request, and lists with what they may hold. */
+function limitWork(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
-      if (field.resolve !== undefined) field.resolve = timed(`${type.name}.${field.name}`, field.resolve)
+      if (field.resolve === undefined) continue
+      const resolve = isListType(field.type) ? counted(field.resolve) : field.resolve
+      field.resolve = timed(`${type.name}.${field.name}`, resolve)
     }
   }
 }

@@ -1,15 +1,13 @@
 import {
-  getStage,
+  findEachStage,
   type JobGroup,
   jobGroupsOf,
-  perform,
   type Stage,
   type StageOfPipeline,
   stagesOfPipelines,
   statusWording,
 } from '@penstock/core'
 import { pipelinePath } from './ci-paths.ts'
-import { orNull } from './failure.ts'
 import { connectionField, type Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { ask, type RequestContext } from './request-context.ts'
@@ -97,7 +95,7 @@ export function addStages(kit: Kit): void {
     t.field({
       type: 'CiStage',
       args: { id: t.arg({ type: 'CiStageID', required: true }) },
-      resolve: (_root, { id }, { core, actor }) => orNull(perform(core, actor, getStage, { stageId: id })),
+      resolve: (_root, { id }, context) => ask(context, findEachStage, id),
     }),
   )
 }

@@ -1,3 +1,4 @@
+import type { GraphQLFormattedError } from 'graphql'
 import { parse } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
@@ -98,6 +99,15 @@ describe('what is wrong with a document (4.1)', () => {
       }),
     )
     expect((await answerTo('{ echo(text: NAME) }')).errors[0].extensions.code).toBe('argumentLiteralsIncompatible')
+    const ofScalars = await answerTo(
+      '{ issue(id: 3) { id } projects { nodes { pipelines(updatedAfter: "never") { count } } } }',
+    )
+    expect(
+      ofScalars.errors.map(({ extensions, locations }: GraphQLFormattedError) => [extensions?.code, locations?.length]),
+    ).toEqual([
+      ['argumentLiteralsIncompatible', 1],
+      ['argumentLiteralsIncompatible', 1],
+    ])
   })
 
   test('an object without a selection, and a scalar with one', async () => {

@@ -37,7 +37,7 @@ export function conditionsOf(
     milestone !== undefined && milestoneCondition(column('milestone_id'), milestone),
     milestoneTitles !== undefined && isOfMilestone(column('milestone_id'), titled(milestoneTitles)),
     milestoneWildcard !== undefined && milestoneWildcards[milestoneWildcard](column('milestone_id'), today),
-    ...(filter.labels ?? []).map((name) => labelCondition(tables, name)),
+    ...labelConditions(tables, filter.labels ?? [], 'all'),
     filter.authorId !== undefined && sql<SqlBool>`${column('author_id')} = ${filter.authorId}`,
     filter.authorUsername !== undefined && authorCondition(column('author_id'), [filter.authorUsername]),
     filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
@@ -66,12 +66,12 @@ function negatedConditions(
   const milestoneId = column('milestone_id')
   return [
     iids !== undefined && iids.length > 0 && sql<SqlBool>`${column('iid')} not in (${sql.join(iids)})`,
-    ...labels.map((name) => sql<SqlBool>`not ${labelCondition(tables, name)}`),
+    ...labelConditions(tables, labels, 'some').map((condition) => sql<SqlBool>`not ${condition}`),
     authorUsernames !== undefined &&
       sql<SqlBool>`(${column('author_id')} is null or not ${authorCondition(column('author_id'), authorUsernames)})`,
-    ...(assigneeUsernames ?? []).map(
-      (username) => sql<SqlBool>`not ${personCondition(tables, tables.assignees, { username })}`,
-    ),
+    assigneeUsernames !== undefined &&
+      assigneeUsernames.length > 0 &&
+      sql<SqlBool>`not ${personCondition(tables, tables.assignees, { usernames: assigneeUsernames })}`,
     milestoneTitles !== undefined &&
       sql<SqlBool>`(${milestoneId} is null or not ${isOfMilestone(milestoneId, titled(milestoneTitles))})`,
     milestoneWildcard !== undefined &&
@@ -82,10 +82,10 @@ function negatedConditions(
 function unitedConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: United) {
   const authorId = sql.ref(`${tables.items}.author_id`)
   return [
-    labels?.map((name) => labelCondition(tables, name)),
+    labels && labelConditions(tables, labels, 'some'),
     authorUsernames && [authorCondition(authorId, authorUsernames)],
-    assigneeUsernames?.map((username) => personCondition(tables, tables.assignees, { username })),
-  ].flatMap((some) => (some === undefined || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
+    assigneeUsernames?.length && [personCondition(tables, tables.assignees, { usernames: assigneeUsernames })],
+  ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
 }
 
 type Negated = NonNullable<IssuableFilter['not']>
@@ -119,34 +119,58 @@ const milestoneWildcards = {
 } as const satisfies Record<string, (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>>
 
 const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
-  usernames.length === 0
-    ? sql<SqlBool>`1 = 0`
-    : sql<SqlBool>`${authorId} in (select id from users
-        where lower(username) in (${sql.join(usernames.map((username) => sql`lower(${username})`))}))`
+  usernames.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`
 
-function labelCondition(tables: IssuableTables, name: string): RawBuilder<SqlBool> {
-  const pairs = sql`select 1 from ${sql.table(tables.labels)} as pairs
+/** One for all names together, however many, and one for each of the words that stand for no label and for any. */
+function labelConditions(
+  tables: IssuableTables,
+  names: readonly string[],
+  wanted: 'all' | 'some',
+): RawBuilder<SqlBool>[] {
+  const pairs = (what: string) => sql`select ${sql.raw(what)} from ${sql.table(tables.labels)} as pairs
     inner join labels on labels.id = pairs.label_id
     where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
-  if (name.toLowerCase() === 'none') return sql<SqlBool>`not exists (${pairs})`
-  if (name.toLowerCase() === 'any') return sql<SqlBool>`exists (${pairs})`
-  return sql<SqlBool>`exists (${pairs} and labels.name = ${name})`
+  const words = new Set(names.map((name) => name.toLowerCase()))
+  const proper = names.filter((name) => !['none', 'any'].includes(name.toLowerCase()))
+  const named = sql`labels.name in (${sql.join(proper)})`
+  return [
+    words.has('none') && sql<SqlBool>`not exists (${pairs('1')})`,
+    words.has('any') && sql<SqlBool>`exists (${pairs('1')})`,
+    proper.length > 0 &&
+      (wanted === 'some' || proper.length === 1
+        ? sql<SqlBool>`exists (${pairs('1')} and ${named})`
+        : sql<SqlBool>`(${pairs('count(distinct labels.name)')} and ${named}) = ${new Set(proper).size}`),
+  ].filter((condition) => condition !== false)
 }
 
-/** Whether someone is among the people of a table of pairs: assignees, reviewers. */
+/** Whether someone, or one of those names, is among the people of a table of pairs: assignees, reviewers. */
 export function personCondition(
   tables: IssuableTables,
   people: keyof CoreTables,
-  who: number | 'none' | 'any' | { readonly username: string },
+  who: number | 'none' | 'any' | { readonly usernames: readonly string[] },
 ): RawBuilder<SqlBool> {
   const pairs = sql`select 1 from ${sql.table(people)} as pairs
     where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
   if (who === 'none') return sql<SqlBool>`not exists (${pairs})`
   if (who === 'any') return sql<SqlBool>`exists (${pairs})`
   if (typeof who === 'number') return sql<SqlBool>`exists (${pairs} and pairs.user_id = ${who})`
-  return sql<SqlBool>`exists (${pairs} and pairs.user_id in (
-    select id from users where lower(username) = lower(${who.username})))`
+  return sql<SqlBool>`exists (${pairs} and pairs.user_id in (${idsOfNamed(who.usernames)}))`
 }
+
+/** Whether each of those names is among them. */
+export function peopleCondition(
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  usernames: readonly string[],
+): RawBuilder<SqlBool> {
+  if (usernames.length === 0) return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(select count(*) from ${sql.table(people)} as pairs
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}
+    and pairs.user_id in (${idsOfNamed(usernames)})) = ${new Set(usernames.map((name) => name.toLowerCase())).size}`
+}
+
+const idsOfNamed = (usernames: readonly string[]) => sql`select id from users
+  where lower(username) in (${sql.join(usernames.map((username) => sql`lower(${username})`))})`
 
 /** The most urgent of its labels' priorities, for an ascending order; after all others without one. */
 export const labelPriorityOf = (tables: IssuableTables): RawBuilder<number> =>

@@ -153,7 +153,11 @@ export const updateIssue = steps(
     if (title !== before.title || description !== before.description) {
       await requireNoSpam(context, suspectOf(project, { title, description }), input.captcha)
     }
-    return context.write(async (tx) => changeIssue(tx, project, await getOneToUpdate(tx, project, input), input))
+    return context.write(async (tx) => {
+      // As above: the judge takes its time.
+      const now = await getProject(tx, project.id)
+      return changeIssue(tx, now, await getOneToUpdate(tx, now, input), input)
+    })
   },
 )
 

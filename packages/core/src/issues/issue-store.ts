@@ -3,7 +3,7 @@ import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
-import { conditionsOf, type IssuableTables, issuablesOf, personCondition } from './issuable-store.ts'
+import { conditionsOf, type IssuableTables, issuablesOf, peopleCondition, personCondition } from './issuable-store.ts'
 import type { Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 
 declare module '../kit/tables.ts' {
@@ -149,13 +149,7 @@ export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter
     .$if(not.assigneeId !== undefined, (all) =>
       all.where((eb) => eb.not(personCondition(issueTables, 'issue_assignees', not.assigneeId!))),
     )
-    .where((eb) =>
-      eb.and(
-        (filter.assigneeUsername ?? []).map((username) =>
-          personCondition(issueTables, 'issue_assignees', { username }),
-        ),
-      ),
-    )
+    .where(peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []))
 }
 
 /** For a query over `issues` and `projects`. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainError } from './domain-error.ts'
-import { type Listing, type ListingRequest, listingOf, listingOfArrays } from './listing.ts'
+import { type Listing, type ListingRequest, listingOf, listingOfArrays, rowsOfEach } from './listing.ts'
 import type { KeysetColumn } from './page.ts'
 
 let world: World
@@ -191,4 +191,25 @@ test('many lists are one statement', async () => {
   expect([statements, pages.map(({ items }) => items.length).slice(0, 3)]).toEqual([1, [1, 1, 0]])
   expect(await of.counts(1)).toHaveLength(150)
   expect(statements).toBe(2)
+})
+
+test('lists that hold too much together are not fetched to their ends, and others have their turn meanwhile', async () => {
+  const lists = (count: number) =>
+    Array.from({ length: count }, () =>
+      world.core.db.read
+        .selectFrom(
+          sql<{ id: number }>`(with recursive many(id) as (select 1 union all select id + 1 from many where id < 500)
+            select id from many)`.as('items'),
+        )
+        .selectAll(),
+    )
+  let turns = 0
+  const others = setInterval(() => {
+    turns += 1
+  }, 0)
+  expect(await rowsOfEach(world.core.db.read, lists(200) as never)).toHaveLength(200)
+  const failed = rowsOfEach(world.core.db.read, lists(400) as never).catch((error: DomainError) => error.failure)
+  expect(await failed).toMatchObject({ code: 'impossible' })
+  expect(turns).toBeGreaterThan(0)
+  clearInterval(others)
 })

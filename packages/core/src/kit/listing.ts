@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Reading } from './context.ts'
+import { DomainError } from './domain-error.ts'
 import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, ofCursor, refOf } from './page.ts'
 import type { CoreTables } from './tables.ts'
 
@@ -56,6 +58,13 @@ interface ListingOptions<Row, Item> {
 
 /** So many lists are fetched by one statement, which SQLite would take up to 500 of. */
 const LISTS_PER_STATEMENT = 200
+/**
+ * And so many values, of which it would take 32,766. What it does for a statement grows faster than the statement, so that
+ * long ones are better taken in parts.
+ */
+const VALUES_PER_STATEMENT = 2_500
+/** In all lists together: with more than are ever shown, nobody waits for the rest. */
+const MOST_ROWS = 100_000
 
 /**
  * @param queries one for each list, without an order; they select every key of the order
@@ -164,19 +173,37 @@ function ordered<From extends keyof CoreTables, Row>(
   return order.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
 }
 
-/** The rows of each query in its own order, by one statement. */
+/**
+ * The rows of each query in its own order, by one statement, or by several with others' turns in between.
+ *
+ * @throws DomainError `impossible` when they are too many
+ */
 export async function rowsOfEach<Row>(db: Reading['db'], queries: readonly Query<never, Row>[]): Promise<Row[][]> {
   if (queries.length === 1) return [await queries[0]!.execute()]
   const lists = queries.map((): Row[] => [])
-  for (let from = 0; from < queries.length; from += LISTS_PER_STATEMENT) {
-    const parts = queries.slice(from, from + LISTS_PER_STATEMENT).map(
+  const perStatement = listsPerStatement(queries)
+  let left = MOST_ROWS
+  for (let from = 0; from < queries.length; from += perStatement) {
+    if (from > 0) await nextTurn()
+    const parts = queries.slice(from, from + perStatement).map(
       // Numbered, because the whole has no order of its own.
       (query, index) => sql`select part.*, ${sql.lit(from + index)} as list_index, row_number() over () as list_place
         from (${query}) as part`,
     )
     const { rows } = await sql<Row & { list_index: number; list_place: number }>`
       ${sql.join(parts, sql` union all `)} order by list_index, list_place`.execute(db)
+    left -= rows.length
+    if (left < 0) throw tooMany()
     for (const row of rows) lists[row.list_index]!.push(row)
   }
   return lists
+}
+
+const tooMany = (): DomainError =>
+  new DomainError({ code: 'impossible', message: 'Too many items: ask for fewer lists at once, or shorter ones' })
+
+/** They are of one kind: the first tells of how many values each is. */
+function listsPerStatement([query]: readonly Query<never, unknown>[]): number {
+  const values = query?.compile().parameters.length ?? 0
+  return Math.max(1, Math.min(LISTS_PER_STATEMENT, Math.floor(VALUES_PER_STATEMENT / Math.max(values, 1))))
 }

@@ -14,6 +14,8 @@ import { branchTipsOf, tipKey } from './merge-request-store.ts'
 
 /** Commits that are read for all the merge requests of a batch. */
 const MOST_COMMITS_READ = 10_000
+/** And that are gone through, again for each of them. */
+const MOST_STEPS = 50_000
 
 /** Whether there is still the branch that each is to go into. */
 export const targetBranchesOfMergeRequests = freeBatchQuery(
@@ -43,7 +45,7 @@ export const rangesOfMergeRequests = freeBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
     const tips = await branchTipsOf(context, mergeRequests)
-    const budget = { commits: MOST_COMMITS_READ }
+    const budget = { commits: MOST_COMMITS_READ, steps: MOST_STEPS }
     const readers = new Map<number, ReturnType<typeof rememberedCommits>>()
     for (const [id, { git }] of await repositoriesOf(context.core, [...projects.values()])) {
       readers.set(id, rememberedCommits(git, budget))

@@ -1,6 +1,13 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { allowedInProject } from '../access/visible-store.ts'
-import { conditionsOf, issuablesOf, labelPriorityOf, personCondition, userIdsByItem } from '../issues/issuable-store.ts'
+import {
+  conditionsOf,
+  issuablesOf,
+  labelPriorityOf,
+  peopleCondition,
+  personCondition,
+  userIdsByItem,
+} from '../issues/issuable-store.ts'
 import type { Actor, Reading } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, type Page, type PageRequest, pageOf, refOf } from '../kit/page.ts'
@@ -51,7 +58,8 @@ export async function findMergeRequestsById(
 /** Those that the actor may see, as a query over `merge_requests` and `projects`. */
 function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
   const { state = 'all', draft, sourceBranch, targetBranch, assigneeUsername, reviewerId, reviewerUsername } = filter
-  const isAssigned = (username: string) => personCondition(mergeRequestTables, 'merge_request_assignees', { username })
+  const isAssigned = (username: string) =>
+    personCondition(mergeRequestTables, 'merge_request_assignees', { usernames: [username] })
   const reviews = (who: Parameters<typeof personCondition>[2]) =>
     personCondition(mergeRequestTables, 'merge_request_reviewers', who)
   return reading.db
@@ -73,7 +81,7 @@ function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeReques
     .$if(targetBranch !== undefined, (all) => all.where('merge_requests.target_branch', '=', targetBranch!))
     .$if(assigneeUsername !== undefined, (all) => all.where(isAssigned(assigneeUsername!)))
     .$if(reviewerId !== undefined, (all) => all.where(reviews(reviewerId!)))
-    .$if(reviewerUsername !== undefined, (all) => all.where(reviews({ username: reviewerUsername! })))
+    .$if(reviewerUsername !== undefined, (all) => all.where(reviews({ usernames: [reviewerUsername!] })))
 }
 
 /** What only lists for many parents ask for. */
@@ -82,11 +90,10 @@ function moreConditions({ not = {}, or = {}, ...filter }: MergeRequestFilter): R
   const column = (name: keyof MergeRequestRow) => sql.ref(`merge_requests.${name}`)
   const isAmong = (name: keyof MergeRequestRow, values: readonly string[]) =>
     values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column(name)} in (${sql.join([...values])})`
-  const reviews = (username: string) => personCondition(mergeRequestTables, 'merge_request_reviewers', { username })
+  const reviews = (username: string) =>
+    personCondition(mergeRequestTables, 'merge_request_reviewers', { usernames: [username] })
   return [
-    ...(filter.assigneeUsernames ?? []).map((username) =>
-      personCondition(mergeRequestTables, 'merge_request_assignees', { username }),
-    ),
+    peopleCondition(mergeRequestTables, 'merge_request_assignees', filter.assigneeUsernames ?? []),
     sourceBranches !== undefined && isAmong('source_branch', sourceBranches),
     targetBranches !== undefined && isAmong('target_branch', targetBranches),
     mergedByUsername !== undefined &&

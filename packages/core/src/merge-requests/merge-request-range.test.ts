@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HistoryCommit } from '../repositories/history.ts'
-import { rangeOf } from './merge-request-range.ts'
+import { rangeOf, rememberedCommits } from './merge-request-range.ts'
 
 /** A history as `id: parents`, each commit a second after the one before it. */
 function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSeconds = (index: number) => index) {
@@ -20,6 +20,7 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
   )
   let left = Infinity
   return {
+    commits: known,
     most: (commitsRead: number) => {
       left = commitsRead
     },
@@ -64,4 +65,12 @@ test('nothing beyond the budget', async () => {
   expect(await range('e', 'c')).toBeUndefined()
   most(4)
   expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
+})
+
+test('what is remembered is not gone through again without end', async () => {
+  const commits = historyOf(linear).commits
+  const budget = { commits: 10, steps: 6 }
+  const read = rememberedCommits({ commit: async (oid) => commits.get(oid)! }, budget)
+  expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toMatchObject({ commits: [{ oid: 'e' }, { oid: 'd' }] })
+  expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toBeUndefined()
 })

@@ -12,9 +12,10 @@ export interface CommitRange {
   readonly startSha: string
 }
 
-/** Commits that may be read still. */
+/** What may be done still: commits that are read, and steps, of which each range takes one for each of its commits. */
 export interface RangeBudget {
   commits: number
+  steps: number
 }
 
 const FROM_HEAD = 1
@@ -61,10 +62,12 @@ export async function rangeOf(
   }
 }
 
-/** Reads each commit once, and none beyond the budget. */
-export function rememberedCommits(repository: GitRepository, budget: RangeBudget) {
+/** Reads each commit once, and none beyond the budget; what is known already costs a step too. */
+export function rememberedCommits(repository: Pick<GitRepository, 'commit'>, budget: RangeBudget) {
   const known = new Map<string, HistoryCommit>()
   return async (oid: string): Promise<HistoryCommit | undefined> => {
+    if (budget.steps <= 0) return undefined
+    budget.steps -= 1
     const commit = known.get(oid)
     if (commit !== undefined) return commit
     if (budget.commits <= 0) return undefined

@@ -190,23 +190,27 @@ export async function findReadableJob(
 /** Records of runners that are looked through. */
 const RECENT_JOBS = 10_000
 
-/** What the latest of the instance's last jobs tells of a runner, as far as the actor may see them. */
-export async function findReadableRunner(
+/** What the latest of the instance's last jobs tells of each runner, as far as the actor may see them. Read through once. */
+export async function findReadableRunners(
   reading: Reading,
   actor: Actor,
-  runnerId: number,
-): Promise<RecordedRunner | undefined> {
-  const row = await reading.db
+  runnerIds: readonly number[],
+): Promise<ReadonlyMap<number, RecordedRunner>> {
+  const latest = reading.db
     .selectFrom('pipeline_jobs')
     .innerJoin('projects', 'projects.id', 'pipeline_jobs.project_id')
-    .selectAll('pipeline_jobs')
+    .select(({ fn }) => fn.max('pipeline_jobs.id').as('id'))
     .where('pipeline_jobs.id', '>', (eb) =>
       eb.selectFrom('pipeline_jobs as all').select((inner) => inner(inner.fn.max('all.id'), '-', RECENT_JOBS).as('id')),
     )
-    .where(detailOfRunner('id'), '=', String(runnerId))
+    .where(detailOfRunner('id'), 'in', runnerIds.map(String))
     .where(allowedInProject(reading, actor, 'read_pipeline'))
-    .orderBy('pipeline_jobs.id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row && jobOf(row).runner
+    .groupBy(detailOfRunner('id'))
+  const rows = await reading.db.selectFrom('pipeline_jobs').selectAll().where('id', 'in', latest).execute()
+  return new Map(
+    rows.flatMap((row) => {
+      const { runner } = jobOf(row)
+      return runner?.id === undefined ? [] : [[runner.id, runner]]
+    }),
+  )
 }

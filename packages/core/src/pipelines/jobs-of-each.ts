@@ -5,7 +5,7 @@ import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import {
   findReadableJob,
-  findReadableRunner,
+  findReadableRunners,
   jobListing,
   jobOfEachPipeline,
   jobOfEachProject,
@@ -14,7 +14,7 @@ import {
   pipelineJobListing,
   projectJobListing,
 } from './job-listing-store.ts'
-import { findReadablePipeline, upstreamOfEach } from './linked-pipeline-store.ts'
+import { readablePipelinesByKey, upstreamOfEach } from './linked-pipeline-store.ts'
 import {
   allJobsInput,
   type JobOfPipeline,
@@ -124,15 +124,19 @@ export interface StageOfPipeline {
   readonly name: string
 }
 
-export const getStage = freeQuery(
-  { name: 'getStage', caller: 'anyone', input: z.object({ stageId: z.int() }) },
-  async (context, { stageId }): Promise<StageOfPipeline> => {
-    const { pipelineKey, place } = placeOfStage(stageId)
-    const pipeline = await findReadablePipeline(context, context.actor, pipelineKey)
-    const jobs = pipeline && (await jobsOfEachPipeline(context, [pipeline])).get(pipelineKey)!
-    const stage = pipeline && stagesOf(pipeline, jobs!)[place - 1]
-    if (stage === undefined) throw notFound()
-    return { pipeline: pipeline!, name: stage.name }
+/** By their ids; those of pipelines that the actor may see. */
+export const findEachStage = freeBatchQuery(
+  { name: 'findEachStage', input: z.object({}) },
+  async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
+    const places = ids.map(placeOfStage)
+    const keys = places.map(({ pipelineKey }) => pipelineKey)
+    const pipelines = await readablePipelinesByKey(context, context.actor, keys)
+    const jobs = await jobsOfEachPipeline(context, [...pipelines.values()])
+    const stages = new Map([...pipelines].map(([key, pipeline]) => [key, stagesOf(pipeline, jobs.get(key)!)]))
+    return places.map(({ pipelineKey, place }) => {
+      const stage = stages.get(pipelineKey)?.[place - 1]
+      return stage && { pipeline: pipelines.get(pipelineKey)!, name: stage.name }
+    })
   },
 )
 
@@ -146,12 +150,11 @@ export const findJob = freeQuery(
   },
 )
 
-/** As the latest jobs tell of it that the actor may see. */
-export const findRunner = freeQuery(
-  { name: 'findRunner', caller: 'anyone', input: z.object({ runnerId: z.int() }) },
-  async (context, { runnerId }): Promise<RecordedRunner> => {
-    const runner = await findReadableRunner(context, context.actor, runnerId)
-    if (runner === undefined) throw notFound()
-    return runner
+/** By their ids, as the latest jobs tell of them that the actor may see. */
+export const findEachRunner = freeBatchQuery(
+  { name: 'findEachRunner', input: z.object({}) },
+  async (context, ids: readonly number[]): Promise<(RecordedRunner | undefined)[]> => {
+    const found = await findReadableRunners(context, context.actor, ids)
+    return ids.map((id) => found.get(id))
   },
 )

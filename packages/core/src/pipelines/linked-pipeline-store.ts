@@ -74,11 +74,18 @@ export async function pipelinesById(
 /** Of a column `integer`: PostgreSQL fails when asked for more. */
 const MAX_KEY = 2_147_483_647
 
-/** By our own key, if the actor may see it. */
-export async function findReadablePipeline(reading: Reading, actor: Actor, key: number): Promise<Pipeline | undefined> {
-  if (key > MAX_KEY) return undefined
-  const row = await readable(reading, actor).where('pipelines.id', '=', key).executeTakeFirst()
-  return row && pipelineOf(row)
+/** By our own keys; those that the actor may see. */
+export async function readablePipelinesByKey(
+  reading: Reading,
+  actor: Actor,
+  keys: readonly number[],
+): Promise<ReadonlyMap<number, Pipeline>> {
+  const found = new Map<number, Pipeline>()
+  for (const some of inParts([...new Set(keys)].filter((key) => key <= MAX_KEY))) {
+    const rows = await readable(reading, actor).where('pipelines.id', 'in', some).execute()
+    for (const row of rows) found.set(row.id, pipelineOf(row))
+  }
+  return found
 }
 
 const readable = (reading: Reading, actor: Actor) =>
