@@ -110,7 +110,7 @@ function countLimit(limit: number | null | undefined, counted: Counted): number 
   return Math.min(limit, MOST_COUNTED)
 }
 
-/** `forwardOnly`: a list that is read from its beginning alone. */
+/** Which page of a list. */
 export const pagingArguments = <Parent>(t: FieldsOf<Parent>) => ({
   after: t.arg.string(),
   before: t.arg.string(),
@@ -169,7 +169,7 @@ interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
     input: InputShapeFromFields<Fields>,
     context: RequestContext,
   ): Promise<Result & { readonly errors?: readonly string[] }>
-  /** Fields of the payload beside `errors`; all are null after a failure, unless `unchanged` says otherwise. */
+  /** Fields of the payload beside `errors`; all are null after a failure. */
   readonly payload: (
     t: FieldsOf<PayloadSource<Result>>,
   ) => Record<string, ReturnType<FieldsOf<PayloadSource<Result>>['field']>>
