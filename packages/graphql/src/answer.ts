@@ -10,7 +10,9 @@ import { toldErrors } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import { ItemBudget } from './item-budget.ts'
+import { Loaders } from './loaders.ts'
 import type { RequestContext } from './request-context.ts'
+import { TextBudget } from './text-budget.ts'
 
 interface Asked {
   readonly core: Core
@@ -18,6 +20,7 @@ interface Asked {
   readonly timeoutMs: number
   readonly mostBlobData: number
   readonly mostItems: number
+  readonly mostText: number
   readonly request: RouteRequest
   readonly caller: Caller
   readonly asked: GraphqlRequest
@@ -30,7 +33,7 @@ interface Asked {
  * @see spec/graphql-contract.md 1.2, 1.4
  */
 export async function answer(given: Asked): Promise<Reply> {
-  const { core, engine, timeoutMs, mostBlobData, mostItems, request, caller, asked } = given
+  const { core, engine, timeoutMs, mostBlobData, mostItems, mostText, request, caller, asked } = given
   const limit = limitOf(caller.actor !== undefined, false)
   const count = asked.operations.length
   // None costs less than 1, so there is no need to read them.
@@ -41,7 +44,12 @@ export async function answer(given: Asked): Promise<Reply> {
   }
   const prepared = await preparedAll(readable, given)
   const deadline = new Deadline(core.clock, timeoutMs)
-  const shared = { deadline, blobData: new BlobData(mostBlobData), items: new ItemBudget(mostItems) }
+  const shared = {
+    deadline,
+    blobData: new BlobData(mostBlobData),
+    items: new ItemBudget(mostItems),
+    texts: new TextBudget(mostText),
+  }
   try {
     const results: ExecutionResult[] = []
     for (const each of prepared) {
@@ -85,17 +93,17 @@ async function preparedAll(
 async function execute(
   prepared: Prepared,
   { core, engine, request, caller, asked }: Asked,
-  shared: Pick<RequestContext, 'deadline' | 'blobData' | 'items'>,
+  shared: Pick<RequestContext, 'deadline' | 'blobData' | 'items' | 'texts'>,
 ): Promise<ExecutionResult> {
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {
     core,
     actor: caller.actor,
-    mayWrite: caller.mayWrite && isSignedIn,
+    mayWrite: caller.mayWrite,
     complexity: { score: prepared.score, limit: limitOf(isSignedIn, !asked.isBatch && prepared.isIntrospection) },
     ...shared,
     captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
-    loaders: new Map(),
+    loaders: new Loaders(),
   }
   const { errors = [], data } = await engine.execute(prepared, context)
   const told = errors.flatMap(toldErrors)

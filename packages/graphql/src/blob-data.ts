@@ -52,4 +52,5 @@ export class BlobData {
 
 const MEGABYTE = 1024 * 1024
 
-const sizeText = (bytes: number): string => (bytes % MEGABYTE === 0 ? `${bytes / MEGABYTE} MB` : `${bytes} bytes`)
+export const sizeText = (bytes: number): string =>
+  bytes % MEGABYTE === 0 ? `${bytes / MEGABYTE} MB` : `${bytes} bytes`

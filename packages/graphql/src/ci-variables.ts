@@ -4,14 +4,13 @@ import {
   listInheritedVariablesOfEach,
   listInstanceVariables,
   maxVariables,
-  perform,
   projectVariables,
   type ShownVariable,
 } from '@penstock/core'
 import { ciEnums } from './ci-enums.ts'
 import { orderIn } from './enums.ts'
-import { orNull } from './failure.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
+import { read } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -61,7 +60,7 @@ export function addCiVariables(kit: Kit): void {
     connectionField(kit, t, 'CiInstanceVariable', {
       description: 'Those of the instance, of which there are none; null for non-administrators',
       args: { sort: t.arg({ type: sort }) },
-      list: (_root, _args, { core, actor }) => orNull(perform(core, actor, listInstanceVariables, {})),
+      list: (_root, _args, context) => read(context, listInstanceVariables, {}),
     }),
   )
 }

@@ -40,10 +40,8 @@ export function scoreOf(selecting: Selecting, operation: OperationDefinitionNode
     const type = getNamedType(field.type)
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const possible = isObjectType(type) ? [type] : isAbstractType(type) ? schema.getPossibleTypes(type) : []
-    const children =
-      sets.length === 0
-        ? 0
-        : Math.max(...possible.map((each) => childrenOf(each, sets)), possible.length === 0 ? 0 : -1e9)
+    const scores = sets.length === 0 ? [] : possible.map((each) => childrenOf(each, sets))
+    const children = scores.length === 0 ? 0 : Math.max(...scores)
     const given = argumentsOf(selecting, field, nodes[0]!)
     if (given === undefined) return children
     return costOf(costAt(parent, field.name), children, given, type.name.endsWith('Connection'))

@@ -1,6 +1,6 @@
-import { DomainError, type Listed, type Listing, type ListingPage, type ListingRequest } from '@penstock/core'
+import type { Listed, Listing, ListingPage, ListingRequest } from '@penstock/core'
 import { GraphQLError } from 'graphql'
-import { asFieldError } from './failure.ts'
+import type { Loaders } from './loaders.ts'
 
 /** As clients give them. */
 export interface PagingArguments {
@@ -18,6 +18,8 @@ export interface PageInfo {
 }
 
 export const MAX_PAGE_SIZE = 100
+/** Exact counts end somewhere. */
+export const MOST_COUNTED = 100_000
 
 /**
  * One page of a list, with what is told of the whole list. Fetched when something of it is asked for, with the pages of the
@@ -28,34 +30,30 @@ export const MAX_PAGE_SIZE = 100
 export class Connection<Node> {
   readonly #listed: Listed<Node>
   readonly #paging: PagingArguments
+  readonly #loaders: Loaders
   readonly #request: ListingRequest
 
   /** @throws GraphQLError */
-  constructor(listed: Listed<Node>, paging: PagingArguments, maxPageSize: number = MAX_PAGE_SIZE) {
+  constructor(listed: Listed<Node>, paging: PagingArguments, loaders: Loaders, maxPageSize: number = MAX_PAGE_SIZE) {
     this.#listed = listed
     this.#paging = paging
+    this.#loaders = loaders
     this.#request = requestOf(paging, maxPageSize)
   }
 
-  async page(): Promise<ListingPage<Node>> {
-    const { listing, index } = this.#listed
-    try {
-      return (await once(listing, JSON.stringify(this.#request), () => listing.pages(this.#request)))[index]!
-    } catch (error) {
-      throw error instanceof DomainError && error.failure.code === 'parameters' ? asFieldError(error) : error
-    }
+  page(): Promise<ListingPage<Node>> {
+    return this.told(JSON.stringify(this.#request), (listing) => listing.pages(this.#request))
   }
 
   /** At most `most` and one more. */
-  async count(most: number): Promise<number> {
-    const { listing, index } = this.#listed
-    return (await once(listing, `count ${most}`, () => listing.counts(most)))[index]!
+  count(most: number): Promise<number> {
+    return this.told(`count ${most}`, (listing) => listing.counts(most))
   }
 
-  /** What the listing tells of each of its lists beside that, of this one. `ask` runs once for all of them. */
+  /** What the listing tells of each of its lists, of this one. `ask` runs once for all of them. */
   async told<Result>(what: string, ask: (listing: Listing<Node>) => Promise<readonly Result[]>): Promise<Result> {
     const { listing, index } = this.#listed
-    return (await once(listing, what, () => ask(listing)))[index]!
+    return (await this.#loaders.once(listing, what, () => ask(listing)))[index]!
   }
 
   async pageInfo(): Promise<PageInfo> {
@@ -83,15 +81,4 @@ function requestOf({ first, last, after, before }: PagingArguments, maxPageSize:
     ...(isGiven(after) && { after: after! }),
     ...(isGiven(before) && { before: before! }),
   }
-}
-
-/** The parents of one listing all ask for the same. */
-const asked = new WeakMap<object, Map<string, Promise<unknown>>>()
-
-function once<Result>(listing: object, what: string, load: () => Promise<Result>): Promise<Result> {
-  const known = asked.get(listing) ?? new Map<string, Promise<unknown>>()
-  asked.set(listing, known)
-  const result = known.get(what) ?? load()
-  known.set(what, result)
-  return result as Promise<Result>
 }

@@ -22,7 +22,6 @@ export class Deadline {
     return Promise.race([
       work,
       this.#over.then((): never => {
-        work.catch(() => {})
         throw timeoutOf(field)
       }),
     ])

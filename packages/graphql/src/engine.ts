@@ -1,13 +1,14 @@
 import {
   type DocumentNode,
   type ExecutionResult,
+  execute,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
 } from 'graphql'
-import { createYoga } from 'graphql-yoga'
+import { createYoga, type Plugin } from 'graphql-yoga'
 import { MAX_COMPLEXITY, scoreOf } from './complexity.ts'
 import { MAX_DEPTH, nestingOf } from './nesting.ts'
 import { coerceVariables } from './operation-variables.ts'
@@ -47,6 +48,9 @@ export interface Rejected {
 
 export const isRejected = (result: Readable | Rejected): result is Rejected => 'errors' in result
 
+/** Yoga's own executor answers with the fields in the order in which they were found, not in that of the document. */
+const byGraphqlJs: Plugin = { onExecute: ({ setExecuteFn }) => setExecuteFn(execute) }
+
 /**
  * Reads, validates, measures and executes operations of one schema.
  *
@@ -71,6 +75,7 @@ export class Engine {
       batching: false,
       // Its own keeps a thousand documents, however long.
       parserAndValidationCache: false,
+      plugins: [byGraphqlJs],
     })
     this.#execute = yoga.getEnveloped({} as never).execute
   }

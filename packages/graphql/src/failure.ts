@@ -1,40 +1,70 @@
-import { DomainError, type Failure } from '@penstock/core'
+import { DomainError, type Failure, type ParameterProblem } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 
 /** One sentence, without a full stop. @see spec/graphql-contract.md 4.3 */
 const NOT_AVAILABLE =
   "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
 
+/** Of a field that cannot be null: another of the same operation has told why it has nothing. */
+export class ToldBefore extends Error {
+  override readonly name = 'ToldBefore'
+}
+
 /** To a change that the caller may not make, or of what there is not: which of the two, nobody is told. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
 
 /** What concerns the whole request, whichever field has met it. */
 export const endsRequest = (error: unknown): boolean =>
-  error instanceof DomainError && (error.failure.code === 'unavailable' || error.failure.code === 'too_often')
+  error instanceof DomainError && sayingOf(error.failure) === 'request over'
 
-const isRefusal = (code: Failure['code']) => code === 'unauthenticated' || code === 'forbidden' || code === 'not_found'
+/** Sentences; an error of its own form; nothing, of what the caller may not know of; or that no part of the answer holds. */
+type Saying = readonly string[] | GraphQLError | 'nothing' | 'request over'
 
-/**
- * What is read, or null where it is not there or not for the caller.
- *
- * @throws GraphQLError for input that the operation does not take
- */
+/** What is said on which failure of an operation. @see spec/graphql-contract.md 4.3, 4.4 */
+const sayings: { readonly [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>) => Saying } = {
+  parameters: ({ problems }) => problems.map(sentenceOf),
+  invalid: ({ fields }) =>
+    Object.entries(fields).flatMap(([field, messages]) =>
+      messages.map((message) => (field === 'base' ? message : `${humanized(field)} ${message}`)),
+    ),
+  refused: ({ message }) => [message],
+  impossible: ({ message }) => [message],
+  protected: ({ message }) => [message],
+  conflict: ({ reason }) => [reason ?? 'Someone else is changing the same thing'],
+  changed_since: () => ['It has changed since the time that was named'],
+  ambiguous: ({ what, tellBy }) => [
+    `Several ${what} are meant, ${tellBy.map(humanized).join(', ')} would tell them apart`,
+  ],
+  page_too_far: ({ what, mostItems }) => [`Pages of ${what} end at ${mostItems} items`],
+  no_keyset_in_order: () => ['This order has no cursors'],
+  spam: takenForSpam,
+  unauthenticated: () => 'nothing',
+  forbidden: () => 'nothing',
+  not_found: () => 'nothing',
+  too_often: () => 'request over',
+  unavailable: () => 'request over',
+}
+
+const sayingOf = (failure: Failure): Saying => sayings[failure.code](failure as never)
+
+/** What is read, or null where it is not there or not for the caller. */
 export async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof DomainError) || endsRequest(error)) throw error
-    if (isRefusal(error.failure.code)) return null
-    throw asFieldError(error)
+    if (!(error instanceof DomainError) || sayingOf(error.failure) !== 'nothing') throw error
+    return null
   }
 }
 
 /** @returns what `payload.errors` says of a change that was not made. @throws GraphQLError for one that was refused */
 export function businessFailure(error: unknown): readonly string[] {
-  if (!(error instanceof DomainError) || endsRequest(error)) throw error
-  if (isRefusal(error.failure.code)) throw notAvailable()
-  if (error.failure.code === 'spam') throw takenForSpam(error.failure)
-  return sentencesOf(error.failure)
+  if (!(error instanceof DomainError)) throw error
+  const saying = sayingOf(error.failure)
+  if (saying === 'request over') throw error
+  if (saying === 'nothing') throw notAvailable()
+  if (saying instanceof GraphQLError) throw saying
+  return saying
 }
 
 /** In both spellings: the platform's own client reads the second. @see spec/graphql-contract.md 4.4 */
@@ -53,35 +83,12 @@ function takenForSpam({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQ
   })
 }
 
-export const asFieldError = ({ failure }: DomainError): GraphQLError =>
-  new GraphQLError(isCursor(failure) ? 'Please provide a valid cursor' : sentencesOf(failure).join(', '))
-
-const isCursor = (failure: Failure): boolean =>
-  failure.code === 'parameters' && failure.problems.some(({ path }) => path[0] === 'cursor')
-
-function sentencesOf(failure: Failure): readonly string[] {
-  switch (failure.code) {
-    case 'invalid':
-      return Object.entries(failure.fields).flatMap(([field, messages]) =>
-        messages.map((message) => (field === 'base' ? message : `${humanized(field)} ${message}`)),
-      )
-    case 'parameters':
-      return failure.problems.map(({ path, names, problem }) => {
-        const subject = (names ?? [path.join('.')]).map(humanized).join(', ')
-        return `${subject} ${problemTexts[problem]}`
-      })
-    case 'refused':
-    case 'impossible':
-    case 'protected':
-      return [failure.message]
-    case 'conflict':
-      return [failure.reason ?? 'Someone else is changing the same thing']
-    default:
-      return [failure.code.replaceAll('_', ' ')]
-  }
+function sentenceOf({ path, names, problem }: ParameterProblem): string {
+  const subject = (names ?? [path.join('.')]).map(humanized).join(', ')
+  return `${subject} ${problemTexts[problem]}`
 }
 
-const problemTexts: Readonly<Record<string, string>> = {
+const problemTexts = {
   missing: "can't be blank",
   empty: "can't be blank",
   not_a_value: 'is not included in the list',
@@ -92,7 +99,7 @@ const problemTexts: Readonly<Record<string, string>> = {
   of_another: 'must be the same as that of the object',
   value_not_allowed: 'is not allowed',
   invalid: 'is invalid',
-}
+} satisfies Record<ParameterProblem['problem'], string>
 
 /** `milestoneId` → `Milestone id`. */
 const humanized = (name: string): string =>
@@ -102,7 +109,8 @@ const humanized = (name: string): string =>
     .replace(/^./, (letter) => letter.toUpperCase())
 
 /**
- * What a client is told of a field that could not be answered: nothing, where they may not know of what it is about.
+ * What a client is told of a field that could not be answered: nothing, where they may not know of what it is about, or have
+ * been told.
  *
  * @throws what no part of the answer is to be relied on after: a fault of ours, or of what we stand on
  * @see spec/graphql-contract.md 1.4, 4.3
@@ -110,7 +118,16 @@ const humanized = (name: string): string =>
 export function toldErrors(error: GraphQLError): GraphQLError[] {
   const { originalError, nodes, path } = error
   if (originalError == null || originalError instanceof GraphQLError) return [error]
-  if (!(originalError instanceof DomainError) || endsRequest(originalError)) throw originalError
-  if (isRefusal(originalError.failure.code)) return []
-  return [new GraphQLError(asFieldError(originalError).message, { nodes: nodes ?? null, path: path ?? null })]
+  if (originalError instanceof ToldBefore) return []
+  if (!(originalError instanceof DomainError)) throw originalError
+  const { failure } = originalError
+  const saying = sayingOf(failure)
+  if (saying === 'request over') throw originalError
+  if (saying === 'nothing') return []
+  if (saying instanceof GraphQLError) return [saying]
+  const message = isOfCursor(failure) ? 'Please provide a valid cursor' : saying.join(', ')
+  return [new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null })]
 }
+
+const isOfCursor = (failure: Failure): boolean =>
+  failure.code === 'parameters' && failure.problems.some(({ path }) => path[0] === 'cursor')

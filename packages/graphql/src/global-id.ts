@@ -48,7 +48,14 @@ export const idScalars = {
 } as const satisfies Record<string, { readonly of: string; readonly models: readonly string[] }>
 export type IdScalar = keyof typeof idScalars
 
-const form = /^gid:\/\/([^/]+)\/([A-Za-z:]+)\/(\d{1,15})$/
+const form = /^gid:\/\/([^/]+)\/([A-Za-z:]+)\/(\d{1,16})$/
+
+/** `undefined`: none, or one with a number beyond those that JavaScript tells apart. */
+function partsOf(text: unknown): { readonly service: string; readonly model: string; readonly id: number } | undefined {
+  const [, service, model, digits] = (typeof text === 'string' && form.exec(text)) || []
+  const id = Number(digits)
+  return Number.isSafeInteger(id) ? { service: service!, model: model!, id } : undefined
+}
 
 /** Global IDs of one service. */
 export class GlobalIds {
@@ -69,29 +76,28 @@ export class GlobalIds {
 
   /** The number, of one of the scalar's models. @throws GraphQLError that says what is wrong, for the place of the value */
   numberIn(text: unknown, scalar: IdScalar): number {
-    const match = typeof text === 'string' ? form.exec(text) : null
-    if (match === null) throw new GraphQLError(`${JSON.stringify(text)} is not a valid Global ID`)
-    const [, service, model, id] = match
-    if (service !== this.#serviceName) {
+    const parts = partsOf(text)
+    if (parts === undefined) throw new GraphQLError(`${JSON.stringify(text)} is not a valid Global ID`)
+    if (parts.service !== this.#serviceName) {
       throw new GraphQLError(`${JSON.stringify(text)} is not a ${this.#shownName} Global ID`)
     }
     const { of, models } = idScalars[scalar]
-    if (!(models as readonly string[]).includes(model!)) {
+    if (!(models as readonly string[]).includes(parts.model)) {
       throw new GraphQLError(`${JSON.stringify(text)} does not represent an instance of ${of}`)
     }
-    return Number(id)
+    return parts.id
   }
 
   /** The number in an argument of the type `ID` that means a Global ID. @throws GraphQLError for its field */
   numberInArgument(text: string, ...models: readonly Model[]): number {
-    const match = form.exec(text)
-    if (match === null || match[1] !== this.#serviceName) {
+    const parts = partsOf(text)
+    if (parts?.service !== this.#serviceName) {
       throw new GraphQLError(`${text} is not a valid ${this.#shownName} ID.`)
     }
-    if (!(models as readonly string[]).includes(match[2]!)) {
+    if (!(models as readonly string[]).includes(parts.model)) {
       throw new GraphQLError(`${text} is not a valid ID for ${models.join(' or ')}.`)
     }
-    return Number(match[3])
+    return parts.id
   }
 
   get #shownName(): string {

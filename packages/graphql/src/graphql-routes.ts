@@ -10,6 +10,7 @@ import { GraphqlRefusal } from './graphql-refusal.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
 import { MOST_ITEMS } from './item-budget.ts'
 import { createSchema } from './schema.ts'
+import { MOST_TEXT } from './text-budget.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
 export interface GraphqlOptions {
@@ -20,6 +21,8 @@ export interface GraphqlOptions {
   readonly mostBlobData?: number
   /** Of all lists of one request together; default 30,000. */
   readonly mostItems?: number
+  /** Bytes of the descriptions of issues and merge requests that one request is given; default 20 MB. */
+  readonly mostText?: number
 }
 
 /** A route, and whose call each of its requests is. */
@@ -43,6 +46,7 @@ export function graphqlRoutes({
   timeoutMs = TIMEOUT_MS,
   mostBlobData = MOST_BLOB_DATA,
   mostItems = MOST_ITEMS,
+  mostText = MOST_TEXT,
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
   const whole = new Engine(schema)
@@ -71,7 +75,8 @@ export function graphqlRoutes({
           const ofBody = await callerInBody(core, request)
           const asked = graphqlRequestOf(request)
           const engine = engineFor(asked.removesDeprecated)
-          return answer({ core, engine, timeoutMs, mostBlobData, mostItems, request, caller: ofBody ?? caller, asked })
+          const limits = { timeoutMs, mostBlobData, mostItems, mostText }
+          return answer({ core, engine, ...limits, request, caller: ofBody ?? caller, asked })
         },
       }
     },

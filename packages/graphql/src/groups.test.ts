@@ -2,11 +2,9 @@ import { accessLevels, type Group, type User, updateProject } from '@penstock/co
 import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 let server: GraphqlServer
 let world: World
-let statements: (work: () => Promise<unknown>) => Promise<number>
 let root: User
 let olga: User
 let alice: User
@@ -14,10 +12,8 @@ let acme: Group
 let tools: Group
 
 beforeEach(async () => {
-  const counted = await countedWorld()
-  world = counted.world
-  statements = counted.statements
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  world = server.world
   root = await world.user('root', { isAdministrator: true })
   olga = await world.user('olga')
   alice = await world.user('alice')
@@ -315,7 +311,7 @@ test('lists below groups cost statements by the lists in the document, not by th
     projects { count nodes { fullPath } } groupMembers(first: 5) { nodes { user { username } } } } } }`
   const asked = () => server.ask(query, { as: alice })
   await asked()
-  const few = await statements(asked)
+  const few = await server.world.statements(asked)
   for (let n = 0; n < 15; n += 1) {
     const group = await world.group(`group${n}`, { parent: acme })
     await world.project('app', group)
@@ -324,5 +320,5 @@ test('lists below groups cost statements by the lists in the document, not by th
   const { body } = await asked()
   expect(body.errors).toBeUndefined()
   expect(body.data.groups.nodes).toHaveLength(17)
-  expect(await statements(asked)).toBeLessThanOrEqual(few + 1)
+  expect(await server.world.statements(asked)).toBeLessThanOrEqual(few + 1)
 })

@@ -8,18 +8,16 @@ import {
   listProjectsOfEachGroup,
   mayLeaveEach,
   type Permission,
-  perform,
   permissionTable,
   showGroup,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { orNull } from './failure.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
-import { ask } from './request-context.ts'
+import { ask, read } from './request-context.ts'
 import type { NamespaceSource } from './sources.ts'
 import { webAddressOf } from './web-address.ts'
 
@@ -190,7 +188,7 @@ export function addGroups(kit: Kit): void {
     group: t.field({
       type: 'Group',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, { core, actor }) => orNull(perform(core, actor, showGroup, { group: fullPath })),
+      resolve: (_root, { fullPath }, context) => read(context, showGroup, { group: fullPath }),
     }),
     groups: connectionField(kit, t, 'Group', {
       args: {
@@ -205,21 +203,19 @@ export function addGroups(kit: Kit): void {
         active: t.arg.boolean({ description: 'No group is archived or to be removed' }),
         visibilityLevel: t.arg({ type: visibility }),
       },
-      list: (_root, { ids, parentPath, ownedOnly, active, visibilityLevel, sort, ...args }, { core, actor }) =>
-        orNull(
-          perform(core, actor, browseGroups, {
-            ids: idsIn(ids),
-            search: args.search ?? undefined,
-            owned: ownedOnly ?? undefined,
-            topLevelOnly: args.topLevelOnly ?? undefined,
-            allAvailable: args.allAvailable ?? undefined,
-            parentPath: parentPath == null ? undefined : String(parentPath),
-            includeSubgroups: args.includeSubgroups ?? undefined,
-            archived: active === false ? true : undefined,
-            visibility: visibilityLevel ?? undefined,
-            ...groupOrderIn(sort ?? 'name_asc'),
-          }),
-        ),
+      list: (_root, { ids, parentPath, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
+        read(context, browseGroups, {
+          ids: idsIn(ids),
+          search: args.search ?? undefined,
+          owned: ownedOnly ?? undefined,
+          topLevelOnly: args.topLevelOnly ?? undefined,
+          allAvailable: args.allAvailable ?? undefined,
+          parentPath: parentPath == null ? undefined : String(parentPath),
+          includeSubgroups: args.includeSubgroups ?? undefined,
+          archived: active === false ? true : undefined,
+          visibility: visibilityLevel ?? undefined,
+          ...groupOrderIn(sort ?? 'name_asc'),
+        }),
     }),
   }))
 }

@@ -13,36 +13,130 @@ afterAll(() => server.close())
 
 const times = (count: number, of: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => of(index)).join(' ')
-const letters = 'abcdefghijklmnopqrstuvwxyz'
+
+const refused = (message: RegExp) => ({
+  errors: expect.arrayContaining([expect.objectContaining({ message: expect.stringMatching(message) })]),
+})
+const tooDeep = refused(/^Syntax Error: nested deeper than 200$/)
+const tooOften = (what: string) => refused(new RegExp(`^'${what}' is selected too often in one place$`))
+/** What is measured too long is not measured to its end. */
+const unmeasured = refused(/^Query has complexity of \d00000, which exceeds max complexity of 2\d0$/)
+
+interface Hostile {
+  readonly name: string
+  readonly query: string
+  /** By which it can be seen what has stopped it, if anything had to. */
+  readonly told: object
+}
+
+/** @param name with the count where it has a `#` */
+const many = (count: number, name: string, query: (count: number) => string, told: object): Hostile => ({
+  ...{ name: name.replace('#', count.toLocaleString('en')), query: query(count), told },
+})
 
 /** Each as much as fits into 10,000 characters, or into a batch. */
-const documents: Readonly<Record<string, string>> = {
-  'selections that never end': '{a'.repeat(4_990),
-  'selections 3,300 deep': '{a'.repeat(3_300) + '}'.repeat(3_300),
-  'lists 4,900 deep': `{ echo(text: ${'['.repeat(4_900)}${']'.repeat(4_900)}) }`,
-  'objects 1,600 deep': `{ echo(text: ${'{a:'.repeat(1_600)}1${'}'.repeat(1_600)}) }`,
-  'a list of 4,900': `{ echo(text: [${'1 '.repeat(4_900)}]) }`,
-  'inline fragments 190 deep': `{ ${'...{'.repeat(190)}__typename${'}'.repeat(190)} }`,
-  'one field 4,990 times': `{ ${'a '.repeat(4_990)}}`,
-  'one field 900 times, which there is': `{ ${'__typename '.repeat(900)}}`,
-  'one inline fragment 1,600 times': `{ ${'...{a}'.repeat(1_600)}}`,
-  'fields that have to be compared with each other': `{ ${times(50, () => `x:__schema{${times(16, () => '__typename')}}`)} }`,
-  'the same through fragments': `{${times(180, (index) => `...F${index}`)}} ${times(180, (index) => `fragment F${index} on Query{x:__typename}`)}`,
-  'fragments that all use the later ones': `{...F0} ${times(48, (index) => `fragment F${index} on Query{${times(47 - index, (further) => `...F${index + further + 1}`)} a:__typename}`)}`,
-  'fragments that double what is asked': `{...a} ${times(26, (index) => {
-    const next = letters[index + 1]
-    const inside = next === undefined ? 'kind' : `x:ofType{...${next}} y:ofType{...${next}}`
-    return `fragment ${letters[index]} on ${index === 0 ? `Query{__type(name:"a"){...b}} fragment zz on __Type` : '__Type'}{${index === 0 ? 'kind' : inside}}`
-  })}`.replace('{...a}', '{...a}'),
-  'a fragment that uses itself': '{...A} fragment A on Query{...B} fragment B on Query{...A}',
-  '330 aliases of one large fragment': `{ ${times(270, (index) => `a${index.toString(36)}:__schema{...F}`)} } fragment F on __Schema{ ${times(20, () => `...{__typename ${'...{__typename '.repeat(9)}${'}'.repeat(9)}}`)} }`,
-  '300 directives': `{ a:__typename ${'@skip(if:true) '.repeat(600)}}`,
-  '1,000 operations': times(1_000, (index) => `{a${index}}`).slice(0, 9_990),
-  '700 variables': `query(${times(700, (index) => `$v${index}:Int`)}) { __typename }`,
-  'a field of 9,000 letters': `{ ${'a'.repeat(9_000)} }`,
-  '400 fields that are nearly one': `{ ${times(400, (index) => `currentUse${index.toString(36)}`)} }`,
-  'lists of lists in the schema': `{__schema{types{possibleTypes{fields{type{name}}}interfaces{possibleTypes{fields{name}}}}}}`,
-}
+const documents: readonly Hostile[] = [
+  many(4_990, '# selections that never end', (count) => '{a'.repeat(count), tooDeep),
+  many(3_300, 'selections # deep', (count) => '{a'.repeat(count) + '}'.repeat(count), tooDeep),
+  many(4_900, 'lists # deep', (count) => `{ echo(text: ${'['.repeat(count)}${']'.repeat(count)}) }`, tooDeep),
+  many(1_600, 'objects # deep', (count) => `{ echo(text: ${'{a:'.repeat(count)}1${'}'.repeat(count)}) }`, tooDeep),
+  many(
+    4_900,
+    'a list of #',
+    (count) => `{ echo(text: [${'1 '.repeat(count)}]) }`,
+    refused(/^Argument 'text' on Field 'echo' has an invalid value \(\[1, 1/),
+  ),
+  many(190, 'inline fragments # deep', (count) => `{ ${'...{'.repeat(count)}__typename${'}'.repeat(count)} }`, {
+    data: { __typename: 'Query' },
+  }),
+  many(4_990, 'one field # times', (count) => `{ ${'a '.repeat(count)}}`, tooOften('a')),
+  many(
+    900,
+    'one field # times, which there is',
+    (count) => `{ ${'__typename '.repeat(count)}}`,
+    tooOften('__typename'),
+  ),
+  many(1_600, 'one inline fragment # times', (count) => `{ ${'...{a}'.repeat(count)}}`, tooOften('\\.\\.\\.')),
+  many(
+    50,
+    '# selections that have to be compared with each other',
+    (count) => `{ ${times(count, () => `x:__schema{${times(16, () => '__typename')}}`)} }`,
+    // The library counts its comparisons.
+    refused(/^Validation aborted\.$/),
+  ),
+  many(
+    180,
+    '# fragments that have to be compared with each other',
+    (count) =>
+      `{${times(count, (index) => `...F${index}`)}} ${times(count, (index) => `fragment F${index} on Query{x:__typename}`)}`,
+    { data: { x: 'Query' } },
+  ),
+  many(
+    48,
+    '# fragments that all use the later ones',
+    (count) => {
+      const laterOnes = (index: number) => times(count - 1 - index, (further) => `...F${index + further + 1}`)
+      return `{...F0} ${times(count, (index) => `fragment F${index} on Query{${laterOnes(index)} a:__typename}`)}`
+    },
+    { data: { a: 'Query' } },
+  ),
+  many(
+    26,
+    '# fragments of which each doubles what is asked',
+    (count) => {
+      const twice = (next: string) => `x:ofType{...${next}} y:ofType{...${next}}`
+      const inside = (index: number) => (index === count - 1 ? 'kind' : twice(`F${index + 1}`))
+      return `{__type(name:"Query"){...F0}} ${times(count, (index) => `fragment F${index} on __Type{${inside(index)}}`)}`
+    },
+    unmeasured,
+  ),
+  many(
+    2,
+    '# fragments that use each other',
+    () => '{...A} fragment A on Query{...B} fragment B on Query{...A}',
+    refused(/^Cannot spread fragment "A" within itself via "B"\.$/),
+  ),
+  many(
+    270,
+    '# aliases of one large fragment',
+    (count) => {
+      const inner = times(20, () => `...{__typename ${'...{__typename '.repeat(9)}${'}'.repeat(9)}}`)
+      return `{ ${times(count, (index) => `a${index.toString(36)}:__schema{...F}`)} } fragment F on __Schema{ ${inner} }`
+    },
+    unmeasured,
+  ),
+  many(
+    600,
+    '# directives',
+    (count) => `{ a:__typename ${'@skip(if:true) '.repeat(count)}}`,
+    refused(/^The directive "@skip" can only be used once at this location\.$/),
+  ),
+  many(
+    1_000,
+    '# operations',
+    (count) => times(count, (index) => `{a${index}}`),
+    refused(/^An operation name is required$/),
+  ),
+  many(
+    700,
+    '# variables',
+    (count) => `query(${times(count, (index) => `$v${index}:Int`)}) { __typename }`,
+    refused(/^Variable "\$v0" is never used\.$/),
+  ),
+  many(9_000, 'a field of # letters', (count) => `{ ${'a'.repeat(count)} }`, refused(/^Field 'a+' doesn't exist/)),
+  many(
+    400,
+    '# fields that are nearly one',
+    (count) => `{ ${times(count, (index) => `currentUse${index.toString(36)}`)} }`,
+    refused(/^Field 'currentUse0' doesn't exist on type 'Query' \(Did you mean `currentUser`\?\)$/),
+  ),
+  many(
+    3,
+    'lists of the schema in each other, # deep',
+    () => '{__schema{types{possibleTypes{fields{type{name}}}interfaces{possibleTypes{fields{name}}}}}}',
+    refused(/^Maximum introspection depth exceeded$/),
+  ),
+]
 
 async function measured(body: unknown) {
   const before = process.cpuUsage()
@@ -55,31 +149,46 @@ async function measured(body: unknown) {
   return { ...answer, cpuMs: (user + system) / 1_000 }
 }
 
-test.each(Object.entries(documents))('%s: answered, in less than a second of work', async (_, query) => {
+const BATCH = 5
+
+const named = documents.map((each) => [each.name, each] as const)
+
+test.each(named)('%s: answered, in less than a second of work', async (_, { query, told }) => {
   expect(query.length).toBeLessThanOrEqual(10_000)
   const { status, body, cpuMs } = await measured({ query })
   expect(status).toBe(200)
-  expect(body.data ?? body.errors).toBeDefined()
+  expect(body).toEqual(told)
   expect(cpuMs).toBeLessThan(1_000)
 })
 
-test.each(Object.entries(documents))('a batch of five of it, each a little other: %s', async (_, query) => {
-  const { status, cpuMs } = await measured(
-    times(5, () => '_')
-      .split(' ')
-      .map((_, index) => ({ query: query.slice(0, 9_990) + ' '.repeat(index) })),
-  )
+test.each(named)(`a batch of ${BATCH} of it, each a little other: %s`, async (_, { query, told }) => {
+  const batch = Array.from({ length: BATCH }, (_, index) => ({ query: query + ' '.repeat(index) }))
+  const { status, body, cpuMs } = await measured(batch)
   expect(status).toBe(200)
+  expect(body).toEqual(batch.map(() => told))
   expect(cpuMs).toBeLessThan(2_500)
 })
 
-test.each<[string, unknown]>([
-  ['empty elements', Array(49_000).fill({})],
-  ['elements that say nothing', Array(12_000).fill({ query: '{x}' })],
-  ['elements of one field', Array(250).fill({ query: '{ __typename }' })],
-  ['large variables', { query: 'query($t: [String!]) { __typename }', variables: { t: Array(49_000).fill('x') } }],
-])('%s', async (_, sent) => {
-  const { status, cpuMs } = await measured(sent)
+/** Each element fails, as all together ask for too much. */
+const tooCostly = (count: number) =>
+  Array(count).fill(refused(new RegExp(`^Query has complexity of ${count}, which exceeds max complexity of 200$`)))
+
+test.each<[count: number, name: string, sent: (count: number) => unknown, told: unknown]>([
+  [49_000, 'empty elements', (count) => Array(count).fill({}), tooCostly(49_000)],
+  [12_000, 'elements that say nothing', (count) => Array(count).fill({ query: '{x}' }), tooCostly(12_000)],
+  [250, 'elements of one field', (count) => Array(count).fill({ query: '{ __typename }' }), tooCostly(250)],
+  [
+    49_000,
+    'values of a variable',
+    (count) => ({
+      query: 'query($names: [String!]) { users(usernames: $names) { nodes { id } } }',
+      variables: { names: Array(count).fill('x') },
+    }),
+    { data: { users: null }, ...refused(/^Usernames is invalid$/) },
+  ],
+])('%i %s', async (count, _, sent, told) => {
+  const { status, body, cpuMs } = await measured(sent(count))
   expect(status).toBe(200)
+  expect(body).toEqual(told)
   expect(cpuMs).toBeLessThan(1_000)
 })

@@ -1,4 +1,6 @@
 export { type ExplorerOptions, explorerRoutes } from './explorer.ts'
 export { type GraphqlOptions, type GraphqlRoute, graphqlRoutes } from './graphql-routes.ts'
+export { Loaders } from './loaders.ts'
 export { printedSchema } from './printed-schema.ts'
+export type { RequestContext } from './request-context.ts'
 export { createSchema } from './schema.ts'

@@ -44,8 +44,9 @@ const define = (builder: Builder) => ({
     }),
 })
 
-/** The number in its project of an `iid`; what is no number is that of none. */
-export const iidIn = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0)
+/** The number in its project of an `iid`, which another forge may have given; what is no such number is that of nothing. */
+export const iidIn = (text: string): number =>
+  /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : 0
 
 /** What was given, without what was not: an explicit null says nothing to a list. */
 export const given = <Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } =>

@@ -4,18 +4,16 @@ import {
   listAllIssues,
   listIssuesOfEachGroup,
   listIssuesOfEachProject,
-  perform,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
 import { GraphQLError } from 'graphql'
 import { Connection } from './connection.ts'
 import { orderIn } from './enums.ts'
-import { orNull } from './failure.ts'
 import type { GlobalIds } from './global-id.ts'
 import { given, iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask } from './request-context.ts'
+import { ask, read } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 /** Which issues a list holds, and in which order. @see spec/graphql-contract.md 5.8 */
@@ -58,7 +56,7 @@ export function addIssueLists(kit: Kit): void {
       args: { ...filters(t), ...ordered(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
         const listed = await ask(context, listIssuesOfEachProject, project, listInput(globalIds, args))
-        return listed && (await new Connection(listed, { first: 1 }).page()).items[0]
+        return listed && (await new Connection(listed, { first: 1 }, context.loaders).page()).items[0]
       },
     }),
     issueStatusCounts: t.field({
@@ -88,10 +86,10 @@ export function addIssueLists(kit: Kit): void {
     issues: connectionField(kit, t, 'Issue', {
       description: 'Experimental. At least one filter is required. Null for anonymous callers',
       args: { ...filters(t as never), ...ordered(t as never), ...places(t as never) },
-      list: (_root, args, { core, actor }) => {
+      list: (_root, args, context) => {
         const input = listInput(globalIds, args)
         requireFilter(input)
-        return orNull(perform(core, actor, listAllIssues, input))
+        return read(context, listAllIssues, input)
       },
     }),
   }))

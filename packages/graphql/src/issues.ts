@@ -1,4 +1,5 @@
 import {
+  descriptionsOfEachIssue,
   emptyListing,
   findEachIssue,
   type Issue,
@@ -9,9 +10,9 @@ import {
   type MergeRequest,
   notFound,
   permissionsOfEachIssue,
-  taskCompletionOf,
   type User,
 } from '@penstock/core'
+import { descriptionOf, tasksOf } from './descriptions.ts'
 import { issuableTypes } from './issuable-types.ts'
 import { addIssueLists } from './issue-lists.ts'
 import { addIssueMutations } from './issue-mutations.ts'
@@ -51,7 +52,10 @@ export function addIssues(kit: Kit): void {
       iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
       name: t.string({ resolve: ({ title }) => title }),
       title: t.exposeString('title', { nullable: false }),
-      description: t.exposeString('description'),
+      description: t.string({
+        resolve: async (source, _args, context, info) =>
+          (await descriptionOf(descriptionsOfEachIssue, source, context, info))?.description,
+      }),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       type: t.field({ type, resolve: () => 'issue' as const }),
       reference: t.string({
@@ -74,7 +78,7 @@ export function addIssues(kit: Kit): void {
       taskCompletionStatus: t.field({
         type: taskCompletionStatus,
         nullable: false,
-        resolve: (source) => taskCompletionOf(source),
+        resolve: (source, _args, context, info) => tasksOf(descriptionsOfEachIssue, source, context, info),
       }),
       author: t.field({
         type: 'UserCore',

@@ -5,15 +5,12 @@ import {
   listAllJobs,
   listJobsOfEachPipeline,
   listJobsOfEachProject,
-  perform,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
-import { orNull } from './failure.ts'
-import { given } from './issuable-types.ts'
+import { given, iidIn } from './issuable-types.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
-import { iidIn } from './pipeline-lists.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { ask, type RequestContext, read } from './request-context.ts'
 
 /** Where jobs are found. @see spec/graphql-contract.md 5.5 */
 export function addJobLists(kit: Kit): void {
@@ -79,8 +76,7 @@ export function addJobLists(kit: Kit): void {
     connectionField(kit, t, 'CiJobInterface', {
       description: 'All jobs of the instance; null for non-administrators',
       args: { statuses: t.arg({ type: [enums.jobStatus] }), runnerTypes: t.arg({ type: [enums.runnerType] }) },
-      list: (_root, { statuses, runnerTypes }, { core, actor }) =>
-        orNull(perform(core, actor, listAllJobs, given({ statuses, runnerTypes }))),
+      list: (_root, { statuses, runnerTypes }, context) => read(context, listAllJobs, given({ statuses, runnerTypes })),
     }),
   )
 }

@@ -1,7 +1,7 @@
-import type { BatchQuery, Core, InputSchema, Listed } from '@penstock/core'
+import type { BatchQuery, CoreSettings, InputSchema, Listed } from '@penstock/core'
 import type { FieldRef, InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { GraphQLError } from 'graphql'
-import { Connection } from './connection.ts'
+import { Connection, MOST_COUNTED, type PageInfo } from './connection.ts'
 import { businessFailure, notAvailable } from './failure.ts'
 import type { GlobalIds } from './global-id.ts'
 import { ask, type RequestContext } from './request-context.ts'
@@ -18,13 +18,11 @@ export type Counted = 'exact' | 'limited' | 'uncounted'
 export interface Kit {
   readonly builder: Builder
   readonly globalIds: GlobalIds
-  readonly settings: Core['settings']
+  readonly settings: Pick<CoreSettings, 'serviceName' | 'externalUrl'>
   readonly connections: Connections
 }
 
 const COUNTED = 1_000
-/** Exact counts end somewhere too. */
-const MOST_COUNTED = 100_000
 
 /**
  * The types `<Node>Connection` and `<Node>Edge`, each made when it is first asked for.
@@ -35,11 +33,12 @@ export class Connections {
   readonly #builder: Builder
   readonly #countedOf: Readonly<Record<string, Counted>>
   readonly #refs = new Map<NodeName, unknown>()
+  readonly #pageInfo
 
   constructor(builder: Builder, countedOf: Readonly<Record<string, Counted>>) {
     this.#builder = builder
     this.#countedOf = countedOf
-    builder.objectType(builder.objectRef<PageInfoSource>('PageInfo'), {
+    this.#pageInfo = builder.objectRef<PageInfo>('PageInfo').implement({
       fields: (t) => ({
         hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
         hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false }),
@@ -91,23 +90,22 @@ export class Connections {
           resolve: async (connection) => (await connection.page()).items as never,
         }),
         pageInfo: t.field({
-          type: 'PageInfo' as never,
+          type: this.#pageInfo,
           nullable: false,
-          resolve: (connection) => connection.pageInfo() as never,
+          resolve: (connection) => connection.pageInfo(),
         }),
       }),
     }) as ConnectionRef<Name>
   }
 }
 
-type PageInfoSource = Awaited<ReturnType<Connection<unknown>['pageInfo']>>
-
-function countLimit(limit: number | null | undefined, counted: Counted): number {
-  if (limit == null) return MOST_COUNTED
-  if (limit < 1 || (counted === 'limited' && limit > COUNTED)) {
-    throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${COUNTED}` : 'limit must be above 0')
+function countLimit(limit: number | null | undefined, counted: 'exact' | 'limited'): number {
+  const most = counted === 'limited' ? COUNTED : MOST_COUNTED
+  if (limit == null) return most
+  if (limit < 1 || (counted === 'limited' && limit > most)) {
+    throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${most}` : 'limit must be above 0')
   }
-  return Math.min(limit, MOST_COUNTED)
+  return Math.min(limit, most)
 }
 
 /** Which page of a list. */
@@ -150,7 +148,7 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
     args: { ...pagingArguments(t), ...args } as never,
     resolve: async (parent: Parent, given: never, context: RequestContext) => {
       const listed = await list(parent, given, context)
-      return (listed == null ? null : new Connection(listed, given, maxPageSize)) as never
+      return (listed == null ? null : new Connection(listed, given, context.loaders, maxPageSize)) as never
     },
   } as never)
 }
@@ -212,8 +210,7 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
         if (!context.mayWrite) throw notAvailable()
         try {
           const result = await run(values as never, context)
-          // What an earlier change of the operation has loaded need not be so any more.
-          context.loaders.clear()
+          context.loaders.forget()
           return { errors: [], ...result, clientMutationId } as never
         } catch (error) {
           if (error instanceof GraphQLError) throw error

@@ -150,3 +150,39 @@ test('searched in no field at all, nothing is found', async () => {
   const { status, body } = await server.ask(labels('searchTerm: "bug", searchIn: []', 'count nodes { title }'))
   expect([status, body]).toEqual([200, { data: { project: { labels: { count: 0, nodes: [] } } } }])
 })
+
+test('an answer has its keys in the order of the document, whether they are known at once or after a look-up', async () => {
+  const { body } = await server.ask(`
+    query { __typename ...First project(fullPath: "root/app") { labels(first: 2) { pageInfo { hasNextPage } ...Rest } path }
+      last: queryComplexity { limit } }
+    fragment First on Query {
+      project(fullPath: "root/app") { path label(title: "docs") { title id } id webUrl none: label(title: "-") { id } }
+      missing: project(fullPath: "-") { id } queryComplexity { limit }
+    }
+    fragment Rest on LabelConnection { nodes { title id __typename color } count }`)
+  expect(body.errors).toBeUndefined()
+  // Text, for the order of keys is no matter of equality.
+  expect(JSON.stringify(body.data)).toBe(
+    JSON.stringify({
+      __typename: 'Query',
+      project: {
+        path: 'app',
+        label: { title: 'docs', id: 'gid://svc/ProjectLabel/2' },
+        id: 'gid://svc/Project/1',
+        webUrl: 'https://svc.example.test/root/app',
+        none: null,
+        labels: {
+          pageInfo: { hasNextPage: true },
+          nodes: [
+            { title: 'bug', id: 'gid://svc/ProjectLabel/1', __typename: 'Label', color: '#123456' },
+            { title: 'docs', id: 'gid://svc/ProjectLabel/2', __typename: 'Label', color: '#123456' },
+          ],
+          count: 3,
+        },
+      },
+      missing: null,
+      queryComplexity: { limit: 200 },
+      last: { limit: 200 },
+    }),
+  )
+})

@@ -1,9 +1,6 @@
 import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
-import { Connection } from './connection.ts'
+import { Connection, MOST_COUNTED } from './connection.ts'
 import { ask, type RequestContext } from './request-context.ts'
-
-/** Numbers end somewhere. */
-const MOST_COUNTED = 100_000
 
 /** How long a list is, counted with those of the other parents; `undefined` for whom the caller may not read it of. */
 export async function countOf<Input extends InputSchema, Parent, Item>(
@@ -13,5 +10,5 @@ export async function countOf<Input extends InputSchema, Parent, Item>(
   input: object = {},
 ): Promise<number | undefined> {
   const listed = await ask(context, query, parent, input)
-  return listed && new Connection(listed, {}).count(MOST_COUNTED)
+  return listed && new Connection(listed, {}, context.loaders).count(MOST_COUNTED)
 }

@@ -2,11 +2,9 @@ import { accessLevels, type Group, groupMembers, insertUser, type Project, type 
 import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 let server: GraphqlServer
 let world: World
-let statements: (work: () => Promise<unknown>) => Promise<number>
 let olga: User
 let alice: User
 let bob: User
@@ -15,10 +13,8 @@ let tools: Group
 let app: Project
 
 beforeEach(async () => {
-  const counted = await countedWorld()
-  world = counted.world
-  statements = counted.statements
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  world = server.world
   olga = await world.user('olga')
   alice = await world.user('alice')
   bob = await world.user('bob')
@@ -262,7 +258,7 @@ test('members of many projects cost statements by the lists in the document', as
     user { username } createdBy { username } ... on ProjectMember { project { fullPath } userPermissions { canLeave } } } } } } } }`
   const asked = () => server.ask(query, { as: olga })
   await asked()
-  const few = await statements(asked)
+  const few = await server.world.statements(asked)
   for (let n = 0; n < 10; n += 1) {
     const project = await world.project(`project${n}`, acme)
     await world.member(project, bob, accessLevels.developer)
@@ -271,5 +267,5 @@ test('members of many projects cost statements by the lists in the document', as
   const { body } = await asked()
   expect(body.errors).toBeUndefined()
   expect(body.data.group.projects.nodes).toHaveLength(11)
-  expect(await statements(asked)).toBeLessThanOrEqual(few)
+  expect(await server.world.statements(asked)).toBeLessThanOrEqual(few)
 })

@@ -12,20 +12,16 @@ import {
 } from '@penstock/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Answer, GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 let server: GraphqlServer
-let statements: Awaited<ReturnType<typeof countedWorld>>['statements']
 let root: User
 let alice: User
 let bob: User
 let app: Project
 
 beforeEach(async () => {
-  const counted = await countedWorld()
-  statements = counted.statements
-  const { world } = counted
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  const { world } = server
   root = await world.user('root', { isAdministrator: true })
   alice = await world.user('alice')
   bob = await world.user('bob')
@@ -267,7 +263,7 @@ test('the statements are as many for twelve as for two', async () => {
       project { name } userPermissions { updateMergeRequest } commitCount diffStatsSummary { fileCount } targetBranchExists
       labels { count nodes { title } } assignees { nodes { username mergeRequestInteraction { canUpdate } } }
       headPipeline { status } milestone { title } } } } }`
-    const count = await statements(async () => {
+    const count = await server.world.statements(async () => {
       answer = await server.ask(document, { as: alice })
     })
     expect(answer!.body.errors).toBeUndefined()

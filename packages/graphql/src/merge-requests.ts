@@ -1,4 +1,5 @@
 import {
+  descriptionsOfEachMergeRequest,
   diffStatsOfRanges,
   findEachMergeRequest,
   findEachProject,
@@ -10,9 +11,9 @@ import {
   permissionsOfEachMergeRequest,
   rangesOfMergeRequests,
   targetBranchesOfMergeRequests,
-  taskCompletionOf,
 } from '@penstock/core'
 import { html } from '@penstock/http'
+import { descriptionOf, tasksOf } from './descriptions.ts'
 import { issuableTypes } from './issuable-types.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
 import { listed } from './listed.ts'
@@ -81,8 +82,16 @@ export function addMergeRequests(kit: Kit): void {
       name: t.string({ resolve: ({ title }) => title }),
       title: t.exposeString('title', { nullable: false }),
       titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
-      description: t.exposeString('description'),
-      descriptionHtml: t.string({ resolve: ({ description = '' }) => html`${description}`.text }),
+      description: t.string({
+        resolve: async (source, _args, context, info) =>
+          (await descriptionOf(descriptionsOfEachMergeRequest, source, context, info))?.description,
+      }),
+      descriptionHtml: t.string({
+        resolve: async (source, _args, context, info) => {
+          const described = await descriptionOf(descriptionsOfEachMergeRequest, source, context, info)
+          return described && html`${described.description ?? ''}`.text
+        },
+      }),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       draft: t.exposeBoolean('isDraft', { nullable: false }),
       reference: t.string({
@@ -112,7 +121,7 @@ export function addMergeRequests(kit: Kit): void {
       taskCompletionStatus: t.field({
         type: taskCompletionStatus,
         nullable: false,
-        resolve: (source) => taskCompletionOf(source),
+        resolve: (source, _args, context, info) => tasksOf(descriptionsOfEachMergeRequest, source, context, info),
       }),
       mergeStatus: t.string({
         deprecationReason: 'Use mergeStatusEnum.',

@@ -8,22 +8,18 @@ import {
   type User,
   updateIssue,
 } from '@penstock/core'
-import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countingStatements, type StatementCount } from './statement-count.case.ts'
 
 let server: GraphqlServer
-let statements: StatementCount
 let alice: User
 let acme: Group
 let web: Group
 let app: Project
 
 beforeEach(async () => {
-  const world = await World.open()
-  statements = countingStatements(world)
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  const { world } = server
   alice = await world.user('alice')
   acme = await world.group('acme')
   web = await world.group('web', { parent: acme })
@@ -189,10 +185,7 @@ test('the number of statements depends on what is asked, and not on how much the
   }
   const cost = async () => {
     await ask(query)
-    const before = statements.count
-    const { errors } = await ask(query)
-    expect(errors).toBeUndefined()
-    return statements.count - before
+    return server.world.statements(async () => expect((await ask(query)).errors).toBeUndefined())
   }
   await fill(1)
   const few = await cost()

@@ -6,15 +6,13 @@ import {
   listMilestonesOfEach,
   type Milestone,
   parentsOfMilestones,
-  perform,
   type Subject,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
 import { oldNames, orderIn, timeSorts } from './enums.ts'
-import { orNull } from './failure.ts'
 import { given } from './issuable-types.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { ask, type RequestContext, read } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -87,7 +85,7 @@ export function addMilestones(kit: Kit): void {
     t.field({
       type: 'Milestone',
       args: { id: t.arg({ type: 'MilestoneID', required: true }) },
-      resolve: (_root, { id }, { core, actor }) => orNull(perform(core, actor, getMilestoneById, { milestoneId: id })),
+      resolve: (_root, { id }, context) => read(context, getMilestoneById, { milestoneId: id }),
     }),
   )
 }

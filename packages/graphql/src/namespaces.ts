@@ -1,9 +1,8 @@
-import { findEachGroup, listProjectsOfEachGroup, listProjectsOfEachUser, perform, showNamespace } from '@penstock/core'
+import { findEachGroup, listProjectsOfEachGroup, listProjectsOfEachUser, showNamespace } from '@penstock/core'
 import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { orNull } from './failure.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask } from './request-context.ts'
+import { ask, read } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 import type { NamespaceSource } from './sources.ts'
 import { shownName } from './user-name.ts'
@@ -112,8 +111,7 @@ export function addNamespaces(kit: Kit): void {
     t.field({
       type: 'Namespace',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, { core, actor }) =>
-        orNull(perform(core, actor, showNamespace, { path: String(fullPath) })),
+      resolve: (_root, { fullPath }, context) => read(context, showNamespace, { path: String(fullPath) }),
     }),
   )
 }

@@ -16,7 +16,9 @@ export function parseDocument(query: string): DocumentNode | GraphQLError {
   if (query.trim() === '') return new GraphQLError('Unexpected end of document', { source, positions: [] })
   try {
     requireShallow(source)
-    return withTextIids(parse(source))
+    const document = parse(source)
+    requireSoundTexts(document)
+    return withTextIids(document)
   } catch (error) {
     if (error instanceof GraphQLError) return error
     throw error
@@ -37,6 +39,15 @@ function requireShallow(source: Source): void {
   }
 }
 
+/** @throws GraphQLError */
+function requireSoundTexts(document: DocumentNode): void {
+  visit(document, {
+    StringValue(node) {
+      if (!isSound(node.value)) throw new GraphQLError('Text that cannot be stored', { nodes: node })
+    },
+  })
+}
+
 /** `pipeline(iid: 58)` is written for the platform, whose argument takes a number as well. @see spec/graphql-contract.md 3.3 */
 function withTextIids(document: DocumentNode): DocumentNode {
   return visit(document, {
@@ -51,9 +62,6 @@ function withTextIids(document: DocumentNode): DocumentNode {
           isNumber(argument) ? { ...argument, value: { ...argument.value, kind: Kind.STRING } } : argument,
         ),
       }
-    },
-    StringValue(node) {
-      if (!isSound(node.value)) throw new GraphQLError('Text that cannot be stored', { nodes: node })
     },
   })
 }

@@ -14,7 +14,7 @@ import {
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
 import { sharedEnums } from './enums.ts'
-import { given } from './issuable-types.ts'
+import { given, iidIn } from './issuable-types.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
 import { ask } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
@@ -150,6 +150,3 @@ interface PipelineArguments {
   readonly ids?: readonly (string | number)[] | null | undefined
   readonly refType?: 'HEADS' | 'TAGS' | null | undefined
 }
-
-/** The number of an iid, which may be as long as those of other forges; what is no number is that of nothing. */
-export const iidIn = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0)

@@ -3,7 +3,6 @@ import { accessLevels, createCommit } from '@penstock/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { putRecord } from './ci.case.ts'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countingStatements } from './statement-count.case.ts'
 
 let server: GraphqlServer
 let alice: User
@@ -343,12 +342,7 @@ test('what is asked of the database depends on the connections, and not on the r
   })
   for (const id of [31, 32]) await put(id, { ref: `r${id}` }, jobs(id))
   await ask()
-  const counted = countingStatements(server.world)
-  const statements = async () => {
-    const before = counted.count
-    await ask()
-    return counted.count - before
-  }
+  const statements = () => server.world.statements(ask)
   const few = await statements()
   for (let id = 33; id < 50; id++) await put(id, { ref: `r${id}` }, jobs(id))
   const { data } = (await ask()).body

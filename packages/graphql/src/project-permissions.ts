@@ -1,4 +1,4 @@
-import { type Permission, type Project, viewsOfProjects } from '@penstock/core'
+import { mayLeaveEach, type Permission, type Project } from '@penstock/core'
 import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
@@ -57,10 +57,7 @@ export function addProjectPermissions({ builder }: Kit): void {
       canLeave: t.boolean({
         nullable: false,
         description: 'A member of the project itself, in whose namespace it does not lie',
-        resolve: async (project, _args, context) => {
-          const view = await ask(context, viewsOfProjects, project)
-          return (view!.roles?.project ?? 0) > 0 && project.ownerId !== context.actor?.id
-        },
+        resolve: async (project, _args, context) => (await ask(context, mayLeaveEach, project))!,
       }),
     }),
   })

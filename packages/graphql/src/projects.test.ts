@@ -10,19 +10,16 @@ import {
 } from '@penstock/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 let server: GraphqlServer
-let statements: Awaited<ReturnType<typeof countedWorld>>['statements']
 let root: User
 let alice: User
 let acme: Group
 let app: Project
 
 beforeEach(async () => {
-  const { world, statements: counted } = await countedWorld()
-  statements = counted
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  const { world } = server
   root = await world.user('root', { isAdministrator: true })
   alice = await world.user('alice')
   acme = await world.group('acme', { visibility: 'public' })
@@ -235,6 +232,6 @@ test('as many statements for twenty projects as for two', async () => {
     expect(body.data.projects.nodes).toHaveLength(first)
   }
   await server.tokenOf(root)
-  const few = await statements(() => ask(2))
-  expect(await statements(() => ask(20))).toBe(few)
+  const few = await server.world.statements(() => ask(2))
+  expect(await server.world.statements(() => ask(20))).toBe(few)
 })

@@ -5,23 +5,18 @@ import {
   listMergeRequestsOfEachProject,
   locateProject,
   type Project,
-  perform,
   placesOfProjects,
   viewsOfProjects,
 } from '@penstock/core'
 import { html } from '@penstock/http'
 import { GraphQLError } from 'graphql'
 import { standingIn } from './access-levels.ts'
-import { Connection } from './connection.ts'
 import { sharedEnums } from './enums.ts'
-import { orNull } from './failure.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { connectionField, type Kit } from './kit.ts'
+import { countOf } from './listed-count.ts'
+import { ask, type RequestContext, read } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 import { webAddressOf } from './web-address.ts'
-
-/** Nobody reads a number that is longer. */
-const MOST_COUNTED = 1_000_000
 
 /** @see spec/graphql-contract.md 5.4 */
 export function addProjects(kit: Kit): void {
@@ -103,8 +98,7 @@ export function addProjects(kit: Kit): void {
     project: t.field({
       type: 'Project',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, { core, actor }) =>
-        orNull(perform(core, actor, locateProject, { project: fullPath })),
+      resolve: (_root, { fullPath }, context) => read(context, locateProject, { project: fullPath }),
     }),
     projects: connectionField(kit, t, 'Project', {
       args: {
@@ -123,7 +117,7 @@ export function addProjects(kit: Kit): void {
         withMergeRequestsEnabled: t.arg.boolean({ description: 'All have them' }),
         sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
       },
-      list: (_root, { ids, minAccessLevel, visibilityLevel, sort, ...args }, { core, actor }) => {
+      list: (_root, { ids, minAccessLevel, visibilityLevel, sort, ...args }, context) => {
         const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
         const input = {
           ...given,
@@ -133,7 +127,7 @@ export function addProjects(kit: Kit): void {
           visibility: visibilityLevel ?? undefined,
           ...orderOf(sort),
         }
-        return orNull(perform(core, actor, browseProjects, input))
+        return read(context, browseProjects, input)
       },
     }),
   }))
@@ -142,10 +136,8 @@ export function addProjects(kit: Kit): void {
 const nameWithNamespace = async (project: Project, _args: object, context: RequestContext): Promise<string> =>
   (await ask(context, viewsOfProjects, project))!.nameWithNamespace
 
-async function countOpenMergeRequests(project: Project, _args: object, context: RequestContext) {
-  const open = await listOf(listMergeRequestsOfEachProject)(project, { state: 'opened' }, context)
-  return open === undefined ? null : new Connection(open, { first: 0 }).count(MOST_COUNTED)
-}
+const countOpenMergeRequests = (project: Project, _args: object, context: RequestContext) =>
+  countOf(context, listMergeRequestsOfEachProject, project, { state: 'opened' })
 
 /** What is the same of every project, because the service has nothing of the kind, or nothing that could be set. */
 const constants = (t: FieldsOf<Project>) => {

@@ -1,20 +1,17 @@
 import { accessLevels, createCommit, createTag, type Project, type User, updateUser } from '@penstock/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 const LIMIT = 100
 
 let server: GraphqlServer
-let statements: Awaited<ReturnType<typeof countedWorld>>['statements']
 let root: User
 let app: Project
 let first: string
 
 beforeEach(async () => {
-  const { world, statements: counted } = await countedWorld()
-  statements = counted
-  server = await GraphqlServer.start({ mostBlobData: LIMIT }, world)
+  server = await GraphqlServer.start({ mostBlobData: LIMIT })
+  const { world } = server
   root = await world.user('root', { isAdministrator: true })
   app = await world.project('app', root, 'public')
   first = await commit('Begin\n\nWith a page.', [
@@ -348,6 +345,6 @@ test('as many statements for ten repositories as for two', async () => {
     ).toEqual(Array(first).fill(1))
   }
   await server.tokenOf(root)
-  const few = await statements(() => ask(2))
-  expect(await statements(() => ask(10))).toBe(few)
+  const few = await server.world.statements(() => ask(2))
+  expect(await server.world.statements(() => ask(10))).toBe(few)
 })

@@ -12,7 +12,7 @@ import {
 import { sharedEnums } from './enums.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
 import { addRepositoryBlobs } from './repository-blobs.ts'
-import { ask, batched, type RequestContext } from './request-context.ts'
+import { ask, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
 
 /** @see spec/graphql-contract.md 5.4 */
@@ -72,12 +72,14 @@ export function addRepository(kit: Kit): void {
 }
 
 /** `undefined` for whoever may not read it. */
-export const openRepository = (project: Project, context: RequestContext): Promise<RepositoryReader | undefined> =>
-  batched(
-    context,
+export const openRepository = (
+  project: Project,
+  { core, actor, loaders }: RequestContext,
+): Promise<RepositoryReader | undefined> =>
+  loaders.load(
     'repositories',
     project,
-    (projects) => performBatch(context.core, context.actor, openRepositories, projects, {}),
+    (projects) => performBatch(core, actor, openRepositories, projects, {}),
     ({ id }) => id,
   )
 

@@ -33,7 +33,7 @@ import type {} from './sources.ts'
 import { addStages } from './stages.ts'
 import { addUsers } from './users.ts'
 
-/** In this order they stand nowhere; the printed schema is sorted. */
+/** Their order does not matter: the printed schema is sorted. */
 const areas: readonly ((kit: Kit) => void)[] = [
   addInstance,
   addAccessLevels,
@@ -60,8 +60,8 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addMilestones,
 ]
 
-/** The schema of a service of that name. */
-export function createSchema(settings: CoreSettings): GraphQLSchema {
+/** The schema of a service of that name and address. */
+export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'externalUrl'>): GraphQLSchema {
   const globalIds = new GlobalIds(settings.serviceName)
   const builder = new SchemaBuilder<SchemaTypes>({})
   for (const scalar of scalarsOf(globalIds)) builder.addScalarType(scalar.name as 'Time', scalar)

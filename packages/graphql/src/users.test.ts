@@ -2,20 +2,16 @@ import { accessLevels, insertUser, type User, updateUser } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
-import { countedWorld } from './statement-count.case.ts'
 
 let server: GraphqlServer
 let world: World
-let statements: (work: () => Promise<unknown>) => Promise<number>
 let root: User
 let alice: User
 let bob: User
 
 beforeEach(async () => {
-  const counted = await countedWorld()
-  world = counted.world
-  statements = counted.statements
-  server = await GraphqlServer.start({}, world)
+  server = await GraphqlServer.start()
+  world = server.world
   root = await world.user('root', { isAdministrator: true })
   alice = await world.user('alice')
   bob = await world.user('bob')
@@ -263,7 +259,7 @@ describe('what a user is a member of', () => {
     const asked = () => server.ask(query, { as: root })
     await world.member(acme, alice, accessLevels.developer)
     await asked()
-    const few = await statements(asked)
+    const few = await server.world.statements(asked)
     for (let n = 0; n < 20; n += 1) {
       const user = await world.user(`user${n}`)
       const group = await world.group(`group${n}`)
@@ -273,6 +269,6 @@ describe('what a user is a member of', () => {
     const { body } = await asked()
     expect(body.data.users.nodes).toHaveLength(43)
     expect(body.errors).toBeUndefined()
-    expect(await statements(asked)).toBeLessThanOrEqual(few)
+    expect(await server.world.statements(asked)).toBeLessThanOrEqual(few)
   })
 })

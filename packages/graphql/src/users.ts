@@ -6,16 +6,14 @@ import {
   listGroupsOfEachUser,
   listMembershipsOfEach,
   listProjectsWithEachUser,
-  perform,
   profileOf,
   type User,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { orderIn, sharedEnums } from './enums.ts'
-import { orNull } from './failure.ts'
 import { connectionField, type Kit, listOf } from './kit.ts'
 import { countOf } from './listed-count.ts'
-import type { RequestContext } from './request-context.ts'
+import { type RequestContext, read } from './request-context.ts'
 import { userKindsIn } from './user-kinds.ts'
 import { shownName } from './user-name.ts'
 import { addUserStatus } from './user-status.ts'
@@ -149,19 +147,17 @@ function addUserQueries(kit: Kit): void {
     currentUser: t.field({
       type: 'CurrentUser',
       description: 'Signed-in caller, null when anonymous',
-      resolve: async (_root, _args, { core, actor }) => (await orNull(perform(core, actor, getCurrentUser, {})))?.user,
+      resolve: async (_root, _args, context) => (await read(context, getCurrentUser, {}))?.user,
     }),
     user: t.field({
       type: 'UserCore',
       description: 'By GID or by username, exactly one',
       args: { id: t.arg({ type: 'UserID' }), username: t.arg.string() },
-      resolve: async (_root, { id, username }, { core, actor }) => {
+      resolve: async (_root, { id, username }, context) => {
         if ((id == null) === (username == null)) throw new GraphQLError('Provide either a single username or id')
         const found =
-          id == null
-            ? perform(core, actor, findUserProfile, { username })
-            : perform(core, actor, getUserProfile, { user: id })
-        return (await orNull(found))?.user
+          id == null ? read(context, findUserProfile, { username }) : read(context, getUserProfile, { user: id })
+        return (await found)?.user
       },
     }),
     users: connectionField(kit, t, 'UserCore', {
@@ -177,21 +173,19 @@ function addUserQueries(kit: Kit): void {
         userTypes: t.arg({ type: [userType] }),
         groupId: t.arg({ type: 'GroupID' }),
       },
-      list: (_root, { ids, usernames, userTypes, ...args }, { core, actor }) => {
+      list: (_root, { ids, usernames, userTypes, ...args }, context) => {
         if (ids?.length && usernames?.length) throw new GraphQLError('Provide either a list of usernames or ids')
-        return orNull(
-          perform(core, actor, browseUsers, {
-            ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'User')),
-            usernames: usernames ?? undefined,
-            search: args.search ?? undefined,
-            admins: args.admins ?? undefined,
-            active: args.active ?? undefined,
-            humans: args.humans ?? undefined,
-            kinds: userKindsIn(userTypes),
-            groupId: args.groupId ?? undefined,
-            sort: orderIn(args.sort).sort,
-          }),
-        )
+        return read(context, browseUsers, {
+          ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'User')),
+          usernames: usernames ?? undefined,
+          search: args.search ?? undefined,
+          admins: args.admins ?? undefined,
+          active: args.active ?? undefined,
+          humans: args.humans ?? undefined,
+          kinds: userKindsIn(userTypes),
+          groupId: args.groupId ?? undefined,
+          sort: orderIn(args.sort).sort,
+        })
       },
     }),
   }))

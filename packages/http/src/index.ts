@@ -1,4 +1,4 @@
-export { captchaAnswerIn } from './captcha.ts'
+export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
 export {
   bearerTokenIn,
   headerIn,

@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Core, type CoreTables, identify } from '@penstock/core'
 import { openDatabase } from '@penstock/db'
-import { createSchema } from '@penstock/graphql'
+import { createSchema, Loaders, type RequestContext } from '@penstock/graphql'
 import { systemClock } from '@penstock/runtime'
 import { graphql } from 'graphql'
 
@@ -56,9 +56,11 @@ async function answer(request: IncomingMessage): Promise<string> {
   const actor = user && { id: user.id, username: user.username, isAdministrator: user.isAdministrator }
   const contextValue = {
     ...{ core, actor, mayWrite: true, complexity: { score: 0, limit: 250 }, deadline, captcha: undefined },
-    loaders: new Map(),
+    loaders: new Loaders(),
     items: { take: async () => true },
-  }
+    texts: { take: (_: number, read: (mostBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },
+    blobData: { admit: async () => {} },
+  } satisfies Record<keyof RequestContext, unknown>
   return JSON.stringify(await graphql({ schema, source: query, variableValues: variables, contextValue }))
 }
 

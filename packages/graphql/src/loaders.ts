@@ -1,0 +1,76 @@
+import DataLoader from 'dataloader'
+
+/**
+ * Loads what the resolvers of one operation want, in rounds. A round asks once for all that is wanted of each kind; the next
+ * begins when the whole round has been answered. So what two paths of a document want of one kind meets in one batch,
+ * whichever of them was answered sooner.
+ */
+export class Loaders {
+  readonly #byKind = new Map<string, DataLoader<unknown, unknown>>()
+  readonly #told = new WeakMap<object, Map<string, Promise<unknown>>>()
+  #wanted: (() => void)[] = []
+  #unanswered = 0
+
+  /**
+   * What `load` gives for `key`, asked together with the other keys of the round.
+   *
+   * @param kind what is loaded, with its arguments if there are any
+   * @param sameAs by what keys are the same, where they are not by being the same object
+   */
+  load<Key, Value>(
+    kind: string,
+    key: Key,
+    load: (keys: readonly Key[]) => Promise<readonly Value[]>,
+    sameAs?: (key: Key) => unknown,
+  ): Promise<Value> {
+    let loader = this.#byKind.get(kind) as DataLoader<Key, Value> | undefined
+    if (loader === undefined) {
+      loader = new DataLoader<Key, Value>((keys) => this.after(load(keys)), {
+        batchScheduleFn: (dispatch) => this.#want(dispatch),
+        ...(sameAs && { cacheKeyFn: sameAs as never }),
+      })
+      this.#byKind.set(kind, loader as DataLoader<unknown, unknown>)
+    }
+    return loader.load(key)
+  }
+
+  /** What `ask` gives: asked once of `source`, however many want it. The next round waits for it, as with `after`. */
+  once<Result>(source: object, what: string, ask: () => Promise<Result>): Promise<Result> {
+    const told = this.#told.get(source) ?? new Map<string, Promise<unknown>>()
+    this.#told.set(source, told)
+    const result = told.get(what) ?? this.after(ask())
+    told.set(what, result)
+    return result as Promise<Result>
+  }
+
+  /** Other work that the next round waits for. It may not itself wait for a load. */
+  async after<Result>(work: Promise<Result>): Promise<Result> {
+    this.#unanswered += 1
+    try {
+      return await work
+    } finally {
+      this.#unanswered -= 1
+      if (this.#unanswered === 0) this.#beginSoon()
+    }
+  }
+
+  /** What was loaded so far need not be so any more. */
+  forget(): void {
+    this.#byKind.clear()
+  }
+
+  #want(dispatch: () => void): void {
+    this.#wanted.push(dispatch)
+    if (this.#wanted.length === 1 && this.#unanswered === 0) this.#beginSoon()
+  }
+
+  /** When every resolver that can go on with what is there has gone on. */
+  #beginSoon(): void {
+    setImmediate(() => {
+      if (this.#unanswered > 0) return
+      const wanted = this.#wanted
+      this.#wanted = []
+      for (const dispatch of wanted) dispatch()
+    })
+  }
+}

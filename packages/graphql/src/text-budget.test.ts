@@ -1,0 +1,128 @@
+import { accessLevels, createIssue, createMergeRequest, type Project, type User } from '@penstock/core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { GraphqlServer } from './graphql-server.case.ts'
+
+let server: GraphqlServer
+let alice: User
+let app: Project
+
+beforeEach(async () => {
+  server = await GraphqlServer.start({ mostText: 30 })
+  const { world } = server
+  alice = await world.user('alice')
+  app = await world.project('app', await world.group('web'))
+  await world.member(app, alice, accessLevels.developer)
+})
+afterEach(() => server.close())
+
+const TEN = '- [x] done'
+const told = 'The descriptions of one request may be at most 30 bytes together'
+
+async function issues(...descriptions: (string | undefined)[]): Promise<void> {
+  for (const description of descriptions) {
+    await server.world.perform(alice, createIssue, { project: app.id, title: 'A', description })
+  }
+}
+const mergeRequest = (sourceBranch: string, description: string) => {
+  const draft = { project: app.id, title: 'B', sourceBranch, targetBranch: 'main', description }
+  return server.world.perform(alice, createMergeRequest, draft)
+}
+const inApp = async (fields: string) => {
+  const { status, body } = await server.ask(`{ project(fullPath: "web/app") { ${fields} } }`, { as: alice })
+  expect(status).toBe(200)
+  return body
+}
+const listed = (fields: string) => `issues(sort: CREATED_ASC) { nodes { ${fields} } }`
+const described = (...texts: (string | null)[]) => texts.map((description) => ({ description }))
+
+test('lists of descriptions that are short enough together', async () => {
+  await issues(TEN, undefined, TEN, TEN)
+  const { data, errors } = await inApp(listed('description'))
+  expect(errors).toBeUndefined()
+  expect(data.project.issues.nodes).toEqual(described(TEN, null, TEN, TEN))
+})
+
+test('of more the first are given, and one error tells of all others', async () => {
+  await issues(TEN, TEN, TEN, TEN, 'short', undefined)
+  const { data, errors } = await inApp(listed('title description'))
+  expect(data.project.issues.nodes).toMatchObject(described(TEN, TEN, TEN, null, null, null))
+  expect(data.project.issues.nodes[5].title).toBe('A')
+  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 3, 'description'] }])
+  expect(errors).toHaveLength(1)
+})
+
+test('each alias counts, and so does what is another kind, or one alone', async () => {
+  await issues(TEN)
+  await mergeRequest('retry', TEN)
+  const { data, errors } = await inApp(
+    `issue(iid: "1") { a: description } issues { nodes { b: description } }
+    mergeRequests { nodes { c: description d: descriptionHtml } }`,
+  )
+  expect(data.project).toEqual({
+    issue: { a: TEN },
+    issues: { nodes: [{ b: TEN }] },
+    mergeRequests: { nodes: [{ c: TEN, d: null }] },
+  })
+  expect(errors).toMatchObject([{ message: told, path: ['project', 'mergeRequests', 'nodes', 0, 'd'] }])
+})
+
+test('tasks count as the text they stand in; who asks for them and is refused loses what has them', async () => {
+  await issues(TEN, TEN, TEN, TEN, TEN)
+  const { data, errors } = await inApp(listed('taskCompletionStatus { count completedCount }'))
+  const done = { taskCompletionStatus: { count: 1, completedCount: 1 } }
+  expect(data.project.issues.nodes).toEqual([done, done, done, null, null])
+  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 3, 'taskCompletionStatus'] }])
+  expect(errors).toHaveLength(1)
+})
+
+test('what stands first in the document is given first, whichever list is there first', async () => {
+  await issues(TEN, TEN)
+  await mergeRequest('retry', TEN)
+  await mergeRequest('other', TEN)
+  const list = (alias: string, of: string) => `${alias}: ${of} { nodes { description } }`
+  const ask = async (...lists: string[]) => (await inApp(lists.join(' '))).data.project
+  expect(await ask(list('a', 'issues'), list('b', 'mergeRequests'))).toEqual({
+    a: { nodes: described(TEN, TEN) },
+    b: { nodes: described(TEN, null) },
+  })
+  expect(await ask(list('a', 'mergeRequests'), list('b', 'issues'))).toEqual({
+    a: { nodes: described(TEN, TEN) },
+    b: { nodes: described(TEN, null) },
+  })
+})
+
+test('the operations of one request share the budget, and each is told', async () => {
+  await issues(TEN, TEN)
+  const query = `{ project(fullPath: "web/app") { ${listed('description')} } }`
+  const { body } = await server.send({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${await server.tokenOf(alice)}` },
+    body: JSON.stringify([{ query }, { query }, { query }]),
+  })
+  const nodes = body.map(({ data }: { data: typeof body }) => data.project.issues.nodes)
+  expect(nodes).toEqual([described(TEN, TEN), described(TEN, null), described(null, null)])
+  expect(body.map(({ errors = [] }: { errors?: object[] }) => errors.length)).toEqual([0, 1, 1])
+})
+
+test('what a change has made is read anew', async () => {
+  await issues(TEN)
+  const change = (text: string) =>
+    `updateIssue(input: { projectPath: "web/app", iid: "1", description: "${text}" }) { issue { description } errors }`
+  const { body } = await server.ask(`mutation { a: ${change('one')} b: ${change('two')} }`, { as: alice })
+  expect(body).toEqual({
+    data: { a: { issue: { description: 'one' }, errors: [] }, b: { issue: { description: 'two' }, errors: [] } },
+  })
+})
+
+test('one statement for all of a level, however many', async () => {
+  const ask = (page: string, fields: string) => () =>
+    inApp(`a: issues(${page}) { nodes { ${fields} } } b: mergeRequests(${page}) { nodes { ${fields} } }`)
+  await issues('a', 'b', 'c')
+  await mergeRequest('retry', 'd')
+  await mergeRequest('other', 'e')
+  const texts = 'title description x: description taskCompletionStatus { count }'
+  await ask('first: 1', 'title')()
+  const without = await server.world.statements(ask('first: 3', 'title'))
+  expect(await server.world.statements(ask('first: 1', texts))).toBe(without + 2)
+  expect(await server.world.statements(ask('first: 3', texts))).toBe(without + 2)
+})
