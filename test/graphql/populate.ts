@@ -1,4 +1,5 @@
 import type { AccessLevel, User, Visibility } from '@penstock/core'
+import { extend } from './extend.ts'
 import { Dice } from './random.ts'
 import type { Json, ServedWorld } from './served-world.ts'
 
@@ -58,6 +59,8 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     await post(`/groups/${ops.id}/members`, { user_id: people[role].id, access_level: level })
   }
   const everybody = Object.values(people)
+  /** The administrator first. */
+  const authors = [root, people.developer!, people.maintainer!, people.owner!]
 
   const projects: Place[] = []
   for (const [index, visibility] of visibilities.entries()) {
@@ -72,25 +75,12 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     await fill(`/projects/${project.id}`, index)
   }
   for (const group of [ops, inner]) await labelsAndMilestones(`/groups/${group.id}`)
-  if (plan.exact) await extend()
+  if (plan.exact) await extend({ served, root, group: ops, project: projects[0]!, size: plan.size })
 
   return {
     people: people as Population['people'],
     groups: [ops, inner].map((group: Json) => ({ id: group.id, path: group.full_path, visibility: group.visibility })),
     projects,
-  }
-
-  /** More groups, projects and members, with nothing in them. */
-  async function extend(): Promise<void> {
-    for (let count = plan.size; count > 0; count -= 1) {
-      const user = await world.user(`extra-${count}`)
-      await post(`/groups/${ops.id}/members`, { user_id: user.id, access_level: roles.developer })
-      await post(`/projects/${projects[0]!.id}/members`, { user_id: user.id, access_level: roles.maintainer })
-      const visibility = 'public'
-      const group = await post('/groups', { name: `G ${count}`, path: `g-${count}`, parent_id: ops.id, visibility })
-      await post('/projects', { name: `E ${count}`, path: `e-${count}`, namespace_id: ops.id, visibility })
-      await post(`/groups/${group.id}/members`, { user_id: people.developer!.id, access_level: roles.owner })
-    }
   }
 
   async function labelsAndMilestones(at: string): Promise<{ labels: string[]; milestones: number[] }> {
@@ -116,11 +106,11 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
 
   async function fill(at: string, index: number): Promise<void> {
     const { labels, milestones } = await labelsAndMilestones(at)
-    const told = () => ({
+    const told = (count: number) => ({
       labels: plan.exact ? labels.slice(0, 2) : dice.some(labels, 0.4),
       ...(milestones.length > 0 && (plan.exact || dice.is(0.5)) && { milestone_id: dice.pick(milestones) }),
       assignee_ids: plan.exact
-        ? [everybody[0]!.id]
+        ? [authors[(plan.size - count) % authors.length]!.id]
         : dice
             .some(everybody, 0.2)
             .slice(0, 1)
@@ -136,12 +126,14 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     })
     await pause()
     for (let count = howMany(); count > 0; count -= 1) {
-      const author = dice.pick(everybody.filter(({ username }) => username !== 'stranger'))
+      const author = plan.exact
+        ? authors[(count - 1) % authors.length]!
+        : dice.pick(everybody.filter(({ username }) => username !== 'stranger'))
       const issue = await served.must('POST', `${at}/issues`, author, {
         title: `Issue ${dice.pick(['Zebra', 'apple', 'Ärger'])} ${count}`,
         description: 'Words about it',
         confidential: sometimes(0.3),
-        ...told(),
+        ...told(count),
       })
       if (sometimes(0.4)) await served.must('PUT', `${at}/issues/${issue.iid}`, root, { state_event: 'close' })
       await pause()
@@ -152,10 +144,11 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
         ...{ branch, start_branch: 'main', commit_message: `Work ${count}` },
         actions: [{ action: 'create', file_path: `work-${count}.txt`, content: `${count}\n` }],
       })
-      const request = await post(`${at}/merge_requests`, {
+      const author = plan.exact ? authors[(count - 1) % authors.length]! : root
+      const request = await served.must('POST', `${at}/merge_requests`, author, {
         ...{ source_branch: branch, target_branch: 'main', title: `Take in ${branch}` },
-        ...told(),
-        reviewer_ids: (plan.exact ? everybody.slice(-1) : dice.some(everybody, 0.2)).map(({ id }) => id),
+        ...told(count),
+        reviewer_ids: (plan.exact ? everybody.slice(0, plan.size) : dice.some(everybody, 0.2)).map(({ id }) => id),
       })
       if (sometimes(0.3))
         await served.must('PUT', `${at}/merge_requests/${request.iid}`, root, { state_event: 'close' })
@@ -185,6 +178,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
         ...{ created_at: '2026-02-03 04:00:00 UTC', started_at: '2026-02-03 04:01:00 UTC', when: 'on_success' },
         ...{ duration: 5.5, queued_duration: 1.5, allow_failure: sometimes(0.2), manual: status === 'manual' },
         runner: { id: 7, description: 'a runner', runner_type: 'instance_type', active: true, tags: ['linux'] },
+        ...(plan.exact && { artifacts_file: { filename: 'all.zip', size: 100 } }),
       }
     })
     return {
@@ -194,6 +188,13 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
         ...{ stages: ['build', 'test'], created_at: '2026-02-03 04:00:00 UTC', duration: 60, queued_duration: 3 },
       },
       builds,
+      ...(plan.exact && { bridges: bridgesOf(id), user: { username: 'root' } }),
     }
+  }
+
+  function bridgesOf(id: number): object[] {
+    return Array.from({ length: Math.min(plan.size, 2) }, (_, number) => {
+      return { id: id * 100 + 50 + number, name: `bridge ${number}`, stage: 'test', status: 'success' }
+    })
   }
 }

@@ -1,11 +1,10 @@
 import type { RequestListener } from 'node:http'
-import { type Core, createPersonalToken, type User } from '@penstock/core'
+import { createPersonalToken, type User } from '@penstock/core'
 import { explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { type Listening, listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { jsonLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import type { KyselyPlugin } from 'kysely'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it, and find out
 export type Json = any
@@ -25,13 +24,12 @@ export class ServedWorld {
   readonly #listening: Listening
   readonly #tokens = new Map<number, string>()
 
-  /** @param watch sees every statement that reads, as Kysely has it */
-  static async start({ path = '', watch }: { path?: string; watch?: KyselyPlugin } = {}): Promise<ServedWorld> {
+  static async start({ path = '' }: { path?: string } = {}): Promise<ServedWorld> {
     // Links in answers begin with the bound address, and clients follow them.
     let answer: RequestListener = (_request, response) => response.writeHead(503).end()
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ externalUrl: listening.url + path })
-    const core = watch === undefined ? world.core : watched(world.core, watch)
+    const { core } = world
     const logged: string[] = []
     answer = restListener({
       core,
@@ -113,10 +111,4 @@ export class ServedWorld {
     const text = await reply.text()
     return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
-}
-
-function watched(core: Core, plugin: KyselyPlugin): Core {
-  const { db } = core
-  const read = db.read.withPlugin(plugin)
-  return { ...core, db: { read, write: (work, options) => db.write(work, options), close: () => db.close() } }
 }

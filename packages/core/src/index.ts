@@ -10,8 +10,9 @@ export { insertGroup } from './groups/group-store.ts'
 export { showNamespace } from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, which whoever looks into a database of the core wants to see whole.
 export type {} from './groups/route-store.ts'
-export { type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
-export { type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'
+export type { GivenDescription } from './issues/description-store.ts'
+export { type Described, type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
+export { type DescribedIssue, type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'
 export * from './issues/issue-listings.ts'
 export * from './issues/issue-operations.ts'
 export type {} from './issues/issue-store.ts'
@@ -33,6 +34,7 @@ export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export {
+  type DescribedMergeRequest,
   type MergeRequest,
   type MergeRequestOrder,
   mergeHindranceOf,

@@ -1,7 +1,7 @@
 import {
   createIssue,
+  type DescribedIssue,
   getProjectIssue,
-  type Issue,
   listGroupIssues,
   listIssues,
   listProjectIssues,
@@ -47,7 +47,7 @@ export const issueShape = {
     weight: z.int().nullable(),
     blocking_issues_count: z.int(),
   }),
-  of: (issue: Issue, context: JsonContext) => {
+  of: (issue: DescribedIssue, context: JsonContext) => {
     const json = issuableJson(issue, 'issues', context)
     return {
       id: json.id,
@@ -81,7 +81,7 @@ export const issueShape = {
       blocking_issues_count: 0,
     }
   },
-} satisfies Shape<Issue>
+} satisfies Shape<DescribedIssue>
 
 const inProject = { project: 'id' }
 const list = '/projects/:id/issues'

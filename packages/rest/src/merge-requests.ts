@@ -1,10 +1,10 @@
 import {
   createMergeRequest,
+  type DescribedMergeRequest,
   getProjectMergeRequest,
   listGroupMergeRequests,
   listMergeRequests,
   listProjectMergeRequests,
-  type MergeRequest,
   mergeHindranceOf,
   mergeRequestStates,
   removeMergeRequest,
@@ -71,7 +71,7 @@ export const mergeRequestShape = {
     has_conflicts: z.boolean(),
     blocking_discussions_resolved: z.boolean(),
   }),
-  of: (mergeRequest: MergeRequest, context: JsonContext) => {
+  of: (mergeRequest: DescribedMergeRequest, context: JsonContext) => {
     const json = issuableJson(mergeRequest, 'merge_requests', context)
     const mergedBy = userOrNull(mergeRequest.mergedBy, context)
     const reference = `!${mergeRequest.iid}`
@@ -129,7 +129,7 @@ export const mergeRequestShape = {
       blocking_discussions_resolved: true,
     }
   },
-} satisfies Shape<MergeRequest>
+} satisfies Shape<DescribedMergeRequest>
 
 const inProject = { project: 'id' }
 const list = '/projects/:id/merge_requests'

@@ -70,6 +70,16 @@ test('names are those of REST, at every depth; types are told', () => {
   })
 })
 
+test('what only headers tell is no parameter', () => {
+  const { paths } = restOpenApi(areas, 'svc') as typeof document
+  const { post } = paths['/api/v4/projects/{id}/issues']!
+  const { schema } = (post!.requestBody as { content: Record<string, { schema: { properties: object } }> }).content[
+    'application/json'
+  ]!
+  expect(schema.properties).toHaveProperty('title')
+  expect(schema.properties).not.toHaveProperty('captcha')
+})
+
 test('a call has its statuses, its security and an id of its own', () => {
   const { get, post } = document.paths['/api/v4/groups/{id}/things']!
   expect(Object.keys(get!.responses as object)).toEqual(

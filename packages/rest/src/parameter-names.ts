@@ -25,6 +25,9 @@ export interface Parameter {
   readonly schema: z.core.$ZodType
 }
 
+/** What of an operation's input a request says in its headers and nowhere else. */
+export const TOLD_BY_HEADERS = 'captcha'
+
 /** A row asks the same for every request. */
 const known = new WeakMap<InputSchema, WeakMap<Names, readonly Parameter[]>>()
 
@@ -34,7 +37,9 @@ export function parametersOf(input: InputSchema, names: Names = noNames): readon
   known.set(input, byNames)
   const parameters =
     byNames.get(names) ??
-    Object.entries(shapeOf(input) ?? {}).map(([key, schema]) => ({ key, name: restName(key, names), schema }))
+    Object.entries(shapeOf(input) ?? {})
+      .filter(([key]) => key !== TOLD_BY_HEADERS)
+      .map(([key, schema]) => ({ key, name: restName(key, names), schema }))
   byNames.set(names, parameters)
   return parameters
 }

@@ -15,11 +15,12 @@ import type { authenticate } from './authenticate.ts'
 import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
-import { noNames, parametersOf } from './parameter-names.ts'
+import { noNames, parametersOf, TOLD_BY_HEADERS } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
+import { shapeOf } from './schema-traits.ts'
 import { renamed, toInput } from './to-input.ts'
 
 export type Authenticate = typeof authenticate
@@ -157,10 +158,10 @@ function documentOf({ bodyTextAs, operation, names = noNames }: RestRoute, { bod
 }
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
-function captchaOf({ operation, names }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
-  if (!parametersOf(operation.input, names).some(({ key }) => key === 'captcha')) return {}
+function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
+  if (!Object.hasOwn(shapeOf(operation.input) ?? {}, TOLD_BY_HEADERS)) return {}
   const captcha = captchaAnswerIn(raw.headers, settings.serviceName)
-  return captcha && { captcha }
+  return captcha && { [TOLD_BY_HEADERS]: captcha }
 }
 
 function hasCredential({ form, body }: RouteRequest): boolean {

@@ -24,11 +24,11 @@ test('an issue that is taken for spam is not made, unless a CAPTCHA that was ask
   const server = createServer(restListener({ core: world.core, areas: [issuesArea], log: silentLog }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const send = async (headers: Record<string, string> = {}) => {
+  const send = async (headers: Record<string, string> = {}, more: object = {}) => {
     const reply = await fetch(`http://127.0.0.1:${port}/api/v4/projects/root%2Fapp/issues`, {
       method: 'POST',
       headers: { 'private-token': token, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ title: 'Buy now' }),
+      body: JSON.stringify({ title: 'Buy now', ...more }),
     })
     return { status: reply.status, body: (await reply.json()) as { iid?: number } }
   }
@@ -47,6 +47,10 @@ test('an issue that is taken for spam is not made, unless a CAPTCHA that was ask
       message: { error: 'Your issue has been recognized as spam. Solve the CAPTCHA and send it again.' },
     },
   })
+  // Only the headers are looked at.
+  const captcha = { response: 'solved', spam_log_id: 1 }
+  expect(await send({}, { captcha })).toMatchObject({ status: 409, body: { spam_log_id: 2 } })
+  expect(await send({}, { captcha: 'solved' })).toMatchObject({ status: 409, body: { spam_log_id: 3 } })
   const { status, body } = await send({ 'X-Svc-Captcha-Response': 'solved', 'X-Svc-Spam-Log-Id': '1' })
   expect([status, body.iid]).toEqual([201, 1])
 

@@ -185,7 +185,6 @@ export interface IssuableRow {
   readonly project_id: number
   readonly project_path: string
   readonly title: string
-  readonly description: string | null
   readonly author_id: number | null
   readonly milestone_id: number | null
   readonly is_discussion_locked: number | null
@@ -221,7 +220,6 @@ export async function issuablesOf(
     projectId: row.project_id,
     projectPath: row.project_path,
     title: row.title,
-    description: row.description ?? undefined,
     author: users.get(row.author_id ?? 0),
     assignees: (assignees.get(row.id) ?? []).map((id) => users.get(id)!),
     labels: labels.get(row.id) ?? [],

@@ -13,7 +13,6 @@ export interface Issuable {
   readonly projectId: number
   readonly projectPath: string
   readonly title: string
-  readonly description: string | undefined
   /** `undefined`: the account is gone. */
   readonly author: User | undefined
   readonly assignees: readonly User[]
@@ -25,6 +24,11 @@ export interface Issuable {
   readonly closedAtMs: number | undefined
   readonly createdAtMs: number
   readonly updatedAtMs: number
+}
+
+/** What is said of one, which may be long: not a part of what lists hold that do not show it. */
+export interface Described {
+  readonly description: string | undefined
 }
 
 const TITLE_CHARACTERS = 255
@@ -162,7 +166,7 @@ export interface TaskCompletion {
 const task = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\]\s/gm
 
 /** Items of lists in a description that begin with a box: `- [ ] open`, `- [x] done`. */
-export function taskCompletionOf({ description = '' }: Pick<Issuable, 'description'>): TaskCompletion {
+export function taskCompletionOf({ description = '' }: Described): TaskCompletion {
   const boxes = [...description.matchAll(task)]
   return { count: boxes.length, completedCount: boxes.filter(([, mark]) => mark !== ' ').length }
 }

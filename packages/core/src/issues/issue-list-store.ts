@@ -13,9 +13,10 @@ import {
   refOf,
 } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { DescribedRow } from './description-store.ts'
 import { labelPriorityOf } from './issuable-store.ts'
-import type { Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
-import { type IssueRow, issuesOf, issueTables, wantedIssues } from './issue-store.ts'
+import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
+import { describedIssuesOf, type IssueRow, issuesOf, issueTables, wantedIssues } from './issue-store.ts'
 
 /**
  * Of the issues that the actor may see.
@@ -27,9 +28,9 @@ export async function pageOfIssues(
   actor: Actor,
   filter: IssueFilter,
   page: PageRequest,
-): Promise<Page<Issue>> {
-  const rows = await pageOf(reading, ordered(wantedIssues(reading, actor, filter), filter), page)
-  return { ...rows, items: await issuesOf(reading, rows.items) }
+): Promise<Page<DescribedIssue>> {
+  const rows = await pageOf(reading, ordered(describedIssues(reading, actor, filter), filter), page)
+  return { ...rows, items: await describedIssuesOf(reading, rows.items) }
 }
 
 const keysetColumns: Partial<Record<IssueOrder, keyof IssueRow>> = {
@@ -44,16 +45,22 @@ export async function keysetPageOfIssues(
   actor: Actor,
   filter: IssueFilter,
   page: KeysetRequest,
-): Promise<KeysetPage<Issue>> {
+): Promise<KeysetPage<DescribedIssue>> {
   const key = keysetColumns[filter.orderBy ?? 'created_at']
   if (key === undefined) throw noKeysetInThisOrder()
   const direction = filter.sort ?? 'desc'
-  const rows = await keysetPageOf<'issues' | 'projects', IssueRow>(wantedIssues(reading, actor, filter), page, [
+  const query: DescribedQuery = describedIssues(reading, actor, filter)
+  const rows = await keysetPageOf(query, page, [
     { column: `issues.${key}`, key, direction },
     { column: 'issues.id', key: 'id', direction },
   ])
-  return { ...rows, items: await issuesOf(reading, rows.items) }
+  return { ...rows, items: await describedIssuesOf(reading, rows.items) }
 }
+
+const describedIssues = (reading: Reading, actor: Actor, filter: IssueFilter) =>
+  wantedIssues(reading, actor, filter).select('issues.description')
+
+type DescribedQuery = SelectQueryBuilder<CoreTables, 'issues' | 'projects', DescribedRow<IssueRow>>
 
 /** The lists of several filters, which ask for the same order. */
 export function issueListing(reading: Reading, actor: Actor, filters: readonly IssueFilter[]): Listing<Issue> {
@@ -152,5 +159,5 @@ function keysetOf({ orderBy = 'created_at', sort = orderBy === 'label_priority' 
   return { columns, first, second }
 }
 
-const ordered = (query: SelectQueryBuilder<CoreTables, 'issues' | 'projects', IssueRow>, filter: IssueFilter) =>
+const ordered = (query: DescribedQuery, filter: IssueFilter) =>
   keysetOf(filter).columns.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)

@@ -7,6 +7,7 @@ import { listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { findProjects } from '../projects/project-store.ts'
+import { descriptionsInput, descriptionsWithin } from './description-store.ts'
 import { labelListingOfItems } from './issuable-label-store.ts'
 import { type Issue, issuesOfEachFilter, issuesOfEachInput } from './issue.ts'
 import { type IssueCounts, issueCountsByProject, issueListing } from './issue-list-store.ts'
@@ -59,6 +60,15 @@ export const listLabelsOfEachIssue = freeBatchQuery(
   async (context, issues: readonly Issue[]) => {
     const ids = issues.map(({ id }) => id)
     return listedEach(labelListingOfItems(context, issueTables, ids), ids.length)
+  },
+)
+
+/** As many of the first ones as the caller has room for. */
+export const descriptionsOfEachIssue = freeBatchQuery(
+  { name: 'descriptionsOfEachIssue', input: descriptionsInput },
+  (context, issues: readonly Issue[], { mostBytes }) => {
+    const ids = issues.map(({ id }) => id)
+    return descriptionsWithin(context, issueTables, ids, mostBytes)
   },
 )
 

@@ -16,7 +16,7 @@ import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
 import { issuableChanges, issuableFields, issuableTitle, MOST_LABELS, MOST_PEOPLE, scopeOf } from './issuable.ts'
 import { combined, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
-import { type Issue, issueFields, issueFilterInput } from './issue.ts'
+import { type DescribedIssue, type Issue, issueFields, issueFilterInput } from './issue.ts'
 import { keysetPageOfIssues, pageOfIssues } from './issue-list-store.ts'
 import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
 
@@ -55,7 +55,7 @@ export const listProjectIssues = query(
     permission: 'read_issue',
     subject,
   },
-  async (context, { scope, ...input }): Promise<Page<Issue> | KeysetPage<Issue>> => {
+  async (context, { scope, ...input }): Promise<Page<DescribedIssue> | KeysetPage<DescribedIssue>> => {
     const { actor } = context
     const filter = { ...input, ...scopeOf(scope, actor), within: { projectId: context.subject.id } }
     if (input.pagination === 'keyset') return keysetPageOfIssues(context, actor, filter, input)
@@ -94,7 +94,7 @@ export const createIssue = steps(
     permission: 'create_issue',
     subject,
   },
-  async (context, input): Promise<Issue> => {
+  async (context, input): Promise<DescribedIssue> => {
     const description = input.description ?? undefined
     await requireNoSpam(context, suspectOf(context.subject, { title: input.title, description }), input.captcha)
     return context.write(async (tx) => {
@@ -146,7 +146,7 @@ export const updateIssue = steps(
     permission: 'read_issue',
     subject,
   },
-  async (context, input): Promise<Issue> => {
+  async (context, input): Promise<DescribedIssue> => {
     const { subject: project } = context
     const { sorts, before } = await getOneToUpdate(context, project, input)
     const { title, description } = draftAfter(before, input, sorts)
@@ -169,7 +169,7 @@ export const setIssueAssignees = command(
     permission: 'read_issue',
     subject,
   },
-  async (tx, input): Promise<Issue> => {
+  async (tx, input): Promise<DescribedIssue> => {
     const one = await getOneToUpdate(tx, tx.subject, input)
     const given = await findUsersByUsername(tx, input.usernames)
     const stored = one.before.assignees.map(({ id }) => id)
@@ -186,7 +186,7 @@ export const setIssueAssignees = command(
 )
 
 interface OneToUpdate {
-  readonly before: Issue
+  readonly before: DescribedIssue
   /** Whether the actor may change more than what it says. */
   readonly sorts: boolean
 }
@@ -208,7 +208,7 @@ async function changeIssue(
   project: Project,
   { before, sorts }: OneToUpdate,
   input: Changes,
-): Promise<Issue> {
+): Promise<DescribedIssue> {
   const sorting: Changes = sorts ? input : {}
   const draft = {
     ...draftAfter(before, input, sorts),
@@ -227,7 +227,7 @@ async function changeIssue(
 }
 
 /** What it will say of itself. */
-function draftAfter(before: Issue, input: Changes, sorts: boolean) {
+function draftAfter(before: DescribedIssue, input: Changes, sorts: boolean) {
   const sorting: Changes = sorts ? input : {}
   return {
     title: input.title ?? before.title,
@@ -251,7 +251,7 @@ export const removeIssue = command(
 
 const stateAfter = { close: 'closed', reopen: 'opened' } as const
 
-const draftOf = (issue: Issue) => ({
+const draftOf = (issue: DescribedIssue) => ({
   title: issue.title,
   description: issue.description,
   isConfidential: issue.isConfidential,
@@ -262,7 +262,7 @@ const draftOf = (issue: Issue) => ({
 })
 
 /** @throws DomainError `not_found`, also for one that the actor may not see */
-async function getIssue(reading: Reading, actor: Actor, { id }: Project, iid: number): Promise<Issue> {
+async function getIssue(reading: Reading, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
   const issue = await findIssue(reading, actor, id, iid)
   if (issue === undefined) throw notFound()
   return issue
@@ -276,7 +276,7 @@ async function requireAuthor(context: Reading & OperationContext, project: Proje
   await requirePermission(context, project, 'update_own_issue')
 }
 
-const suspectOf = ({ visibility }: Project, { title, description }: Pick<Issue, 'title' | 'description'>) => ({
+const suspectOf = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
   kind: 'issue' as const,
   title,
   description,

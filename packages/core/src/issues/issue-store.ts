@@ -3,8 +3,9 @@ import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
+import { type DescribedRow, described } from './description-store.ts'
 import { conditionsOf, type IssuableTables, issuablesOf, peopleCondition, personCondition } from './issuable-store.ts'
-import type { Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
+import type { DescribedIssue, Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -49,7 +50,26 @@ export const issueTables = {
   assignees: 'issue_assignees',
 } as const satisfies IssuableTables
 
-export type IssueRow = Selectable<IssuesTable> & { project_path: string }
+/** Every column but the description. */
+const listedColumns = [
+  'issues.id',
+  'issues.project_id',
+  'issues.iid',
+  'issues.title',
+  'issues.state',
+  'issues.author_id',
+  'issues.milestone_id',
+  'issues.due_date',
+  'issues.is_confidential',
+  'issues.is_discussion_locked',
+  'issues.weight',
+  'issues.closed_by_id',
+  'issues.closed_at_ms',
+  'issues.created_at_ms',
+  'issues.updated_at_ms',
+] as const
+
+export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
 
 /** By their keys, those that the actor may see. */
 export async function findIssuesById(
@@ -70,14 +90,16 @@ export async function findIssue(
   actor: Actor,
   projectId: number,
   iid: number,
-): Promise<Issue | undefined> {
-  const rows = await wantedIssues(reading, actor, { within: { projectId }, iids: [iid] }).execute()
-  const [issue] = await issuesOf(reading, rows)
+): Promise<DescribedIssue | undefined> {
+  const rows = await wantedIssues(reading, actor, { within: { projectId }, iids: [iid] })
+    .select('issues.description')
+    .execute()
+  const [issue] = await describedIssuesOf(reading, rows)
   return issue
 }
 
 export type IssueDraft = Pick<
-  Issue,
+  DescribedIssue,
   'title' | 'description' | 'dueDate' | 'isConfidential' | 'weight' | 'isDiscussionLocked'
 > & {
   readonly milestoneId: number | undefined
@@ -134,7 +156,7 @@ export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter
   return reading.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
-    .selectAll('issues')
+    .select(listedColumns)
     .select('projects.full_path as project_path')
     .where((eb) => eb.and(conditionsOf(reading, issueTables, filter)))
     .where(isVisibleIssue(reading, actor))
@@ -178,6 +200,13 @@ export async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Pro
     isConfidential: row.is_confidential === 1,
     weight: row.weight ?? undefined,
   }))
+}
+
+export async function describedIssuesOf(
+  reading: Reading,
+  rows: readonly DescribedRow<IssueRow>[],
+): Promise<DescribedIssue[]> {
+  return described(await issuesOf(reading, rows), rows)
 }
 
 const columnsOf = (draft: IssueDraft) => ({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clearable, day, dayOrInstant } from '../kit/parameter-schemas.ts'
 import {
+  type Described,
   type Issuable,
   type IssuableFilter,
   idOrNoneOrAny,
@@ -22,6 +23,8 @@ export interface Issue extends Issuable {
   readonly isConfidential: boolean
   readonly weight: number | undefined
 }
+
+export interface DescribedIssue extends Issue, Described {}
 
 /** A change of state, kept for as long as the issue. */
 export interface IssueStateEvent {

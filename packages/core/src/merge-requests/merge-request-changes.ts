@@ -9,7 +9,7 @@ import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
-import { branchName, isTheirOwn, type MergeRequest } from './merge-request.ts'
+import { branchName, type DescribedMergeRequest, isTheirOwn, type MergeRequest } from './merge-request.ts'
 import { findMergeRequest } from './merge-request-list-store.ts'
 import {
   findOpenIid,
@@ -44,7 +44,11 @@ export async function getOneToUpdate(tx: OfProject, { mergeRequestIid }: { reado
   return before
 }
 
-export async function changeMergeRequest(tx: OfProject, before: MergeRequest, input: Changes): Promise<MergeRequest> {
+export async function changeMergeRequest(
+  tx: OfProject,
+  before: DescribedMergeRequest,
+  input: Changes,
+): Promise<DescribedMergeRequest> {
   const project = tx.subject
   const draft = {
     title: input.title ?? before.title,
@@ -79,7 +83,7 @@ function stateAfter({ state }: MergeRequest, event: 'close' | 'reopen' | undefin
   return undefined
 }
 
-const draftOf = (mergeRequest: MergeRequest): MergeRequestDraft => ({
+const draftOf = (mergeRequest: DescribedMergeRequest): MergeRequestDraft => ({
   title: mergeRequest.title,
   description: mergeRequest.description,
   targetBranch: mergeRequest.targetBranch,
@@ -115,7 +119,7 @@ export async function getMergeRequest(
   actor: Actor,
   { id }: Project,
   iid: number,
-): Promise<MergeRequest> {
+): Promise<DescribedMergeRequest> {
   const mergeRequest = await findMergeRequest(reading, actor, id, iid)
   if (mergeRequest === undefined) throw notFound()
   return mergeRequest

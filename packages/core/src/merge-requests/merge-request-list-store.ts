@@ -1,5 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { allowedInProject } from '../access/visible-store.ts'
+import { type DescribedRow, described } from '../issues/description-store.ts'
 import {
   conditionsOf,
   issuablesOf,
@@ -12,8 +13,8 @@ import type { Actor, Reading } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, type Page, type PageRequest, pageOf, refOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { MergeRequest, MergeRequestFilter, MergeRequestState } from './merge-request.ts'
-import { type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
+import type { DescribedMergeRequest, MergeRequest, MergeRequestFilter, MergeRequestState } from './merge-request.ts'
+import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
 
 /**
  * Of the merge requests that the actor may see.
@@ -25,9 +26,10 @@ export async function pageOfMergeRequests(
   actor: Actor,
   filter: MergeRequestFilter,
   page: PageRequest,
-): Promise<Page<MergeRequest>> {
-  const rows = await pageOf(reading, ordered(wantedMergeRequests(reading, actor, filter), filter), page)
-  return { ...rows, items: await mergeRequestsOf(reading, rows.items) }
+): Promise<Page<DescribedMergeRequest>> {
+  const wanted = wantedMergeRequests(reading, actor, filter).select('merge_requests.description')
+  const rows = await pageOf(reading, ordered(wanted, filter), page)
+  return { ...rows, items: described(await mergeRequestsOf(reading, rows.items), rows.items) }
 }
 
 /** By its number in its project, if the actor may see it. */
@@ -36,9 +38,11 @@ export async function findMergeRequest(
   actor: Actor,
   projectId: number,
   iid: number,
-): Promise<MergeRequest | undefined> {
-  const rows = await wantedMergeRequests(reading, actor, { within: { projectId }, iids: [iid] }).execute()
-  const [mergeRequest] = await mergeRequestsOf(reading, rows)
+): Promise<DescribedMergeRequest | undefined> {
+  const rows = await wantedMergeRequests(reading, actor, { within: { projectId }, iids: [iid] })
+    .select('merge_requests.description')
+    .execute()
+  const [mergeRequest] = described(await mergeRequestsOf(reading, rows), rows)
   return mergeRequest
 }
 
@@ -65,7 +69,7 @@ function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeReques
   return reading.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
-    .selectAll('merge_requests')
+    .select(listedColumns)
     .leftJoin('branch_tips', (join) =>
       join
         .onRef('branch_tips.project_id', '=', 'merge_requests.project_id')
@@ -163,7 +167,9 @@ const orLast = (
   bounds: Record<'asc' | 'desc', RawBuilder<unknown>>,
 ) => sql<string | number>`coalesce(${value}, ${bounds[direction]})`
 
-const ordered = (query: MergeRequestQuery, filter: MergeRequestFilter): MergeRequestQuery =>
+type DescribedQuery = SelectQueryBuilder<CoreTables, 'merge_requests' | 'projects', DescribedRow<MergeRequestRow>>
+
+const ordered = (query: DescribedQuery, filter: MergeRequestFilter): DescribedQuery =>
   orderOf(filter).reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
 
 /** Of those that have been merged. */

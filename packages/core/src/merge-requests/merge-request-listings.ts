@@ -3,6 +3,7 @@ import { can } from '../access/can.ts'
 import { levelsOfUsersIn } from '../access/membership.ts'
 import { standingsOf } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
+import { descriptionsInput, descriptionsWithin } from '../issues/description-store.ts'
 import { labelListingOfItems } from '../issues/issuable-label-store.ts'
 import { emptyListing, listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
@@ -102,6 +103,15 @@ export const listLabelsOfEachMergeRequest = freeBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]) => {
     const ids = mergeRequests.map(({ id }) => id)
     return listedEach(labelListingOfItems(context, mergeRequestTables, ids), ids.length)
+  },
+)
+
+/** As many of the first ones as the caller has room for. */
+export const descriptionsOfEachMergeRequest = freeBatchQuery(
+  { name: 'descriptionsOfEachMergeRequest', input: descriptionsInput },
+  (context, mergeRequests: readonly MergeRequest[], { mostBytes }) => {
+    const ids = mergeRequests.map(({ id }) => id)
+    return descriptionsWithin(context, mergeRequestTables, ids, mostBytes)
   },
 )
 

@@ -3,7 +3,7 @@ import type { IssuableTables } from '../issues/issuable-store.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
-import { isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
+import { type DescribedMergeRequest, isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -44,7 +44,33 @@ export const mergeRequestTables = {
   assignees: 'merge_request_assignees',
 } as const satisfies IssuableTables
 
-export type MergeRequestRow = Selectable<MergeRequestsTable> & { project_path: string; sha: string | null }
+/** Every column but the description. */
+export const listedColumns = [
+  'merge_requests.id',
+  'merge_requests.project_id',
+  'merge_requests.iid',
+  'merge_requests.title',
+  'merge_requests.is_draft',
+  'merge_requests.state',
+  'merge_requests.source_branch',
+  'merge_requests.target_branch',
+  'merge_requests.author_id',
+  'merge_requests.milestone_id',
+  'merge_requests.is_discussion_locked',
+  'merge_requests.is_squashed',
+  'merge_requests.removes_source_branch',
+  'merge_requests.merged_by_id',
+  'merge_requests.merged_at_ms',
+  'merge_requests.closed_by_id',
+  'merge_requests.closed_at_ms',
+  'merge_requests.created_at_ms',
+  'merge_requests.updated_at_ms',
+] as const
+
+export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'> & {
+  project_path: string
+  sha: string | null
+}
 
 /** The number of the open one that would bring the same branch to the same branch. */
 export async function findOpenIid(
@@ -65,7 +91,7 @@ export async function findOpenIid(
 }
 
 export type MergeRequestDraft = Pick<
-  MergeRequest,
+  DescribedMergeRequest,
   'title' | 'description' | 'targetBranch' | 'isDiscussionLocked' | 'isSquashed' | 'removesSourceBranch'
 > & { readonly milestoneId: number | undefined }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type Described,
   type Issuable,
   type IssuableFilter,
   idOrNoneOrAny,
@@ -32,6 +33,8 @@ export interface MergeRequest extends Issuable {
   readonly mergedBy: User | undefined
   readonly mergedAtMs: number | undefined
 }
+
+export interface DescribedMergeRequest extends MergeRequest, Described {}
 
 const BRANCH_CHARACTERS = 255
 export const branchName = z.string().trim().min(1).max(BRANCH_CHARACTERS)

@@ -1,0 +1,89 @@
+import type { User } from '@penstock/core'
+import type { Place } from './populate.ts'
+import type { Json, ServedWorld } from './served-world.ts'
+
+interface Grounds {
+  readonly served: ServedWorld
+  readonly root: User
+  /** The group in which there is more. */
+  readonly group: Pick<Place, 'id'>
+  /** A project in it that has as many merge requests and pipelines. */
+  readonly project: Pick<Place, 'id'>
+  readonly size: number
+}
+
+const OWNER = 50
+const MOST_COMMITS = 5
+
+/** So many more groups, projects and people, with one thing of each kind, and pipelines of merge requests: no list stays as long as it was. */
+export async function extend({ served, root, group: { id: groupId }, project, size }: Grounds): Promise<void> {
+  const post = (path: string, body: object) => served.must('POST', path, root, body)
+  const get = (path: string): Promise<Json[]> => served.must('GET', path, root)
+  const visibility = 'public'
+  for (let count = size; count > 0; count -= 1) {
+    const user = await served.world.user(`extra-${count}`)
+    const member = { user_id: user.id, access_level: OWNER }
+    await post(`/groups/${groupId}/members`, member)
+    await post(`/projects/${project.id}/members`, member)
+    await post(`/groups/${groupId}/variables`, { key: `GROUP_KEY_${count}`, value: `secret value ${count}` })
+    await extraGroup(count, member)
+    await extraProject(count)
+  }
+  await pipelinesOfMergeRequests()
+
+  async function extraGroup(count: number, member: object): Promise<void> {
+    const draft = { name: `G ${count}`, path: `g-${count}`, visibility }
+    const extra = await post('/groups', { ...draft, parent_id: groupId })
+    await post(`/groups/${extra.id}/members`, member)
+    await post(`/groups/${extra.id}/labels`, { name: 'label', color: '#ff0000' })
+    await post(`/groups/${extra.id}/variables`, { key: 'KEY', value: 'secret value' })
+    await post('/groups', { ...draft, path: 'below', parent_id: extra.id })
+    await post('/projects', { name: 'P', path: 'p', namespace_id: extra.id, visibility })
+  }
+
+  async function extraProject(count: number): Promise<void> {
+    const extra = await post('/projects', { name: `E ${count}`, path: `e-${count}`, namespace_id: groupId, visibility })
+    const at = `/projects/${extra.id}`
+    await post(`${at}/members`, { user_id: root.id, access_level: OWNER })
+    await post(`${at}/labels`, { name: 'label 1 of /projects/1', color: '#ff0000' })
+    await post(`${at}/issues`, { title: 'Issue' })
+    await commit(at, 'main', 0)
+    await commit(at, 'work', 1, { start_branch: 'main' })
+    await post(`${at}/merge_requests`, { source_branch: 'work', target_branch: 'main', title: 'Work' })
+    await pipeline(at, 100_000 + count, { ref: 'main' })
+  }
+
+  function commit(at: string, branch: string, count: number, more: object = {}): Promise<Json> {
+    const actions = [{ action: 'create', file_path: `extra-${count}.txt`, content: `${count}\n` }]
+    return post(`${at}/repository/commits`, { branch, commit_message: `Extra ${count}`, actions, ...more })
+  }
+
+  function pipeline(at: string, id: number, attributes: object, more: object = {}): Promise<Json> {
+    const told = { id, status: 'success', created_at: '2026-02-03 04:00:00 UTC', ...attributes }
+    const record = { object_kind: 'pipeline', object_attributes: told, builds: [], ...more }
+    return served.must('PUT', `${at}/pipeline_records/${id}`, root, record)
+  }
+
+  /** One of each, and of the first one more with more commits; started by the bridges of the first pipeline and the last. */
+  async function pipelinesOfMergeRequests(): Promise<void> {
+    const at = `/projects/${project.id}`
+    const [{ source_branch: branch }] = (await served
+      .must('GET', `${at}/merge_requests/1`, root)
+      .then((one) => [one])) as [Json]
+    for (let count = Math.min(size, MOST_COMMITS); count > 1; count -= 1) await commit(at, branch, count)
+    const commits = await get(`${at}/repository/commits?ref_name=${branch}`)
+    const ofFirst = commits.slice(0, Math.min(size, MOST_COMMITS)).map((each) => ({ ref: branch, sha: each.id }))
+    const requests = await get(`${at}/merge_requests?per_page=100`)
+    const ofOthers = requests.flatMap(({ iid, source_branch: ref, sha }) => (iid === 1 ? [] : [{ ref, sha }]))
+    for (const [index, attributes] of [...ofFirst, ...ofOthers].entries()) {
+      const upstream = index % 2 === 0 ? 1_001 : 1_000 + size
+      const bridge = Math.floor(index / 2) % Math.min(size, 2)
+      const source_pipeline = {
+        pipeline_id: upstream,
+        job_id: upstream * 100 + 50 + bridge,
+        project: { id: project.id },
+      }
+      await pipeline(at, 100 + index, attributes, { source_pipeline, user: { username: root.username } })
+    }
+  }
+}
