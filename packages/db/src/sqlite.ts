@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import {
-  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
@@ -14,10 +13,10 @@ import {
   SqliteQueryCompiler,
   ValueNode,
 } from 'kysely'
-import { type Db, MOST_WRITES } from './db.ts'
+import type { Db } from './db.ts'
 import { folded } from './folded-text.ts'
+import { GroupedWrites, isBusy, SavepointDriver } from './grouped-writes.ts'
 import { withKeptStatements } from './kept-statements.ts'
-import { Turns } from './turns.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
@@ -31,15 +30,13 @@ export interface SqliteOptions {
 
 export interface SqliteDb<Tables> extends Db<Tables> {
   /**
-   * Gives up to `maxPages` pages that hold nothing back to the file system, after the writes asked for before. Of a file
+   * Gives up to `maxPages` pages that hold nothing back to the file system, between two groups of writes. Of a file
    * that was not made `reclaimable` it gives nothing back.
    */
   reclaim(maxPages: number): Promise<void>
 }
 
 const BUSY_TIMEOUT_MS = 5_000
-/** Between two tries to begin while another process writes; the last one repeats. */
-const beginDelaysMs = [1, 2, 5, 10, 15, 20, 25]
 const WAL_TRIES = 200
 const WAL_DELAY_MS = 5
 
@@ -64,22 +61,25 @@ export function openSqlite<Tables>(
   const reading = open(file)
   reading.pragma('query_only = ON')
   const writer = new Kysely<Tables>({
-    dialect: new DrivenDialect({ database: withKeptStatements(writing) }, ImmediateDriver),
+    dialect: new DrivenDialect(
+      { database: withKeptStatements(writing) },
+      (config) => new SavepointDriver(config, writing),
+    ),
   })
   const read = new Kysely<Tables>({
-    dialect: new DrivenDialect({ database: withKeptStatements(reading) }, ReadingDriver),
+    dialect: new DrivenDialect({ database: withKeptStatements(reading) }, (config) => new ReadingDriver(config)),
   })
-  const turns = new Turns(MOST_WRITES)
+  const writes = new GroupedWrites(writing, writer)
   return {
     read,
-    write: (work) => turns.take(() => writer.transaction().execute(work)),
+    write: (work) => writes.take(work),
     reclaim(maxPages) {
       // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
       const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
-      return turns.take(async () => void writing.exec(statements))
+      return writes.alone(() => void writing.exec(statements))
     },
     async close() {
-      await turns.over()
+      await writes.over()
       await read.destroy()
       await writer.destroy()
     },
@@ -127,9 +127,9 @@ function useWriteAheadLog(database: Sqlite.Database): void {
 class DrivenDialect extends SqliteDialect {
   readonly #driver: () => Driver
 
-  constructor(config: SqliteDialectConfig, Driver: typeof SqliteDriver) {
+  constructor(config: SqliteDialectConfig, driver: (config: SqliteDialectConfig) => Driver) {
     super(config)
-    this.#driver = () => new Driver(config)
+    this.#driver = () => driver(config)
   }
 
   override createDriver(): Driver {
@@ -187,35 +187,9 @@ class ReadingDriver extends SqliteDriver {
   }
 }
 
-/**
- * Takes the write lock at the beginning. A transaction that begins by reading and then writes fails as soon as another
- * process has written in between, without waiting for anything.
- *
- * The wait is ours and not SQLite's, which would stop the whole event loop meanwhile.
- */
-class ImmediateDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    let waitedMs = 0
-    for (let tries = 0; ; tries += 1) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-        return
-      } catch (error) {
-        if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error
-      }
-      const delayMs = beginDelaysMs[Math.min(tries, beginDelaysMs.length - 1)]!
-      await sleep(delayMs)
-      waitedMs += delayMs
-    }
-  }
-}
-
 /** Faults of what was asked, not of the database. */
 const faultsOfTheQuestion = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
 
 /** Taken for too long, disk full, unreadable. */
 export const isSqliteUnavailable = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && !faultsOfTheQuestion.test(error.code)
-
-/** `SQLITE_BUSY` and its extended codes. */
-const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
