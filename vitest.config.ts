@@ -1,5 +1,9 @@
 import { createRequire } from 'node:module'
-import { defineConfig } from 'vitest/config'
+import { availableParallelism } from 'node:os'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** Hold clients that are not ours to the time they take, or fill the machine with processes: they have it to themselves. */
+const alone = ['test/{browser,core,export,gateway,interop}/**/*.test.ts']
 
 export default defineConfig({
   // Tests read the packages' sources: no build stands between a change and its test.
@@ -7,10 +11,22 @@ export default defineConfig({
   resolve: { conditions: ['source'], alias: { graphql: createRequire(import.meta.url).resolve('graphql') } },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: 'forks',
     reporters: ['default', './test/closing-line.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'side by side',
+          include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...alone],
+          // As many as by itself, but not only one where there are two cores: a test waits as much as it computes.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+        },
+      },
+      { extends: true, test: { name: 'alone', include: alone, maxWorkers: 1 } },
+    ],
   },
 })

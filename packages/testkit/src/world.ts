@@ -2,32 +2,30 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type AccessLevel,
-  type Actor,
-  type Core,
-  type CoreSettings,
-  type CoreTables,
-  type Group,
-  type InputSchema,
-  insertGroup,
-  insertMember,
-  insertProject,
-  insertUser,
-  migrateCore,
-  type Operation,
-  type Project,
-  perform,
-  type Tx,
-  type User,
-  type Visibility,
+import type {
+  AccessLevel,
+  Actor,
+  Core,
+  CoreSettings,
+  CoreTables,
+  Group,
+  InputSchema,
+  Operation,
+  Project,
+  Tx,
+  User,
+  Visibility,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
+import { temporaryCoreDatabase } from './core-database.ts'
 import { ManualClock } from './manual-clock.ts'
-import { type TemporaryDatabase, temporaryDatabase } from './temporary-database.ts'
+import type { TemporaryDatabase } from './temporary-database.ts'
 
 /** 2026-02-03T04:05:06.789Z */
 export const WORLD_BEGINS_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
+
+/** Imported with the first world: most who use this package have none, and it is by far the largest part of it. */
+type Domain = typeof import('@penstock/core')
 
 /** A core on a database of its own, with a clock that a test moves, and short ways to put people and things into it. */
 export class World {
@@ -35,26 +33,29 @@ export class World {
   readonly clock: ManualClock
   readonly directory: string
   readonly #database: TemporaryDatabase
+  readonly #domain: Domain
+  #statements = 0
 
   static async open(settings: Partial<CoreSettings> = {}): Promise<World> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-world-'))
-    const database = await temporaryDatabase(directory)
+    const database = await temporaryCoreDatabase(directory)
     const db = openDatabase<CoreTables>(database.location)
-    await migrateCore(db)
-    return new World(directory, database, db, settings)
+    return new World(await import('@penstock/core'), directory, database, db, settings)
   }
 
   private constructor(
+    domain: Domain,
     directory: string,
     database: TemporaryDatabase,
     db: Db<CoreTables>,
     settings: Partial<CoreSettings>,
   ) {
+    this.#domain = domain
     this.directory = directory
     this.#database = database
     this.clock = new ManualClock(WORLD_BEGINS_MS)
     this.core = {
-      db,
+      db: this.#counted(db),
       clock: this.clock,
       randomBytes,
       settings: {
@@ -74,22 +75,26 @@ export class World {
 
   user(username: string, { isAdministrator = false } = {}): Promise<User> {
     const email = `${username}@example.test`
-    return this.#write((tx) => insertUser(tx, { username, name: `${username} Holt`, email, isAdministrator }))
+    return this.#write((tx) =>
+      this.#domain.insertUser(tx, { username, name: `${username} Holt`, email, isAdministrator }),
+    )
   }
 
   group(
     path: string,
     { parent, visibility = 'private' }: { parent?: Group; visibility?: Visibility } = {},
   ): Promise<Group> {
-    return this.#write((tx) => insertGroup(tx, { parent, path, name: path, visibility }))
+    return this.#write((tx) => this.#domain.insertGroup(tx, { parent, path, name: path, visibility }))
   }
 
   project(path: string, parent: Group | User, visibility: Visibility = 'private'): Promise<Project> {
-    return this.#write((tx) => insertProject(tx, { parent, path, name: path, visibility }))
+    return this.#write((tx) => this.#domain.insertProject(tx, { parent, path, name: path, visibility }))
   }
 
   member(subject: Group | Project, user: User, level: AccessLevel, expiresAt?: string): Promise<void> {
-    return this.#write((tx) => insertMember(tx, subject, { userId: user.id, level, ...(expiresAt && { expiresAt }) }))
+    return this.#write((tx) =>
+      this.#domain.insertMember(tx, subject, { userId: user.id, level, ...(expiresAt && { expiresAt }) }),
+    )
   }
 
   perform<Input extends InputSchema, Result>(
@@ -97,13 +102,32 @@ export class World {
     operation: Operation<Input, Result>,
     input: unknown,
   ): Promise<Result> {
-    return perform(this.core, actor, operation, input)
+    return this.#domain.perform(this.core, actor, operation, input)
+  }
+
+  /** How many statements some work asks of the database outside transactions. */
+  async statements(work: () => Promise<unknown>): Promise<number> {
+    const before = this.#statements
+    await work()
+    return this.#statements - before
   }
 
   async close(): Promise<void> {
     await this.core.db.close()
     await this.#database.remove()
     rmSync(this.directory, { recursive: true })
+  }
+
+  #counted(db: Db<CoreTables>): Db<CoreTables> {
+    const read = db.read.withPlugin({
+      // Called for every query inside another one too.
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        this.#statements += 1
+        return result
+      },
+    })
+    return { read, write: (work, options) => db.write(work, options), close: () => db.close() }
   }
 
   #write<Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>): Promise<Result> {
