@@ -79,7 +79,7 @@ function documented(): string[][] {
   )
 }
 
-test('REST and GraphQL tell everyone the same; where they differ for nobody, the table says so', {
+test('REST and GraphQL tell each user the same; of an anonymous caller the table lists the questions in which they differ', {
   timeout: 600_000,
 }, async () => {
   const differences = new Map<string, string[]>()

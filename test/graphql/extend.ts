@@ -8,19 +8,23 @@ interface Grounds {
   /** The group in which there is more. */
   readonly group: Pick<Place, 'id'>
   /** A project in it that has as many merge requests and pipelines. */
-  readonly project: Pick<Place, 'id'>
+  readonly project: Pick<Place, 'id' | 'path'>
   readonly size: number
 }
 
 const OWNER = 50
 const MOST_COMMITS = 5
+/** More would drive the other groups and projects from the first page. */
+const MOST_PLACES = 20
+/** Of the first that a merge request has. */
+const FIRST_PIPELINE = 100
 
-/** So many more groups, projects and people, with one thing of each kind, and pipelines of merge requests: no list stays as long as it was. */
+/** More groups, projects and people, with one thing of each kind, and pipelines of merge requests, so that every list grows with `size`. */
 export async function extend({ served, root, group: { id: groupId }, project, size }: Grounds): Promise<void> {
   const post = (path: string, body: object) => served.must('POST', path, root, body)
   const get = (path: string): Promise<Json[]> => served.must('GET', path, root)
   const visibility = 'public'
-  for (let count = size; count > 0; count -= 1) {
+  for (let count = Math.min(size, MOST_PLACES); count > 0; count -= 1) {
     const user = await served.world.user(`extra-${count}`)
     const member = { user_id: user.id, access_level: OWNER }
     await post(`/groups/${groupId}/members`, member)
@@ -45,12 +49,17 @@ export async function extend({ served, root, group: { id: groupId }, project, si
     const extra = await post('/projects', { name: `E ${count}`, path: `e-${count}`, namespace_id: groupId, visibility })
     const at = `/projects/${extra.id}`
     await post(`${at}/members`, { user_id: root.id, access_level: OWNER })
-    await post(`${at}/labels`, { name: 'label 1 of /projects/1', color: '#ff0000' })
-    await post(`${at}/issues`, { title: 'Issue' })
+    const label = await post(`${at}/labels`, { name: 'label 1 of /projects/1', color: '#ff0000' })
+    const milestone = await post(`${at}/milestones`, { title: 'Milestone' })
+    const has = { labels: [label.name], milestone_id: milestone.id, assignee_ids: [root.id] }
+    await post(`${at}/issues`, { title: 'Issue', ...has })
     await commit(at, 'main', 0)
-    await commit(at, 'work', 1, { start_branch: 'main' })
-    await post(`${at}/merge_requests`, { source_branch: 'work', target_branch: 'main', title: 'Work' })
-    await pipeline(at, 100_000 + count, { ref: 'main' })
+    const { id: sha } = await commit(at, 'work', 1, { start_branch: 'main' })
+    const draft = { source_branch: 'work', target_branch: 'main', title: 'Work', reviewer_ids: [root.id], ...has }
+    await post(`${at}/merge_requests`, draft)
+    const source_pipeline = { pipeline_id: FIRST_PIPELINE, project: { path_with_namespace: project.path } }
+    await pipeline(at, 200_000 + count, { ref: 'main' })
+    await pipeline(at, 100_000 + count, { ref: 'work', sha }, { source_pipeline })
   }
 
   function commit(at: string, branch: string, count: number, more: object = {}): Promise<Json> {
@@ -60,16 +69,19 @@ export async function extend({ served, root, group: { id: groupId }, project, si
 
   function pipeline(at: string, id: number, attributes: object, more: object = {}): Promise<Json> {
     const told = { id, status: 'success', created_at: '2026-02-03 04:00:00 UTC', ...attributes }
-    const record = { object_kind: 'pipeline', object_attributes: told, builds: [], ...more }
+    const record = { object_kind: 'pipeline', object_attributes: told, builds: [build(id)], ...more }
     return served.must('PUT', `${at}/pipeline_records/${id}`, root, record)
+  }
+
+  function build(pipelineId: number): object {
+    const artifacts_file = { filename: 'all.zip', size: 100 }
+    return { id: pipelineId * 100, name: 'job 0', stage: 'build', status: 'success', artifacts_file }
   }
 
   /** One of each, and of the first one more with more commits; started by the bridges of the first pipeline and the last. */
   async function pipelinesOfMergeRequests(): Promise<void> {
     const at = `/projects/${project.id}`
-    const [{ source_branch: branch }] = (await served
-      .must('GET', `${at}/merge_requests/1`, root)
-      .then((one) => [one])) as [Json]
+    const { source_branch: branch } = await served.must('GET', `${at}/merge_requests/1`, root)
     for (let count = Math.min(size, MOST_COMMITS); count > 1; count -= 1) await commit(at, branch, count)
     const commits = await get(`${at}/repository/commits?ref_name=${branch}`)
     const ofFirst = commits.slice(0, Math.min(size, MOST_COMMITS)).map((each) => ({ ref: branch, sha: each.id }))
@@ -83,7 +95,7 @@ export async function extend({ served, root, group: { id: groupId }, project, si
         job_id: upstream * 100 + 50 + bridge,
         project: { id: project.id },
       }
-      await pipeline(at, 100 + index, attributes, { source_pipeline, user: { username: root.username } })
+      await pipeline(at, FIRST_PIPELINE + index, attributes, { source_pipeline, user: { username: root.username } })
     }
   }
 }

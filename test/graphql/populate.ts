@@ -47,6 +47,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
   /** Never, where all rows are to be alike. */
   const sometimes = (probability: number) => !plan.exact && dice.is(probability)
   const statusOf = () => (plan.exact ? 'success' : dice.pick(statuses))
+  const stageOf = (number: number) => (plan.exact ? `stage ${number % 5}` : dice.pick(['build', 'test']))
   const howMany = () => (plan.exact ? plan.size : dice.upTo(plan.size))
   const root = await world.user('root', { isAdministrator: true })
   const post = (path: string, body: object) => served.must('POST', path, root, body)
@@ -174,7 +175,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     const builds = Array.from({ length: plan.exact ? plan.size : 1 + howMany() }, (_, number) => {
       const status = statusOf()
       return {
-        ...{ id: id * 100 + number, name: `job ${number}`, stage: dice.pick(['build', 'test']), status },
+        ...{ id: id * 100 + number, name: `job ${number}`, stage: stageOf(number), status },
         ...{ created_at: '2026-02-03 04:00:00 UTC', started_at: '2026-02-03 04:01:00 UTC', when: 'on_success' },
         ...{ duration: 5.5, queued_duration: 1.5, allow_failure: sometimes(0.2), manual: status === 'manual' },
         runner: { id: 7, description: 'a runner', runner_type: 'instance_type', active: true, tags: ['linux'] },

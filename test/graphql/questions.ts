@@ -124,7 +124,7 @@ export const questionsOfAll: readonly Question[] = [
   list('Query.groups', [], 'groups', '', '/groups'),
   list('Query.users', [], 'users', '', '/users?order_by=id&sort=desc'),
   list('Query.users(usernames:)', [], 'users', 'usernames: ["guest"]', '/users?username=guest'),
-  list('Query.users(search:)', [], 'users', 'search: "er"', '/users?search=er', { isUnordered: true }),
+  list('Query.users(search:)', [], 'users', 'search: "er"', '/users?search=er&order_by=id&sort=desc'),
   one('Query.metadata', [], 'metadata', '/metadata', { select: 'version', ofRest: ({ version }) => version }),
   list(
     'Query.issues',

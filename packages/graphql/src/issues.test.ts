@@ -136,6 +136,8 @@ describe('filters', () => {
     ['authorUsername: "GUS"', 'D'],
     ['assigneeUsernames: ["alice", "gus"]', 'B'],
     ['assigneeUsername: "gus"', 'B'],
+    ['assigneeUsername: "gus", assigneeUsernames: ["alice"]', 'B'],
+    ['assigneeUsername: "gus", assigneeUsernames: ["nobody"]', ''],
     ['assigneeWildcardId: NONE', 'D C A'],
     ['assigneeWildcardId: ANY', 'B'],
     ['assigneeId: "None"', 'D C A'],
@@ -183,9 +185,13 @@ describe('filters', () => {
     ['sort: CLOSED_AT_ASC', 'A B C D'],
     ['sort: TITLE_DESC', 'D C B A'],
     ['sort: LABEL_PRIORITY_ASC', 'B A D C'],
-    ['sort: MILESTONE_DUE_ASC', 'A B C D'],
+    ['sort: MILESTONE_DUE_ASC', 'A B D C'],
     ['sort: PRIORITY_ASC', 'A B D C'],
     ['sort: POPULARITY_DESC', 'D C B A'],
+    ['sort: POPULARITY_ASC', 'D C B A'],
+    ['sort: SEVERITY_ASC', 'D C B A'],
+    ['sort: ESCALATION_STATUS_ASC', 'D C B A'],
+    ['sort: RELATIVE_POSITION_ASC', 'D C B A'],
   ])('%s: %s', async (args, expected) => {
     expect(await titlesOf(args)).toBe(expected)
   })

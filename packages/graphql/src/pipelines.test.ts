@@ -175,7 +175,7 @@ test('what a record tells, and what follows from it', async () => {
   expect(body.data.project.pipeline).toEqual({
     name: 'Nightly',
     path: '/acme/app/-/pipelines/31',
-    refText: 'for tag <a href="/acme/app/-/commits/%3Cb%3E">&lt;b&gt;</a>',
+    refText: 'for tag <a href="/acme/app/-/commits/%3Cb%3E">&#60;b&#62;</a>',
     refPath: 'refs/tags/<b>',
     commitPath: `/acme/app/-/commit/${sha}`,
     type: 'tag',

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 const TEN = '- [x] done'
-const told = 'The descriptions of one request may be at most 30 bytes together'
+const told = 'The descriptions and commit messages of one request may be at most 30 bytes together'
 
 async function issues(...descriptions: (string | undefined)[]): Promise<void> {
   for (const description of descriptions) {
