@@ -10,13 +10,13 @@ export { insertGroup } from './groups/group-store.ts'
 export { showNamespace } from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, which whoever looks into a database of the core wants to see whole.
 export type {} from './groups/route-store.ts'
-export type { GivenDescription } from './issues/description-store.ts'
-export { type Described, type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
+export { type DescribedIssuable, type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
 export { type DescribedIssue, type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'
 export * from './issues/issue-listings.ts'
 export * from './issues/issue-operations.ts'
 export type {} from './issues/issue-store.ts'
 export * from './kit/context.ts'
+export type { Described, GivenDescription } from './kit/description-store.ts'
 export * from './kit/domain-error.ts'
 export type { DomainEvent, EventListener } from './kit/event.ts'
 export type {} from './kit/internal-id.ts'
@@ -26,8 +26,8 @@ export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from 
 export * from './kit/parameter-schemas.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
-export { type Label, textColorOn } from './labels/label.ts'
-export { getLabelOfEach, listLabelsOfEachGroup, listLabelsOfEachProject } from './labels/label-listings.ts'
+export { type DescribedLabel, type Label, textColorOn } from './labels/label.ts'
+export * from './labels/label-listings.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export type {} from './labels/label-store.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
@@ -49,6 +49,7 @@ export type {} from './merge-requests/merge-request-store.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export type { BurndownEvent } from './milestones/burndown.ts'
 export {
+  type DescribedMilestone,
   isMilestoneExpired,
   isMilestoneUpcoming,
   type Milestone,
@@ -109,7 +110,7 @@ export {
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
-export { type Commit, signatureTime, type Trailer } from './repositories/commit.ts'
+export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
 export type { DiffStats, FileDiff } from './repositories/commit-diff.ts'
 export {
   createCommit,
@@ -140,6 +141,7 @@ export {
   countsOfRepositories,
   filesAt,
   lastCommitsAt,
+  messagesOfCommits,
   openRepositories,
   summariesOfCommits,
 } from './repositories/repository-reads.ts'

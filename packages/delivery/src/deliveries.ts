@@ -68,6 +68,8 @@ export const deliveryMigrations: Migrations = {
         .alterTable('deliveries')
         .addColumn('abandoned', 'integer', (column) => column.notNull().defaultTo(0))
         .execute()
+      // The database keeps the number, and uses the index for queries with the same one: with another `SUSPECT_AFTER`, a
+      // migration has to make it anew.
       await db.schema
         .createIndex('deliveries_suspect')
         .on('deliveries')

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql'
+import { OneByOne } from './one-by-one.ts'
 
-export const MOST_BLOB_DATA = 20 * 1024 * 1024
+export const MAX_BLOB_DATA = 20 * 1024 * 1024
 
 /** What data is asked for: one field of one file. */
 interface Asked {
@@ -20,8 +21,8 @@ export class BlobData {
   #bytes = 0
   /** By what has been given something of: the fields. */
   readonly #given = new Map<object, Set<string>>()
-  /** One after the other, so that the first files of the document are those that are given. */
-  #last: Promise<unknown> = Promise.resolve()
+  /** So that the first files of the document are those that are given. */
+  readonly #admissions = new OneByOne()
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes
@@ -29,9 +30,7 @@ export class BlobData {
 
   /** @throws GraphQLError for a file with which the request would have too much */
   admit(asked: Asked): Promise<void> {
-    const admitted = this.#last.then(() => this.#admitNext(asked))
-    this.#last = admitted.catch(() => {})
-    return admitted
+    return this.#admissions.run(() => this.#admitNext(asked))
   }
 
   async #admitNext({ blob, field, size }: Asked): Promise<void> {

@@ -1,15 +1,5 @@
 import { pipelineScopes, pipelineStatuses, variableTypes } from '@penstock/core'
-import type { Builder } from './schema-types.ts'
-
-/** Enums of the CI areas. @see spec/graphql-contract.md 5.5, 5.6 */
-export function ciEnums(builder: Builder): CiEnums {
-  const known = made.get(builder) ?? define(builder)
-  made.set(builder, known)
-  return known
-}
-
-type CiEnums = ReturnType<typeof define>
-const made = new WeakMap<Builder, CiEnums>()
+import { oncePerBuilder } from './once-per-builder.ts'
 
 /** Words of the core in capital letters. */
 const valuesOf = <Word extends string>(words: readonly Word[]) =>
@@ -97,7 +87,8 @@ const artifactTypes = [
   'TRACE',
 ] as const
 
-const define = (builder: Builder) => ({
+/** Enums of the CI areas. @see spec/graphql-contract.md 5.5, 5.6 */
+export const ciEnums = oncePerBuilder((builder) => ({
   pipelineStatus: builder.enumType('PipelineStatusEnum', { values: valuesOf(pipelineStatuses) }),
   jobStatus: builder.enumType('CiJobStatus', { values: valuesOf(pipelineStatuses) }),
   pipelineScope: builder.enumType('PipelineScopeEnum', { values: valuesOf(pipelineScopes) }),
@@ -117,4 +108,4 @@ const define = (builder: Builder) => ({
   }),
   runnerAccess: builder.enumType('CiRunnerAccessLevel', { values: ['NOT_PROTECTED', 'REF_PROTECTED'] as const }),
   variableType: builder.enumType('CiVariableType', { values: valuesOf(variableTypes) }),
-})
+}))

@@ -1,14 +1,18 @@
-import type { JobOfPipeline, Pipeline } from '@penstock/core'
+import type { JobOfPipeline, Pipeline, StageOfPipeline } from '@penstock/core'
+import { encodedPath, type WebAddress } from './web-address.ts'
 
-/** Where things of CI would be looked at, below the instance's address. */
-
-export const pipelinePath = ({ projectPath, id }: Pipeline): string => `/${projectPath}/-/pipelines/${id}`
-export const jobPath = ({ pipeline, id }: JobOfPipeline): string => `/${pipeline.projectPath}/-/jobs/${id}`
-
-export const commitPath = ({ projectPath, sha }: Pipeline): string | undefined =>
-  sha && `/${projectPath}/-/commit/${encodeURIComponent(sha)}`
-
-export const commitsPath = ({ projectPath, ref }: Pipeline): string | undefined =>
-  ref && `/${projectPath}/-/commits/${ref.split('/').map(encodeURIComponent).join('/')}`
+/** Where things of CI would be looked at. */
+export function ciPaths(web: WebAddress) {
+  const pipelinePath = ({ projectPath, id }: Pipeline): string => web.path(`${projectPath}/-/pipelines/${id}`)
+  return {
+    pipelinePath,
+    stagePath: ({ pipeline, name }: StageOfPipeline): string => `${pipelinePath(pipeline)}#${encodeURIComponent(name)}`,
+    jobPath: ({ pipeline, id }: JobOfPipeline): string => web.path(`${pipeline.projectPath}/-/jobs/${id}`),
+    commitPath: ({ projectPath, sha }: Pipeline): string | undefined =>
+      sha && web.path(`${projectPath}/-/commit/${encodeURIComponent(sha)}`),
+    commitsPath: ({ projectPath, ref }: Pipeline): string | undefined =>
+      ref && web.path(`${projectPath}/-/commits/${encodedPath(ref)}`),
+  }
+}
 
 export const shortSha = ({ sha }: Pipeline): string | undefined => sha?.slice(0, 8)

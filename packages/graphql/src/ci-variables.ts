@@ -8,9 +8,10 @@ import {
   type ShownVariable,
 } from '@penstock/core'
 import { ciEnums } from './ci-enums.ts'
+import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { read } from './request-context.ts'
+import type { Kit } from './kit.ts'
+import { ask, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -42,31 +43,32 @@ export function addCiVariables(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     ciVariables: connectionField(kit, t, 'CiProjectVariable', {
       args: { sort: t.arg({ type: sort }) },
-      list: (project, { sort: order }, context) => listOf(projectVariables.listEach)(project, orderIn(order), context),
+      list: (project, { sort: order }, context) => ask(context, projectVariables.listEach, project, orderIn(order)),
     }),
     inheritedCiVariables: connectionField(kit, t, 'InheritedCiVariable', {
       args: { sort: t.arg({ type: groupSort, defaultValue: 'id desc' }) },
       list: (project, { sort: order }, context) =>
-        listOf(listInheritedVariablesOfEach)(project, orderIn(order ?? 'id desc'), context),
+        ask(context, listInheritedVariablesOfEach, project, orderIn(order ?? 'id desc')),
     }),
   }))
   builder.objectFields('Group', (t) => ({
     ciVariables: connectionField(kit, t, 'CiGroupVariable', {
       args: { sort: t.arg({ type: sort }) },
-      list: (group, { sort: order }, context) => listOf(groupVariables.listEach)(group, orderIn(order), context),
+      list: (group, { sort: order }, context) => ask(context, groupVariables.listEach, group, orderIn(order)),
     }),
   }))
   builder.queryField('ciVariables', (t) =>
     connectionField(kit, t, 'CiInstanceVariable', {
       description: 'Those of the instance, of which there are none; null for non-administrators',
       args: { sort: t.arg({ type: sort }) },
-      list: (_root, _args, context) => read(context, listInstanceVariables, {}),
+      list: (_root, _args, context) => readOrNull(context, listInstanceVariables, {}),
     }),
   )
 }
 
-function addVariableTypes({ builder, globalIds }: Kit): void {
-  const { variableType } = ciEnums(builder)
+function addVariableTypes(kit: Kit): void {
+  const { builder, globalIds, web } = kit
+  const { variableType } = ciEnums(kit)
 
   builder.interfaceType('CiVariable', {
     fields: (t) => ({
@@ -94,7 +96,7 @@ function addVariableTypes({ builder, globalIds }: Kit): void {
     builder.objectType(name as keyof typeof models, {
       interfaces: ['CiVariable'],
       fields: (t) => ({
-        id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other(model, id) }),
+        id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of(model, id) }),
         ...describing(t),
       }),
     })
@@ -114,7 +116,7 @@ function addVariableTypes({ builder, globalIds }: Kit): void {
       ...describing(t),
       groupName: t.exposeString('groupName'),
       groupCiCdSettingsPath: t.string({
-        resolve: ({ groupFullPath }) => `/groups/${groupFullPath}/-/settings/ci_cd`,
+        resolve: ({ groupFullPath }) => web.path(`groups/${groupFullPath}/-/settings/ci_cd`),
       }),
     }),
   })

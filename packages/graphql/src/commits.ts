@@ -1,10 +1,11 @@
-import { authorsOfCommits, type CommitSummary, summariesOfCommits } from '@penstock/core'
+import { authorsOfCommits, type CommitSummary, messagesOfCommits, summariesOfCommits, titleOf } from '@penstock/core'
 import { html } from '@penstock/http'
+import type { GraphQLResolveInfo } from 'graphql'
+import { descriptionOf } from './descriptions.ts'
 import type { Kit } from './kit.ts'
 import { openRepository } from './repository.ts'
-import { ask } from './request-context.ts'
+import { ask, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
-import { webAddressOf } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -14,7 +15,7 @@ declare module './schema-types.ts' {
 
 /** @see spec/graphql-contract.md 5.4 */
 export function addCommits(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, globalIds, web } = kit
   builder.objectType('DiffStatsSummary', {
     description: 'Lines that were added and removed, and files that were changed',
     fields: (t) => ({
@@ -25,7 +26,6 @@ export function addCommits(kit: Kit): void {
     }),
   })
 
-  const web = webAddressOf(kit)
   const pathOf = ({ inProject, sha }: CommitOfProject) => `${inProject.fullPath}/-/commit/${sha}`
   builder.objectType('Commit', {
     interfaces: ['Todoable'],
@@ -34,14 +34,14 @@ export function addCommits(kit: Kit): void {
       sha: t.exposeString('sha', { nullable: false }),
       shortId: t.string({ nullable: false, resolve: ({ sha }) => sha.slice(0, 8) }),
       parentSha: t.string({ description: 'Of the first parent', resolve: ({ parentShas }) => parentShas[0] }),
-      name: t.string({ resolve: ({ title }) => title }),
-      title: t.exposeString('title', { nullable: true }),
-      titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
-      fullTitle: t.string({ resolve: ({ title }) => title }),
-      fullTitleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
-      message: t.exposeString('message', { nullable: true }),
-      description: t.string({ description: 'The message without its title', resolve: descriptionOf }),
-      descriptionHtml: t.string({ resolve: (commit) => html`${descriptionOf(commit)}`.text }),
+      name: t.string({ resolve: fromMessage(titleOf) }),
+      title: t.string({ resolve: fromMessage(titleOf) }),
+      titleHtml: t.string({ resolve: fromMessage((message) => asHtml(titleOf(message))) }),
+      fullTitle: t.string({ resolve: fromMessage(titleOf) }),
+      fullTitleHtml: t.string({ resolve: fromMessage((message) => asHtml(titleOf(message))) }),
+      message: t.string({ resolve: fromMessage((message) => message) }),
+      description: t.string({ description: 'The message without its title', resolve: fromMessage(withoutTitle) }),
+      descriptionHtml: t.string({ resolve: fromMessage((message) => asHtml(withoutTitle(message))) }),
       author: t.field({
         type: 'UserCore',
         description: 'The user with the address of the author, if they show it to the caller',
@@ -74,5 +74,14 @@ export function addCommits(kit: Kit): void {
   })
 }
 
-const descriptionOf = ({ message }: CommitOfProject): string =>
-  message.trimStart().split('\n').slice(1).join('\n').trim()
+/** What is made of the message; null where that is refused. */
+const fromMessage =
+  (of: (message: string) => string) =>
+  async (commit: CommitOfProject, _args: object, context: RequestContext, info: GraphQLResolveInfo) => {
+    const { description: message } = (await descriptionOf(messagesOfCommits, commit, context, info)) ?? {}
+    return message === undefined ? null : of(message)
+  }
+
+const asHtml = (text: string): string => html`${text}`.text
+
+const withoutTitle = (message: string): string => message.trimStart().split('\n').slice(1).join('\n').trim()

@@ -1,4 +1,4 @@
-import type { Counted } from './kit.ts'
+import type { Counted } from './connection-field.ts'
 
 /**
  * Connections that tell how long their list is.

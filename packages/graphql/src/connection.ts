@@ -19,7 +19,7 @@ export interface PageInfo {
 
 export const MAX_PAGE_SIZE = 100
 /** Exact counts end somewhere. */
-export const MOST_COUNTED = 100_000
+export const MAX_COUNTED = 100_000
 
 /**
  * One page of a list, with what is told of the whole list. Fetched when something of it is asked for, with the pages of the
@@ -27,14 +27,19 @@ export const MOST_COUNTED = 100_000
  *
  * @see spec/graphql-contract.md 3.1
  */
-export class Connection<Node> {
-  readonly #listed: Listed<Node>
+export class Connection<Node, Sum extends string = never> {
+  readonly #listed: Listed<Node, Sum>
   readonly #paging: PagingArguments
   readonly #loaders: Loaders
   readonly #request: ListingRequest
 
   /** @throws GraphQLError */
-  constructor(listed: Listed<Node>, paging: PagingArguments, loaders: Loaders, maxPageSize: number = MAX_PAGE_SIZE) {
+  constructor(
+    listed: Listed<Node, Sum>,
+    paging: PagingArguments,
+    loaders: Loaders,
+    maxPageSize: number = MAX_PAGE_SIZE,
+  ) {
     this.#listed = listed
     this.#paging = paging
     this.#loaders = loaders
@@ -51,7 +56,7 @@ export class Connection<Node> {
   }
 
   /** What the listing tells of each of its lists, of this one. `ask` runs once for all of them. */
-  async told<Result>(what: string, ask: (listing: Listing<Node>) => Promise<readonly Result[]>): Promise<Result> {
+  async told<Result>(what: string, ask: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
     const { listing, index } = this.#listed
     return (await this.#loaders.once(listing, what, () => ask(listing)))[index]!
   }

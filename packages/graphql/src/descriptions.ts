@@ -7,11 +7,12 @@ import {
   type TaskCompletion,
   taskCompletionOf,
 } from '@penstock/core'
+import { html } from '@penstock/http'
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import { ToldBefore } from './failure.ts'
 import type { RequestContext } from './request-context.ts'
 
-type Query<Source> = BatchQuery<InputSchema, Source, GivenDescription>
+type Query<Source> = BatchQuery<InputSchema, Source, GivenDescription | undefined>
 
 /** One field of the document, of one source. */
 interface Asked {
@@ -36,6 +37,14 @@ export async function descriptionOf<Source>(
   const given = await context.loaders.load('descriptions', asked, (all) => give(context, all))
   if (given instanceof GraphQLError) throw given
   return given
+}
+
+/** The same, as text of a page. @throws GraphQLError as well */
+export async function descriptionHtmlOf<Source>(
+  ...asked: Parameters<typeof descriptionOf<Source>>
+): Promise<string | undefined> {
+  const described = await descriptionOf(...asked)
+  return described && html`${described.description ?? ''}`.text
 }
 
 /** @throws GraphQLError, and ToldBefore where the description is refused and has been told */

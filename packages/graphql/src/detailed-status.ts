@@ -1,4 +1,5 @@
 import type { StatusWording } from '@penstock/core'
+import { constantFields } from './constant-fields.ts'
 import type { Kit } from './kit.ts'
 
 /** A status of something, put for people. */
@@ -25,12 +26,18 @@ interface StatusAction {
 export function addDetailedStatus({ builder, globalIds }: Kit): void {
   builder.objectType('StatusAction', {
     description: 'Button that belongs to a status, for example retry',
-    fields: (t) => ({
-      id: t.exposeString('id', { nullable: false }),
-      ...nothing(['buttonTitle', 'icon', 'method', 'path', 'title', 'confirmationMessage'], () =>
-        t.string({ resolve: () => null }),
-      ),
-    }),
+    fields: (t) => {
+      const { noText } = constantFields(t)
+      return {
+        id: t.exposeString('id', { nullable: false }),
+        buttonTitle: noText(),
+        icon: noText(),
+        method: noText(),
+        path: noText(),
+        title: noText(),
+        confirmationMessage: noText(),
+      }
+    },
   })
 
   builder.objectType('DetailedStatus', {
@@ -66,7 +73,3 @@ export function addDetailedStatus({ builder, globalIds }: Kit): void {
     }),
   })
 }
-
-/** Fields of which nothing is known here, under their names. */
-export const nothing = <Field>(names: readonly string[], field: () => Field): Record<string, Field> =>
-  Object.fromEntries(names.map((name) => [name, field()]))

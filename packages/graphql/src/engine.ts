@@ -156,17 +156,16 @@ const asksOnlyForSchema = ({ selectionSet }: OperationDefinitionNode): boolean =
   selectionSet.selections.every((each) => each.kind === Kind.FIELD && schemaFields.has(each.name.value))
 
 function nestingErrors({ depth, recursive }: ReturnType<typeof nestingOf>, maxDepth: number): GraphQLError[] {
-  const names = Object.entries(recursive).map(([name, times]) => `"${name}"=>${times}`)
   return [
     ...(depth > maxDepth
       ? [new GraphQLError(`Query has depth of ${depth}, which exceeds max depth of ${maxDepth}`)]
       : []),
-    ...(names.length > 0
-      ? [
+    ...(recursive === undefined
+      ? []
+      : [
           new GraphQLError(
-            `Recursive query - too many of fields '{${names.join(', ')}}' detected\nin single branch of the query`,
+            `Recursive query - too many of fields '{"${recursive.name}"=>${recursive.times}}' detected\nin single branch of the query`,
           ),
-        ]
-      : []),
+        ]),
   ]
 }

@@ -1,22 +1,5 @@
 import { type AccessLevel, accessLevels, visibilities } from '@penstock/core'
-import type { Kit } from './kit.ts'
-import type { Builder } from './schema-types.ts'
-
-/**
- * Enums that several areas use. A value of a sort is the column and the direction: `created_at desc`.
- *
- * @see spec/graphql-contract.md 3.2, 5.1, 5.3
- */
-export function sharedEnums({ builder }: Pick<Kit, 'builder'>): SharedEnums {
-  const known = made.get(builder)
-  if (known !== undefined) return known
-  const enums = define(builder)
-  made.set(builder, enums)
-  return enums
-}
-
-type SharedEnums = ReturnType<typeof define>
-const made = new WeakMap<Builder, SharedEnums>()
+import { oncePerBuilder } from './once-per-builder.ts'
 
 /** Of a value of a sort, for the input of an operation. */
 export function orderIn<By extends string>(
@@ -27,7 +10,10 @@ export function orderIn<By extends string>(
   return { orderBy, sort }
 }
 
-/** Old names in lower case, listed last: by them a default is printed, unless they are left out. */
+/**
+ * The old names, in lower case. Of two names of one value the library prints the later one: listed last, these are the names
+ * of the defaults, as on the platform, for as long as the schema has them.
+ */
 export const oldNames = {
   created_asc: { value: 'created_at asc', deprecationReason: 'Renamed: CREATED_ASC.' },
   created_desc: { value: 'created_at desc', deprecationReason: 'Renamed: CREATED_DESC.' },
@@ -78,7 +64,12 @@ const userTypes = [
   'DUO_CODE_REVIEW_BOT',
 ] as const
 
-const define = (builder: Builder) => ({
+/**
+ * Enums that several areas use. A value of a sort is the column and the direction: `created_at desc`.
+ *
+ * @see spec/graphql-contract.md 3.2, 5.1, 5.3
+ */
+export const sharedEnums = oncePerBuilder((builder) => ({
   refType: builder.enumType('RefType', {
     description: 'What a name is the name of',
     values: ['HEADS', 'TAGS'] as const,
@@ -134,4 +125,4 @@ const define = (builder: Builder) => ({
       STORAGE_SIZE_DESC: { value: 'storage_size desc' },
     } as const,
   }),
-})
+}))

@@ -18,7 +18,7 @@ export interface ExplorerOptions {
   signInUrl(returnTo: string): string
 }
 
-const EXPLORER_PATH = '/-/graphql-explorer'
+export const EXPLORER_PATH = '/-/graphql-explorer'
 const ASSETS_PATH = `${EXPLORER_PATH}/assets`
 
 /**

@@ -20,6 +20,7 @@ export type Model =
   | 'Ci::Runner'
   | 'Ci::Variable'
   | 'Ci::GroupVariable'
+  | 'Ci::InstanceVariable'
   | 'Milestone'
   | 'Issue'
   | 'MergeRequest'
@@ -69,7 +70,7 @@ export class GlobalIds {
     return this.other(model, id)
   }
 
-  /** For what has no model: `DetailedStatus`. */
+  /** Of a kind beside the models, as of what the core keeps nothing of: `DetailedStatus`. */
   other(type: string, id: number | string): string {
     return `gid://${this.#serviceName}/${type}/${id}`
   }
@@ -98,6 +99,16 @@ export class GlobalIds {
       throw new GraphQLError(`${text} is not a valid ID for ${models.join(' or ')}.`)
     }
     return parts.id
+  }
+
+  /** The same of several; of none, where there is no argument. @throws GraphQLError for its field */
+  numbersInArgument(texts: readonly string[] | null | undefined, ...models: readonly Model[]): number[] | undefined {
+    return texts?.map((text) => this.numberInArgument(text, ...models))
+  }
+
+  /** The number in an argument that on the platform may be a bare number as well. @throws GraphQLError for its field */
+  numberInLaxArgument(text: string, ...models: readonly Model[]): number {
+    return /^\d{1,15}$/.test(text) ? Number(text) : this.numberInArgument(text, ...models)
   }
 
   get #shownName(): string {

@@ -2,15 +2,15 @@ import type { Core } from '@penstock/core'
 import { type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
 import { answer } from './answer.ts'
-import { MOST_BLOB_DATA } from './blob-data.ts'
+import { MAX_BLOB_DATA } from './blob-data.ts'
 import { type Caller, callerInBody, callerOf } from './caller.ts'
 import { Engine } from './engine.ts'
 import { endsRequest } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
-import { MOST_ITEMS } from './item-budget.ts'
+import { MAX_ITEMS } from './item-budget.ts'
 import { createSchema } from './schema.ts'
-import { MOST_TEXT } from './text-budget.ts'
+import { MAX_TEXT } from './text-budget.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
 export interface GraphqlOptions {
@@ -44,9 +44,9 @@ const TIMEOUT_MS = 30_000
 export function graphqlRoutes({
   core,
   timeoutMs = TIMEOUT_MS,
-  mostBlobData = MOST_BLOB_DATA,
-  mostItems = MOST_ITEMS,
-  mostText = MOST_TEXT,
+  mostBlobData = MAX_BLOB_DATA,
+  mostItems = MAX_ITEMS,
+  mostText = MAX_TEXT,
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
   const whole = new Engine(schema)

@@ -12,14 +12,15 @@ import {
   showGroup,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
-import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
+import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
-import { ask, read } from './request-context.ts'
+import { ask, readOrNull } from './request-context.ts'
 import type { NamespaceSource } from './sources.ts'
-import { webAddressOf } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -27,16 +28,7 @@ declare module './schema-types.ts' {
   }
 }
 
-const permissions: PermissionFields<
-  | 'readGroup'
-  | 'createProjects'
-  | 'changeGroup'
-  | 'archiveGroup'
-  | 'removeGroup'
-  | 'viewEditPage'
-  | 'adminIssue'
-  | 'createCustomEmoji'
-> = {
+const permissions = {
   readGroup: 'read_group',
   createProjects: 'create_project',
   changeGroup: 'admin_group',
@@ -45,30 +37,19 @@ const permissions: PermissionFields<
   viewEditPage: 'admin_group',
   adminIssue: 'update_issue',
   createCustomEmoji: 'never',
-}
+} as const satisfies PermissionFields
 
 /** @see spec/graphql-contract.md 5.3 */
 export function addGroups(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, globalIds, web } = kit
   const { groupSort, visibility } = sharedEnums(kit)
-  const web = webAddressOf(kit)
-  const idsIn = (ids: readonly (string | number)[] | null | undefined) =>
-    ids?.map((id) => globalIds.numberInArgument(String(id), 'Group'))
 
   builder.objectType('GroupPermissions', {
     fields: (t) => ({
-      ...Object.fromEntries(
-        Object.entries(permissions).map(([field, permission]) => [
-          field,
-          t.boolean({
-            nullable: false,
-            resolve: async (group, _args, context) => answerOf(await standingIn(context, group), permission),
-          }),
-        ]),
-      ),
+      ...permissionFields(t, permissions, standingIn),
       canLeave: t.boolean({
         nullable: false,
-        resolve: async (group, _args, context) => (await ask(context, mayLeaveEach, group))!,
+        resolve: (group, _args, context) => ask(context, mayLeaveEach, group),
       }),
     }),
   })
@@ -136,7 +117,7 @@ export function addGroups(kit: Kit): void {
       maxAccessLevel: t.field({
         type: 'AccessLevel',
         nullable: false,
-        resolve: async (group, _args, context) => (await standingIn(context, group)).level,
+        resolve: async (group, _args, context) => (await standingIn(group, context)).level,
       }),
       parent: t.field({
         type: 'Group',
@@ -160,25 +141,18 @@ export function addGroups(kit: Kit): void {
           sort: t.arg({ type: groupSort, defaultValue: 'name asc' }),
         },
         list: (group, { ids, archived, owned, includeParentDescendants, search, sort }, context) =>
-          listOf(listGroupsBelowEach)(
-            group,
-            {
-              ids: idsIn(ids),
-              archived: archived ?? undefined,
-              owned: owned ?? undefined,
-              depth: includeParentDescendants === false ? 'direct' : 'any',
-              search: search ?? undefined,
-              ...orderIn(sort),
-            },
-            context,
-          ),
+          ask(context, listGroupsBelowEach, group, {
+            ...given({ ids: globalIds.numbersInArgument(ids, 'Group'), archived, owned, search }),
+            depth: includeParentDescendants === false ? 'direct' : 'any',
+            ...orderIn(sort),
+          }),
       }),
       projects: connectionField(kit, t, 'Project', {
         nullable: false,
         args: namespaceProjectArguments(kit, t),
         list: (group, { includeSubgroups, ...args }, context) => {
-          const input = { ...namespaceProjectInput(kit, args), includeSubgroups: includeSubgroups ?? undefined }
-          return listOf(listProjectsOfEachGroup)(group, input, context)
+          const input = { ...namespaceProjectInput(kit, args), ...given({ includeSubgroups }) }
+          return ask(context, listProjectsOfEachGroup, group, input)
         },
       }),
     }),
@@ -188,7 +162,7 @@ export function addGroups(kit: Kit): void {
     group: t.field({
       type: 'Group',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, context) => read(context, showGroup, { group: fullPath }),
+      resolve: (_root, { fullPath }, context) => readOrNull(context, showGroup, { group: fullPath }),
     }),
     groups: connectionField(kit, t, 'Group', {
       args: {
@@ -203,17 +177,11 @@ export function addGroups(kit: Kit): void {
         active: t.arg.boolean({ description: 'No group is archived or to be removed' }),
         visibilityLevel: t.arg({ type: visibility }),
       },
-      list: (_root, { ids, parentPath, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
-        read(context, browseGroups, {
-          ids: idsIn(ids),
-          search: args.search ?? undefined,
-          owned: ownedOnly ?? undefined,
-          topLevelOnly: args.topLevelOnly ?? undefined,
-          allAvailable: args.allAvailable ?? undefined,
-          parentPath: parentPath == null ? undefined : String(parentPath),
-          includeSubgroups: args.includeSubgroups ?? undefined,
-          archived: active === false ? true : undefined,
-          visibility: visibilityLevel ?? undefined,
+      list: (_root, { ids, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
+        readOrNull(context, browseGroups, {
+          ...given(args),
+          ...given({ ids: globalIds.numbersInArgument(ids, 'Group'), owned: ownedOnly, visibility: visibilityLevel }),
+          ...(active === false && { archived: true }),
           ...groupOrderIn(sort ?? 'name_asc'),
         }),
     }),

@@ -1,5 +1,5 @@
-export { type ExplorerOptions, explorerRoutes } from './explorer.ts'
-export { type GraphqlOptions, type GraphqlRoute, graphqlRoutes } from './graphql-routes.ts'
+export { EXPLORER_PATH, type ExplorerOptions, explorerRoutes } from './explorer.ts'
+export { GRAPHQL_PATH, type GraphqlOptions, type GraphqlRoute, graphqlRoutes } from './graphql-routes.ts'
 export { Loaders } from './loaders.ts'
 export { printedSchema } from './printed-schema.ts'
 export type { RequestContext } from './request-context.ts'

@@ -1,5 +1,6 @@
 import { serviceVersion } from '@penstock/core'
-import { type Kit, mutation } from './kit.ts'
+import type { Kit } from './kit.ts'
+import { mutation } from './mutation.ts'
 
 export interface InstanceFacts {
   readonly version: string

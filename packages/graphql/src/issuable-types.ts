@@ -1,19 +1,7 @@
-import type { Kit } from './kit.ts'
-import type { Builder } from './schema-types.ts'
+import { oncePerBuilder } from './once-per-builder.ts'
 
-/** What issues and merge requests are found and changed by alike, made once for both. @see spec/graphql-contract.md 5.1, 5.7 */
-export function issuableTypes({ builder }: Kit): IssuableTypes {
-  const known = made.get(builder)
-  if (known !== undefined) return known
-  const types = define(builder)
-  made.set(builder, types)
-  return types
-}
-
-type IssuableTypes = ReturnType<typeof define>
-const made = new WeakMap<Builder, IssuableTypes>()
-
-const define = (builder: Builder) => ({
+/** What issues and merge requests are found and changed by alike. @see spec/graphql-contract.md 5.1, 5.7 */
+export const issuableTypes = oncePerBuilder((builder) => ({
   assigneeWildcard: builder.enumType('AssigneeWildcardId', {
     values: { ANY: { value: 'any' }, NONE: { value: 'none' } } as const,
   }),
@@ -42,12 +30,8 @@ const define = (builder: Builder) => ({
         completedCount: t.exposeInt('completedCount', { nullable: false }),
       }),
     }),
-})
+}))
 
 /** The number in its project of an `iid`, which another forge may have given; what is no such number is that of nothing. */
 export const iidIn = (text: string): number =>
   /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : 0
-
-/** What was given, without what was not: an explicit null says nothing to a list. */
-export const given = <Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as never

@@ -8,24 +8,26 @@ import {
 import type { InputShapeFromFields } from '@pothos/core'
 import { GraphQLError } from 'graphql'
 import { Connection } from './connection.ts'
+import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
+import { given } from './given.ts'
 import type { GlobalIds } from './global-id.ts'
-import { given, iidIn, issuableTypes } from './issuable-types.ts'
+import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, read } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import type { Kit } from './kit.ts'
+import { ask, readOrNull } from './request-context.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 
 /** Which issues a list holds, and in which order. @see spec/graphql-contract.md 5.8 */
 export function addIssueLists(kit: Kit): void {
   const { builder, globalIds } = kit
   const { sort, wantedState } = issueEnums(kit)
   const filters = issueFilters(kit)
-  const ordered = <Parent>(t: FieldsOf<Parent>) => ({
+  const ordered = (t: ArgumentsMaker) => ({
     state: t.arg({ type: wantedState }),
     sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
   })
-  const places = <Parent>(t: FieldsOf<Parent>) => ({ includeArchived: t.arg.boolean({ defaultValue: false }) })
+  const places = (t: ArgumentsMaker) => ({ includeArchived: t.arg.boolean({ defaultValue: false }) })
 
   builder.objectType('IssueStatusCountsType', {
     fields: (t) => ({
@@ -48,7 +50,7 @@ export function addIssueLists(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
       args: { ...filters(t), ...ordered(t) },
-      list: (project, args, context) => listOf(listIssuesOfEachProject)(project, listInput(globalIds, args), context),
+      list: (project, args, context) => ask(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
     }),
     issue: t.field({
       type: 'Issue',
@@ -75,21 +77,20 @@ export function addIssueLists(kit: Kit): void {
         includeSubgroups: t.arg.boolean({ defaultValue: false }),
       },
       list: (group, { includeSubgroups, ...args }, context) =>
-        listOf(listIssuesOfEachGroup)(
-          group,
-          { ...listInput(globalIds, args), withSubgroups: includeSubgroups ?? false },
-          context,
-        ),
+        ask(context, listIssuesOfEachGroup, group, {
+          ...listInput(globalIds, args),
+          withSubgroups: includeSubgroups ?? false,
+        }),
     }),
   }))
   builder.queryFields((t) => ({
     issues: connectionField(kit, t, 'Issue', {
       description: 'Experimental. At least one filter is required. Null for anonymous callers',
-      args: { ...filters(t as never), ...ordered(t as never), ...places(t as never) },
+      args: { ...filters(t), ...ordered(t), ...places(t) },
       list: (_root, args, context) => {
         const input = listInput(globalIds, args)
         requireFilter(input)
-        return read(context, listAllIssues, input)
+        return readOrNull(context, listAllIssues, input)
       },
     }),
   }))
@@ -121,7 +122,7 @@ function issueFilters(kit: Kit) {
       labelNames: t.stringList(),
     }),
   })
-  return <Parent>(t: FieldsOf<Parent>) => ({
+  return (t: ArgumentsMaker) => ({
     iid: t.arg.string(),
     iids: t.arg.stringList(),
     authorUsername: t.arg.string(),
@@ -174,9 +175,9 @@ const stateInput = (state: ListArguments['state']) =>
 function filterInput(globalIds: GlobalIds, args: Filters) {
   const { not, or } = args
   return given({
-    iids: iidsIn(args.iid == null ? args.iids : [args.iid, ...(args.iids ?? [])]),
+    iids: iidsIn(joined(args.iid, args.iids)),
     authorUsername: args.authorUsername,
-    assigneeUsername: args.assigneeUsername == null ? args.assigneeUsernames : [args.assigneeUsername],
+    assigneeUsername: joined(args.assigneeUsername, args.assigneeUsernames),
     assigneeId: args.assigneeWildcardId ?? assigneeIn(globalIds, args.assigneeId),
     confidential: args.confidential,
     labels: textsIn(args.labelName),
@@ -218,6 +219,10 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
 /** No thing has it. */
 const NO_IID = 0
 
+/** Of what may be said of one and of several. */
+const joined = (one: string | null | undefined, several: readonly string[] | null | undefined) =>
+  one == null ? several : [one, ...(several ?? [])]
+
 const iidsIn = (texts: readonly string[] | null | undefined) => texts?.map(iidIn)
 
 const textsIn = (texts: readonly (string | null | undefined)[] | null | undefined) =>
@@ -228,7 +233,7 @@ function assigneeIn(globalIds: GlobalIds, text: string | null | undefined): numb
   if (text == null) return undefined
   const word = text.toLowerCase()
   if (word === 'none' || word === 'any') return word
-  return /^\d{1,15}$/.test(text) ? Number(text) : globalIds.numberInArgument(text, 'User')
+  return globalIds.numberInLaxArgument(text, 'User')
 }
 
 const unfiltered = new Set(['orderBy', 'sort', 'nonArchived'])

@@ -1,8 +1,9 @@
 import { createIssue, type Issue, perform, setIssueAssignees, updateIssue } from '@penstock/core'
-import type { GlobalIds } from './global-id.ts'
+import { given } from './given.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
-import { type Kit, mutation, type PayloadSource } from './kit.ts'
+import type { Kit } from './kit.ts'
+import { mutation, type PayloadSource } from './mutation.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
@@ -23,7 +24,7 @@ export function addIssueMutations(kit: Kit): void {
   })
   const update = async ({ projectPath, iid, ...changes }: Changes, context: RequestContext) => {
     const { core, actor, captcha } = context
-    const input = { project: String(projectPath), issueIid: iidIn(iid), ...changes, captcha }
+    const input = { project: projectPath, issueIid: iidIn(iid), ...changes, captcha }
     return { issue: await perform(core, actor, updateIssue, input) }
   }
 
@@ -43,10 +44,9 @@ export function addIssueMutations(kit: Kit): void {
     }),
     run: async ({ projectPath, type: issueType, locked, labelIds, ...draft }, { core, actor, captcha }) => {
       const input = {
-        project: String(projectPath),
-        issueType: issueType ?? undefined,
+        project: projectPath,
+        ...given({ issueType, labelIds }),
         discussionLocked: locked,
-        labelIds: labelIds ?? undefined,
         ...draft,
         captcha,
       }
@@ -70,19 +70,17 @@ export function addIssueMutations(kit: Kit): void {
       milestoneId: t.id(),
     }),
     run: ({ type: issueType, locked, title, stateEvent, milestoneId, ...input }, context) => {
-      const labels = (ids: readonly (string | number)[] | null | undefined) =>
-        ids?.map((id) => numberOf(globalIds, id, 'ProjectLabel', 'GroupLabel'))
+      const labels = (ids: readonly string[] | null | undefined) =>
+        ids?.map((id) => globalIds.numberInLaxArgument(id, 'ProjectLabel', 'GroupLabel'))
       return update(
         {
           ...input,
-          title: title ?? undefined,
-          issueType: issueType ?? undefined,
+          ...given({ title, issueType, stateEvent }),
           discussionLocked: locked,
-          stateEvent: stateEvent ?? undefined,
           labelIds: labels(input.labelIds),
           addLabelIds: labels(input.addLabelIds),
           removeLabelIds: labels(input.removeLabelIds),
-          milestoneId: milestoneId == null ? milestoneId : numberOf(globalIds, milestoneId, 'Milestone'),
+          milestoneId: milestoneId == null ? milestoneId : globalIds.numberInLaxArgument(milestoneId, 'Milestone'),
         },
         context,
       )
@@ -97,10 +95,10 @@ export function addIssueMutations(kit: Kit): void {
     }),
     run: async ({ projectPath, iid, assigneeUsernames, operationMode: mode }, { core, actor }) => {
       const input = {
-        project: String(projectPath),
+        project: projectPath,
         issueIid: iidIn(iid),
         usernames: assigneeUsernames,
-        mode: mode ?? undefined,
+        ...given({ mode }),
       }
       return { issue: await perform(core, actor, setIssueAssignees, input) }
     },
@@ -125,14 +123,7 @@ export function addIssueMutations(kit: Kit): void {
 }
 
 interface Changes {
-  readonly projectPath: string | number
+  readonly projectPath: string
   readonly iid: string
   readonly [change: string]: unknown
 }
-
-/** A Global ID, or on the platform also a bare number. @throws GraphQLError */
-const numberOf = (
-  globalIds: GlobalIds,
-  id: string | number,
-  ...models: Parameters<GlobalIds['numberInArgument']>[1][]
-) => (/^\d{1,15}$/.test(String(id)) ? Number(id) : globalIds.numberInArgument(String(id), ...models))

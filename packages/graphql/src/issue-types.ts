@@ -1,30 +1,21 @@
 import type { Issue, IssuePermissions } from '@penstock/core'
 import { oldNames, timeSorts } from './enums.ts'
-import type { Kit } from './kit.ts'
-import type { Builder } from './schema-types.ts'
+import { oncePerBuilder } from './once-per-builder.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
     IssuePermissions: IssuePermissions
     IssueStatusCountsType: Readonly<Record<Issue['state'], number>>
   }
+  interface ObjectSums {
+    Issue: 'weight'
+  }
 }
-
-/** Made once. @see spec/graphql-contract.md 5.8 */
-export function issueEnums({ builder }: Kit): IssueEnums {
-  const known = made.get(builder)
-  if (known !== undefined) return known
-  const enums = define(builder)
-  made.set(builder, enums)
-  return enums
-}
-
-type IssueEnums = ReturnType<typeof define>
-const made = new WeakMap<Builder, IssueEnums>()
 
 const states = ['all', 'opened', 'closed', 'locked'] as const
 
-const define = (builder: Builder) => ({
+/** @see spec/graphql-contract.md 5.8 */
+export const issueEnums = oncePerBuilder((builder) => ({
   state: builder.enumType('IssueState', { values: states }),
   wantedState: builder.enumType('IssuableState', { values: states }),
   stateEvent: builder.enumType('IssueStateEvent', {
@@ -60,18 +51,17 @@ const define = (builder: Builder) => ({
       MILESTONE_DUE_DESC: { value: 'milestone_due desc' },
       PRIORITY_ASC: { value: 'priority asc' },
       PRIORITY_DESC: { value: 'priority desc' },
-      // In what follows all issues are alike.
-      POPULARITY_ASC: { value: 'id asc' },
-      POPULARITY_DESC: { value: 'id desc' },
-      RELATIVE_POSITION_ASC: { value: 'id asc' },
-      SEVERITY_ASC: { value: 'id asc' },
-      SEVERITY_DESC: { value: 'id desc' },
-      ESCALATION_STATUS_ASC: { value: 'id asc' },
-      ESCALATION_STATUS_DESC: { value: 'id desc' },
+      POPULARITY_ASC: { value: 'popularity asc' },
+      POPULARITY_DESC: { value: 'popularity desc' },
+      RELATIVE_POSITION_ASC: { value: 'relative_position asc' },
+      SEVERITY_ASC: { value: 'severity asc' },
+      SEVERITY_DESC: { value: 'severity desc' },
+      ESCALATION_STATUS_ASC: { value: 'escalation_status asc' },
+      ESCALATION_STATUS_DESC: { value: 'escalation_status desc' },
       ...oldNames,
     } as const,
   }),
   negatedMilestoneWildcard: builder.enumType('NegatedMilestoneWildcardId', {
     values: { STARTED: { value: 'started' }, UPCOMING: { value: 'upcoming' } } as const,
   }),
-})
+}))

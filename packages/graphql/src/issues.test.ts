@@ -196,6 +196,21 @@ describe('filters', () => {
     expect(await titlesOf(args)).toBe(expected)
   })
 
+  test('a cursor is one of the order that it was given with', async () => {
+    const sorts = ['TITLE_ASC', 'TITLE_DESC', 'DUE_DATE_ASC', 'CLOSED_AT_ASC', 'PRIORITY_ASC', 'LABEL_PRIORITY_ASC']
+    const page = async (sort: string, after: string) => {
+      const nodes = `issues(first: 1, sort: ${sort}, after: "${after}") { nodes { title } pageInfo { endCursor } }`
+      const { body } = await server.ask(`{ project(fullPath: "acme/app") { ${nodes} } }`, { as: alice })
+      return body.errors?.[0].message ?? body.data.project.issues.pageInfo.endCursor
+    }
+    for (const given of sorts) {
+      const cursor = await page(given, '')
+      for (const sort of sorts.filter((each) => each !== given)) {
+        expect([given, sort, await page(sort, cursor)]).toEqual([given, sort, 'Please provide a valid cursor'])
+      }
+    }
+  })
+
   test.each(['CREATED_DESC', 'DUE_DATE_ASC', 'CLOSED_AT_DESC', 'LABEL_PRIORITY_ASC', 'PRIORITY_DESC', 'TITLE_ASC'])(
     'by %s, pages in both directions give each once',
     async (sort) => {

@@ -1,28 +1,27 @@
 import {
   descriptionsOfEachIssue,
-  emptyListing,
   findEachIssue,
   type Issue,
   type IssuePermissions,
-  type Listed,
-  listingOfArrays,
   listLabelsOfEachIssue,
-  type MergeRequest,
   notFound,
   permissionsOfEachIssue,
-  type User,
 } from '@penstock/core'
+import { connectionField } from './connection-field.ts'
+import { constantFields } from './constant-fields.ts'
 import { descriptionOf, tasksOf } from './descriptions.ts'
+import { distinctUsers } from './distinct-users.ts'
 import { issuableTypes } from './issuable-types.ts'
 import { addIssueLists } from './issue-lists.ts'
 import { addIssueMutations } from './issue-mutations.ts'
 import { issueEnums } from './issue-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import type { Kit } from './kit.ts'
+import { listed, listedNone } from './listed.ts'
 import { ask } from './request-context.ts'
 
 /** @see spec/graphql-contract.md 5.8 */
 export function addIssues(kit: Kit): void {
-  const { builder, globalIds, settings } = kit
+  const { builder, globalIds, web } = kit
   const { state, type } = issueEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 
@@ -30,13 +29,13 @@ export function addIssues(kit: Kit): void {
     fields: (t) => {
       const allowed = (isAllowed: (permissions: IssuePermissions) => boolean) =>
         t.boolean({ nullable: false, resolve: isAllowed })
-      // Nobody can comment, move, copy or relate issues here yet.
-      const never = () => allowed(() => false)
+      const { never } = constantFields(t)
       return {
         readIssue: allowed(() => true),
         adminIssue: allowed(({ administers }) => administers),
         updateIssue: allowed(({ updates }) => updates),
         reopenIssue: allowed(({ updates }) => updates),
+        // Nobody can comment, move, copy or relate issues here yet.
         createNote: never(),
         moveIssue: never(),
         cloneIssue: never(),
@@ -63,8 +62,8 @@ export function addIssues(kit: Kit): void {
         args: { full: t.arg.boolean({ defaultValue: false }) },
         resolve: ({ iid, projectPath }, { full }) => `${full === true ? projectPath : ''}#${iid}`,
       }),
-      webUrl: t.string({ nullable: false, resolve: (source) => `${settings.externalUrl}${pathOf(source)}` }),
-      webPath: t.string({ nullable: false, resolve: pathOf }),
+      webUrl: t.string({ nullable: false, resolve: (source) => web.url(pathOf(source)) }),
+      webPath: t.string({ nullable: false, resolve: (source) => web.path(pathOf(source)) }),
       createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
       updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
       closedAt: t.field({ type: 'Time', resolve: ({ closedAtMs }) => closedAtMs }),
@@ -92,13 +91,14 @@ export function addIssues(kit: Kit): void {
       userPermissions: t.field({
         type: 'IssuePermissions',
         nullable: false,
-        resolve: async (source, _args, context) =>
-          (await ask(context, permissionsOfEachIssue, source)) ?? { administers: false, updates: false },
+        resolve: (source, _args, context) => ask(context, permissionsOfEachIssue, source),
       }),
       assignees: connectionField(kit, t, 'UserCore', { list: async ({ assignees }) => listed(assignees) }),
-      participants: connectionField(kit, t, 'UserCore', { list: async (source) => listed(participantsOf(source)) }),
+      participants: connectionField(kit, t, 'UserCore', {
+        list: async ({ author, assignees }) => listed(distinctUsers(author, ...assignees)),
+      }),
       labels: connectionField(kit, t, 'Label', {
-        list: (source, _args, context) => listOf(listLabelsOfEachIssue)(source, {}, context),
+        list: (source, _args, context) => ask(context, listLabelsOfEachIssue, source),
       }),
     }),
   })
@@ -116,30 +116,20 @@ export function addIssues(kit: Kit): void {
   )
 }
 
-const pathOf = ({ projectPath, iid }: Issue): string => `/${projectPath}/-/issues/${iid}`
-
-const listed = (users: readonly User[]): Listed<User> => ({ listing: listingOfArrays([users]), index: 0 })
-
-/** Everyone once. */
-function participantsOf({ author, assignees }: Issue): User[] {
-  const people = [...(author === undefined ? [] : [author]), ...assignees]
-  return [...new Map(people.map((user) => [user.id, user])).values()]
-}
+const pathOf = ({ projectPath, iid }: Issue): string => `${projectPath}/-/issues/${iid}`
 
 /** Of what nobody can do here yet, and what nobody keeps. */
 function addUnknown(kit: Kit): void {
   const { builder } = kit
   const { severity } = issueEnums(kit)
   builder.objectFields('Issue', (t) => {
-    const nothing = () => t.string({ resolve: () => null })
-    const no = () => t.boolean({ nullable: false, resolve: () => false })
-    const none = () => t.int({ nullable: false, resolve: () => 0 })
+    const { noText, never, none, is } = constantFields(t)
     const noIssue = () => t.field({ type: 'Issue', resolve: () => null })
     return {
-      titleHtml: nothing(),
-      descriptionHtml: nothing(),
-      hidden: t.boolean({ resolve: () => false }),
-      moved: t.boolean({ resolve: () => false }),
+      titleHtml: noText(),
+      descriptionHtml: noText(),
+      hidden: is(false),
+      moved: is(false),
       movedTo: noIssue(),
       closedAsDuplicateOf: noIssue(),
       severity: t.field({ type: severity, resolve: () => 'UNKNOWN' as const }),
@@ -149,9 +139,9 @@ function addUnknown(kit: Kit): void {
       downvotes: none(),
       userNotesCount: none(),
       userDiscussionsCount: none(),
-      subscribed: no(),
+      subscribed: never(),
       // Nothing is mailed.
-      emailsEnabled: no(),
+      emailsEnabled: never(),
       emailsDisabled: t.boolean({
         nullable: false,
         deprecationReason: 'Inverse kept for old clients: emailsEnabled.',
@@ -159,12 +149,12 @@ function addUnknown(kit: Kit): void {
       }),
       timeEstimate: none(),
       totalTimeSpent: none(),
-      humanTimeEstimate: nothing(),
-      humanTotalTimeSpent: nothing(),
-      createNoteEmail: nothing(),
+      humanTimeEstimate: noText(),
+      humanTotalTimeSpent: noText(),
+      createNoteEmail: noText(),
       updatedBy: t.field({ type: 'UserCore', resolve: () => null }),
       relatedMergeRequests: connectionField(kit, t, 'MergeRequest', {
-        list: async () => ({ listing: emptyListing<MergeRequest>(1), index: 0 }),
+        list: async () => listedNone(),
       }),
     }
   })

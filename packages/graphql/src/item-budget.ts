@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { GraphQLError, type GraphQLFieldResolver } from 'graphql'
+import type { GraphQLError, GraphQLFieldResolver } from 'graphql'
+import { FirstRefusal } from './first-refusal.ts'
+import { OneByOne } from './one-by-one.ts'
 
 /** Three hundred full pages; and fewer ids than a statement takes values. */
-export const MOST_ITEMS = 30_000
+export const MAX_ITEMS = 30_000
 /** Then others have their turn, and the deadline its chance. */
 const ITEMS_PER_TURN = 500
 
@@ -13,30 +15,25 @@ const ITEMS_PER_TURN = 500
  * @see spec/graphql-contract.md 2.1
  */
 export class ItemBudget {
-  readonly #most: number
   #left: number
-  readonly #told = new WeakSet<object>()
   #ofThisTurn = 0
-  /** One after the other, so that the first lists of the document are those that are given. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #refusal: FirstRefusal
+  /** So that the first lists of the document are those that are given. */
+  readonly #takings = new OneByOne()
 
   constructor(most: number) {
-    this.#most = most
     this.#left = most
+    this.#refusal = new FirstRefusal(`The lists of one request may hold at most ${most} items together`)
   }
 
   /** Whether there is room for so many more; after the first list that is refused, for none. */
   take(count: number): Promise<boolean> {
-    const taken = this.#last.then(() => this.#takeNext(count))
-    this.#last = taken
-    return taken
+    return this.#takings.run(() => this.#takeNext(count))
   }
 
-  /** For the first list of an operation that is refused: thousands of errors would be a burden of their own. */
+  /** For the first list of an operation that is refused. */
   refusalIn(operation: object): GraphQLError | undefined {
-    if (this.#told.has(operation)) return undefined
-    this.#told.add(operation)
-    return new GraphQLError(`The lists of one request may hold at most ${this.#most} items together`)
+    return this.#refusal.in(operation)
   }
 
   async #takeNext(count: number): Promise<boolean> {

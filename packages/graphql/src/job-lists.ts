@@ -8,14 +8,16 @@ import {
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
-import { given, iidIn } from './issuable-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, type RequestContext, read } from './request-context.ts'
+import { connectionField } from './connection-field.ts'
+import { given } from './given.ts'
+import { iidIn } from './issuable-types.ts'
+import type { Kit } from './kit.ts'
+import { ask, type RequestContext, readOrNull } from './request-context.ts'
 
 /** Where jobs are found. @see spec/graphql-contract.md 5.5 */
 export function addJobLists(kit: Kit): void {
   const { builder } = kit
-  const enums = ciEnums(builder)
+  const enums = ciEnums(kit)
 
   builder.objectFields('Pipeline', (t) => ({
     job: t.field({
@@ -36,13 +38,13 @@ export function addJobLists(kit: Kit): void {
       },
       list: (pipeline, { statuses, retried, jobKind, whenExecuted }, context) => {
         const input = given({ statuses, isRetried: retried, kind: jobKind, whens: whenExecuted })
-        return listOf(listJobsOfEachPipeline)(pipeline, input, context)
+        return ask(context, listJobsOfEachPipeline, pipeline, input)
       },
     }),
     jobArtifacts: t.field({
       type: ['CiJobArtifact'],
       resolve: async (pipeline, _, context) =>
-        (await ask(context, jobsOfPipelines, pipeline))!.filter(({ artifacts }) => artifacts !== undefined),
+        (await ask(context, jobsOfPipelines, pipeline)).filter(({ artifacts }) => artifacts !== undefined),
     }),
   }))
 
@@ -67,7 +69,7 @@ export function addJobLists(kit: Kit): void {
         const { statuses, kind, name, sources } = args
         const iid = pipelineIid == null ? undefined : iidIn(pipelineIid)
         const input = given({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
-        return listOf(listJobsOfEachProject)(project, input, context)
+        return ask(context, listJobsOfEachProject, project, input)
       },
     }),
   }))
@@ -76,7 +78,8 @@ export function addJobLists(kit: Kit): void {
     connectionField(kit, t, 'CiJobInterface', {
       description: 'All jobs of the instance; null for non-administrators',
       args: { statuses: t.arg({ type: [enums.jobStatus] }), runnerTypes: t.arg({ type: [enums.runnerType] }) },
-      list: (_root, { statuses, runnerTypes }, context) => read(context, listAllJobs, given({ statuses, runnerTypes })),
+      list: (_root, { statuses, runnerTypes }, context) =>
+        readOrNull(context, listAllJobs, given({ statuses, runnerTypes })),
     }),
   )
 }

@@ -15,8 +15,9 @@ declare module './schema-types.ts' {
 }
 
 /** What belongs to jobs. @see spec/graphql-contract.md 5.5 */
-export function addJobParts({ builder, globalIds }: Kit): void {
-  const enums = ciEnums(builder)
+export function addJobParts(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(kit)
   builder.objectType('JobPermissions', {
     fields: (t) => ({
       readBuild: t.boolean({ nullable: false, resolve: (allows) => allows('read_pipeline') }),

@@ -6,13 +6,15 @@ import {
   stagesOfPipelines,
 } from '@penstock/core'
 import { ciEnums } from './ci-enums.ts'
-import { commitPath, commitsPath, jobPath, shortSha } from './ci-paths.ts'
-import { nothing } from './detailed-status.ts'
+import { ciPaths, shortSha } from './ci-paths.ts'
+import { connectionField } from './connection-field.ts'
+import { constantFields } from './constant-fields.ts'
 import { addJobParts } from './job-parts.ts'
-import { connectionField, type Kit } from './kit.ts'
+import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { createdAt, isActive, knownStatus, permissionsAt, wholeSeconds } from './pipelines.ts'
 import { ask, type RequestContext } from './request-context.ts'
+import type { AnyFieldsOf } from './schema-types.ts'
 
 /** Those of the contract that are never null of a job, but may be of its interface. */
 const certain: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
@@ -30,8 +32,9 @@ const certain: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
 
 /** @see spec/graphql-contract.md 5.5 */
 export function addJobs(kit: Kit): void {
-  const { builder, globalIds } = kit
-  const enums = ciEnums(builder)
+  const { builder, globalIds, web } = kit
+  const enums = ciEnums(kit)
+  const { commitPath, commitsPath, jobPath } = ciPaths(web)
   addJobParts(kit)
 
   const kind = ({ isBridge }: JobOfPipeline) => (isBridge ? 'bridge' : 'build')
@@ -81,7 +84,6 @@ export function addJobs(kit: Kit): void {
       }),
       startedAt: t.field({ type: 'Time', resolve: ({ startedAtMs }) => startedAtMs }),
       finishedAt: t.field({ type: 'Time', resolve: ({ finishedAtMs }) => finishedAtMs }),
-      ...nothing(['scheduledAt', 'erasedAt'], () => t.field({ type: 'Time', resolve: () => null })),
       duration: t.int({ description: 'Seconds, once it has ended', resolve: wholeSeconds }),
       queuedDuration: t.field({ type: 'Duration', resolve: ({ queuedSeconds }) => queuedSeconds }),
       coverage: t.float({ resolve: () => null }),
@@ -94,9 +96,7 @@ export function addJobs(kit: Kit): void {
       failureMessage: t.string({ resolve: ({ failureReason }) => failureReason?.replaceAll('_', ' ') }),
       tags: t.stringList({ description: 'What it asked of a runner, which no record tells', resolve: () => [] }),
       exitCode: t.int({ resolve: () => null }),
-      ...nothing(['playPath', 'retryPath', 'schedulingType', 'browseArtifactsPath'], () =>
-        t.string({ resolve: () => null }),
-      ),
+      ...unknown(t),
       runner: t.field({
         type: 'CiRunner',
         resolve: ({ runner }) => (runner?.id === undefined ? null : { ...runner, id: runner.id }),
@@ -129,7 +129,7 @@ export function addJobs(kit: Kit): void {
       needs: connectionField(kit, t, 'CiBuildNeed', { list: async () => listed([]) }),
       previousStageJobs: connectionField(kit, t, 'CiJob', {
         list: async ({ pipeline, stage }, _, context) => {
-          const stages = (await ask(context, stagesOfPipelines, pipeline))!
+          const stages = await ask(context, stagesOfPipelines, pipeline)
           const place = stages.findIndex(({ name }) => name === stage)
           return listed(stages[place - 1]?.jobs ?? [])
         },
@@ -140,6 +140,19 @@ export function addJobs(kit: Kit): void {
       }),
     }),
   })
+}
+
+/** What no record tells. */
+function unknown(t: AnyFieldsOf<JobOfPipeline>) {
+  const { noText, noTime } = constantFields(t)
+  return {
+    scheduledAt: noTime(),
+    erasedAt: noTime(),
+    playPath: noText(),
+    retryPath: noText(),
+    schedulingType: noText(),
+    browseArtifactsPath: noText(),
+  }
 }
 
 const createdAtOf = ({ createdAtMs, startedAtMs, pipeline }: JobOfPipeline): number =>

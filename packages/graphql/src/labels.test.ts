@@ -45,6 +45,17 @@ test('a page from the end, and the one before it', async () => {
   })
 })
 
+test('two pages of one list are counted once', async () => {
+  const cost = (fields: string) =>
+    server.world.statements(async () => {
+      const { body } = await server.ask(`{ project(fullPath: "root/app") { ${fields} } }`, { as: root })
+      expect(body.data.project.one).toEqual({ count: 3 })
+    })
+  const one = 'one: labels(first: 1) { count }'
+  await cost(one)
+  expect(await cost(`${one} two: labels(first: 2) { count }`)).toBe(await cost(one))
+})
+
 test('searched in the fields that are named, and counted', async () => {
   const { body } = await server.ask(
     `{ project(fullPath: "root/app") {

@@ -1,8 +1,16 @@
-import { getLabelOfEach, listLabelsOfEachGroup, listLabelsOfEachProject, textColorOn } from '@penstock/core'
-import { html } from '@penstock/http'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import {
+  descriptionsOfEachLabel,
+  findLabelOfEach,
+  listLabelsOfEachGroup,
+  listLabelsOfEachProject,
+  textColorOn,
+} from '@penstock/core'
+import { connectionField } from './connection-field.ts'
+import { descriptionHtmlOf, descriptionOf } from './descriptions.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 
 /** @see spec/graphql-contract.md 5.4 */
 export function addLabels(kit: Kit): void {
@@ -17,8 +25,13 @@ export function addLabels(kit: Kit): void {
         resolve: ({ id, groupId }) => globalIds.of(groupId === undefined ? 'ProjectLabel' : 'GroupLabel', id),
       }),
       title: t.string({ nullable: false, resolve: ({ name }) => name }),
-      description: t.exposeString('description'),
-      descriptionHtml: t.string({ resolve: ({ description = '' }) => html`${description}`.text }),
+      description: t.string({
+        resolve: async (source, _args, context, info) =>
+          (await descriptionOf(descriptionsOfEachLabel, source, context, info))?.description,
+      }),
+      descriptionHtml: t.string({
+        resolve: (source, _args, context, info) => descriptionHtmlOf(descriptionsOfEachLabel, source, context, info),
+      }),
       color: t.exposeString('color', { nullable: false }),
       textColor: t.string({ nullable: false, resolve: ({ color }) => textColorOn(color) }),
       archived: t.boolean({ nullable: false, resolve: () => false }),
@@ -36,7 +49,7 @@ export function addLabels(kit: Kit): void {
   const searchIn = builder.enumType('LabelSearchFieldList', {
     values: { DESCRIPTION: { value: 'description' }, TITLE: { value: 'name' } } as const,
   })
-  const listArguments = <Parent>(t: FieldsOf<Parent>) => ({
+  const listArguments = (t: ArgumentsMaker) => ({
     title: t.arg.string(),
     searchTerm: t.arg.string(),
     searchIn: t.arg({ type: [searchIn], required: true, defaultValue: ['name', 'description'] }),
@@ -48,18 +61,18 @@ export function addLabels(kit: Kit): void {
     label: t.field({
       type: 'Label',
       args: { title: t.arg.string({ required: true }) },
-      resolve: (project, { title }, context) => ask(context, getLabelOfEach, project, { title }),
+      resolve: (project, { title }, context) => ask(context, findLabelOfEach, project, { title }),
     }),
     labels: connectionField(kit, t, 'Label', {
       args: listArguments(t),
-      list: (project, args, context) => listOf(listLabelsOfEachProject)(project, inputOf(args), context),
+      list: (project, args, context) => ask(context, listLabelsOfEachProject, project, inputOf(args)),
     }),
   }))
   builder.objectFields('Group', (t) => ({
     label: t.field({
       type: 'Label',
       args: { title: t.arg.string({ required: true }) },
-      resolve: (group, { title }, context) => ask(context, getLabelOfEach, group, { title }),
+      resolve: (group, { title }, context) => ask(context, findLabelOfEach, group, { title }),
     }),
     labels: connectionField(kit, t, 'Label', {
       args: {
@@ -68,12 +81,8 @@ export function addLabels(kit: Kit): void {
         onlyGroupLabels: t.arg.boolean({ defaultValue: false, description: 'Without those of its projects' }),
       },
       list: (group, { includeDescendantGroups, onlyGroupLabels, ...args }, context) => {
-        const input = {
-          ...inputOf(args),
-          includeDescendantGroups: includeDescendantGroups ?? undefined,
-          onlyGroupLabels: onlyGroupLabels ?? undefined,
-        }
-        return listOf(listLabelsOfEachGroup)(group, input, context)
+        const input = { ...inputOf(args), ...given({ includeDescendantGroups, onlyGroupLabels }) }
+        return ask(context, listLabelsOfEachGroup, group, input)
       },
     }),
   }))
@@ -87,10 +96,4 @@ interface LabelArguments {
   readonly archived?: boolean | null | undefined
 }
 
-const inputOf = ({ title, searchTerm, searchIn, includeAncestorGroups, archived }: LabelArguments) => ({
-  title: title ?? undefined,
-  search: searchTerm ?? undefined,
-  searchIn,
-  includeAncestorGroups: includeAncestorGroups ?? undefined,
-  archived: archived ?? undefined,
-})
+const inputOf = ({ searchTerm, ...same }: LabelArguments) => given({ ...same, search: searchTerm })

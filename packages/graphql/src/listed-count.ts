@@ -1,14 +1,14 @@
 import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
-import { Connection, MOST_COUNTED } from './connection.ts'
+import { Connection, MAX_COUNTED } from './connection.ts'
 import { ask, type RequestContext } from './request-context.ts'
 
 /** How long a list is, counted with those of the other parents; `undefined` for whom the caller may not read it of. */
 export async function countOf<Input extends InputSchema, Parent, Item>(
   context: RequestContext,
-  query: BatchQuery<Input, Parent, Listed<Item>>,
+  query: BatchQuery<Input, Parent, Listed<Item> | undefined>,
   parent: Parent,
   input: object = {},
 ): Promise<number | undefined> {
   const listed = await ask(context, query, parent, input)
-  return listed && new Connection(listed, {}, context.loaders).count(MOST_COUNTED)
+  return listed && new Connection(listed, {}, context.loaders).count(MAX_COUNTED)
 }

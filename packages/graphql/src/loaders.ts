@@ -6,7 +6,7 @@ import DataLoader from 'dataloader'
  * whichever of them was answered sooner.
  */
 export class Loaders {
-  readonly #byKind = new Map<string, DataLoader<unknown, unknown>>()
+  readonly #byKind = new Map<string, DataLoader<unknown, unknown, unknown>>()
   readonly #told = new WeakMap<object, Map<string, Promise<unknown>>>()
   #wanted: (() => void)[] = []
   #unanswered = 0
@@ -23,13 +23,13 @@ export class Loaders {
     load: (keys: readonly Key[]) => Promise<readonly Value[]>,
     sameAs?: (key: Key) => unknown,
   ): Promise<Value> {
-    let loader = this.#byKind.get(kind) as DataLoader<Key, Value> | undefined
+    let loader = this.#byKind.get(kind) as DataLoader<Key, Value, unknown> | undefined
     if (loader === undefined) {
-      loader = new DataLoader<Key, Value>((keys) => this.after(load(keys)), {
+      loader = new DataLoader<Key, Value, unknown>((keys) => this.after(load(keys)), {
         batchScheduleFn: (dispatch) => this.#want(dispatch),
-        ...(sameAs && { cacheKeyFn: sameAs as never }),
+        ...(sameAs && { cacheKeyFn: sameAs }),
       })
-      this.#byKind.set(kind, loader as DataLoader<unknown, unknown>)
+      this.#byKind.set(kind, loader)
     }
     return loader.load(key)
   }

@@ -8,11 +8,14 @@ import {
   perform,
   projectMembers,
 } from '@penstock/core'
-import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
+import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { connectionField, type Kit, listOf, mutation } from './kit.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
+import { mutation } from './mutation.ts'
 import { ask, type RequestContext } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 import { userKindsIn } from './user-kinds.ts'
 
 declare module './schema-types.ts' {
@@ -21,15 +24,13 @@ declare module './schema-types.ts' {
   }
 }
 
-const permissions: PermissionFields<
-  'readGroup' | 'createProjects' | 'removeGroup' | 'viewEditPage' | 'createCustomEmoji'
-> = {
+const permissions = {
   readGroup: 'read_group',
   createProjects: 'create_project',
   removeGroup: 'remove_group',
   viewEditPage: 'admin_group',
   createCustomEmoji: 'never',
-}
+} as const satisfies PermissionFields
 
 /** @see spec/graphql-contract.md 5.3, 5.4 */
 export function addMembers(kit: Kit): void {
@@ -59,18 +60,10 @@ export function addMembers(kit: Kit): void {
 
   builder.objectType('GroupMemberPermissions', {
     fields: (t) =>
-      Object.fromEntries(
-        Object.entries(permissions).map(([field, permission]) => [
-          field,
-          t.boolean({
-            nullable: false,
-            resolve: async (member, _args, context) => {
-              const group = await groupOf(member, context)
-              return group !== undefined && answerOf(await standingIn(context, group), permission)
-            },
-          }),
-        ]),
-      ),
+      permissionFields(t, permissions, async (member, context) => {
+        const group = await groupOf(member, context)
+        return group && standingIn(group, context)
+      }),
   })
   builder.objectType('GroupMember', {
     interfaces: ['MemberInterface'],
@@ -99,17 +92,15 @@ export function addMembers(kit: Kit): void {
     }),
   })
 
-  const listArguments = <Parent>(t: FieldsOf<Parent>) => ({
+  const listArguments = (t: ArgumentsMaker) => ({
     ids: t.arg.idList({ description: 'Of memberships' }),
     accessLevels: t.arg({ type: [accessLevel] }),
     search: t.arg.string(),
     sort: t.arg({ type: memberSort }),
   })
   const inputOf = ({ ids, accessLevels, relations, search, sort }: MemberArguments) => ({
-    ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'GroupMember', 'ProjectMember')),
-    accessLevels: accessLevels ?? undefined,
-    relations: relations ?? undefined,
-    search: search ?? undefined,
+    ...given({ accessLevels, relations, search }),
+    ids: globalIds.numbersInArgument(ids, 'GroupMember', 'ProjectMember'),
     ...orderIn(sort),
   })
 
@@ -127,7 +118,7 @@ export function addMembers(kit: Kit): void {
         ...listArguments(t),
         relations: t.arg({ type: [groupRelation], defaultValue: ['direct', 'inherited'] }),
       },
-      list: (group, args, context) => listOf(groupMembers.listEach)(group, inputOf(args), context),
+      list: (group, args, context) => ask(context, groupMembers.listEach, group, inputOf(args)),
     }),
   )
 
@@ -148,7 +139,7 @@ export function addMembers(kit: Kit): void {
         userTypes: t.arg({ type: [userType] }),
       },
       list: (project, { userTypes, ...args }, context) =>
-        listOf(projectMembers.listEach)(project, { ...inputOf(args), userKinds: userKindsIn(userTypes) }, context),
+        ask(context, projectMembers.listEach, project, { ...inputOf(args), userKinds: userKindsIn(userTypes) }),
     }),
   )
 
@@ -186,7 +177,7 @@ const projectOf = ({ projectId }: Member, context: RequestContext) => ask(contex
 const groupOf = ({ groupId }: Member, context: RequestContext) => ask(context, findEachGroup, groupId!)
 
 interface MemberArguments {
-  readonly ids?: readonly (string | number)[] | null | undefined
+  readonly ids?: readonly string[] | null | undefined
   readonly accessLevels?: readonly number[] | null | undefined
   readonly relations?: readonly string[] | null | undefined
   readonly search?: string | null | undefined

@@ -1,18 +1,20 @@
 import {
+  findMergeRequestOfEachProject,
   listMergeRequestsOfAll,
   listMergeRequestsOfEachGroup,
   listMergeRequestsOfEachProject,
   listMergeRequestsOfEachUser,
-  mergeRequestOfEachProject,
   type User,
 } from '@penstock/core'
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
+import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { given, iidIn, issuableTypes } from './issuable-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import { given } from './given.ts'
+import { iidIn, issuableTypes } from './issuable-types.ts'
+import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 import { ask } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import type { AnyFieldsOf, ArgumentsMaker } from './schema-types.ts'
 
 /** Lists of merge requests, wherever they are. @see spec/graphql-contract.md 5.7, 5.2 */
 export function addMergeRequestLists(kit: Kit): void {
@@ -34,15 +36,15 @@ export function addMergeRequestLists(kit: Kit): void {
       type: 'MergeRequest',
       args: { iid: t.arg.string({ required: true }) },
       resolve: (project, { iid }, context) =>
-        ask(context, mergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
+        ask(context, findMergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
     }),
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
       args: { ...filterArguments(t), ...searchArguments(t), ...sortArgument(t) },
-      list: (project, args, context) => listOf(listMergeRequestsOfEachProject)(project, inputOf(args), context),
+      list: (project, args, context) => ask(context, listMergeRequestsOfEachProject, project, inputOf(args)),
     }),
   }))
 
-  const includeArchived = <Parent>(t: FieldsOf<Parent>) => ({
+  const includeArchived = (t: ArgumentsMaker) => ({
     includeArchived: t.arg.boolean({ defaultValue: false }),
   })
   builder.objectFields('Group', (t) => ({
@@ -56,22 +58,22 @@ export function addMergeRequestLists(kit: Kit): void {
       },
       list: (group, { includeSubgroups, includeArchived: withArchived, ...args }, context) => {
         const place = { withSubgroups: includeSubgroups === true, nonArchived: withArchived !== true }
-        return listOf(listMergeRequestsOfEachGroup)(group, { ...inputOf(args), ...place }, context)
+        return ask(context, listMergeRequestsOfEachGroup, group, { ...inputOf(args), ...place })
       },
     }),
   }))
   builder.queryFields((t) => ({
-    mergeRequests: connectionField(kit, t as never, 'MergeRequest', {
+    mergeRequests: connectionField(kit, t, 'MergeRequest', {
       description: 'Text search is not offered here',
-      args: { ...filterArguments(t as never), ...includeArchived(t as never), ...sortArgument(t as never) },
+      args: { ...filterArguments(t), ...includeArchived(t), ...sortArgument(t) },
       list: (_root, { includeArchived: withArchived, ...args }, context) => {
         const input = { ...inputOf(args), nonArchived: withArchived !== true }
-        return listOf(listMergeRequestsOfAll)('everywhere', input, context)
+        return ask(context, listMergeRequestsOfAll, 'everywhere', input)
       },
     }),
   }))
 
-  const ofUser = (t: FieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
+  const ofUser = (t: AnyFieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
     connectionField(kit, t, 'MergeRequest', {
       args: {
         iids: t.arg.stringList(),
@@ -81,14 +83,14 @@ export function addMergeRequestLists(kit: Kit): void {
         ...sortArgument(t),
       },
       list: (user, { projectPath, ...args }, context) => {
-        const input = { ...inputOf(args), part, projectPath: projectPath ?? undefined }
-        return listOf(listMergeRequestsOfEachUser)(user, input, context)
+        const input = { ...inputOf(args), ...given({ projectPath }), part }
+        return ask(context, listMergeRequestsOfEachUser, user, input)
       },
     })
   builder.interfaceFields('User', (t) => ({
-    authoredMergeRequests: ofUser(t as never, 'author') as never,
-    assignedMergeRequests: ofUser(t as never, 'assignee') as never,
-    reviewRequestedMergeRequests: ofUser(t as never, 'reviewer') as never,
+    authoredMergeRequests: ofUser(t, 'author'),
+    assignedMergeRequests: ofUser(t, 'assignee'),
+    reviewRequestedMergeRequests: ofUser(t, 'reviewer'),
   }))
 }
 
@@ -117,7 +119,7 @@ function listArguments(kit: Kit) {
     }),
   })
 
-  const filterArguments = <Parent>(t: FieldsOf<Parent>) => ({
+  const filterArguments = (t: ArgumentsMaker) => ({
     iids: t.arg.stringList(),
     state: t.arg({ type: state }),
     draft: t.arg.boolean(),
@@ -145,11 +147,11 @@ function listArguments(kit: Kit) {
     not: t.arg({ type: negated }),
     or: t.arg({ type: united }),
   })
-  const searchArguments = <Parent>(t: FieldsOf<Parent>) => ({
+  const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
     in: t.arg({ type: [searchableField] }),
   })
-  const sortArgument = <Parent>(t: FieldsOf<Parent>) => ({
+  const sortArgument = (t: ArgumentsMaker) => ({
     sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
   })
   return { filterArguments, searchArguments, sortArgument }

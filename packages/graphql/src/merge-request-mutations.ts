@@ -7,9 +7,11 @@ import {
   setMergeRequestPeople,
   updateMergeRequest,
 } from '@penstock/core'
+import { given } from './given.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
-import { type Kit, mutation } from './kit.ts'
+import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
+import { mutation } from './mutation.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
 /** @see spec/graphql-contract.md 5.7 */
@@ -44,11 +46,7 @@ export function addMergeRequestMutations(kit: Kit): void {
     }),
     run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, { core, actor }) => {
       // What cannot be nothing is left alone by a null.
-      const changes = {
-        title: title ?? undefined,
-        targetBranch: targetBranch ?? undefined,
-        stateEvent: state ?? undefined,
-      }
+      const changes = given({ title, targetBranch, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
       return { mergeRequest: await perform(core, actor, updateMergeRequest, input) }
     },
@@ -63,7 +61,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field(mode),
     }),
     run: async ({ assigneeUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), part: 'assignees', usernames, mode: how ?? undefined }
+      const input = { ...refOf(ref), part: 'assignees', usernames, ...given({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
     },
     payload,
@@ -76,7 +74,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field(mode),
     }),
     run: async ({ reviewerUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), part: 'reviewers', usernames, mode: how ?? undefined }
+      const input = { ...refOf(ref), part: 'reviewers', usernames, ...given({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
     },
     payload,
@@ -97,7 +95,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field({ type: operationMode, description: 'REPLACE when it is not given' }),
     }),
     run: async ({ labelIds, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), labelIds, mode: how ?? undefined }
+      const input = { ...refOf(ref), labelIds, ...given({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestLabels, input) }
     },
     payload,

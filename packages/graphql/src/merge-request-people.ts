@@ -5,7 +5,9 @@ import {
   type User,
   updatersOfMergeRequests,
 } from '@penstock/core'
-import { connectionField, type Kit } from './kit.ts'
+import { connectionField } from './connection-field.ts'
+import { distinctUsers } from './distinct-users.ts'
+import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 import { ask } from './request-context.ts'
@@ -19,12 +21,6 @@ declare module './schema-types.ts' {
 
 function listedPeople(mergeRequest: MergeRequest, people: readonly User[]): Listed<PersonOfMergeRequest> {
   return listed(people.map((user) => ({ ...user, mergeRequest })))
-}
-
-/** Everyone once. */
-function participantsOf({ author, assignees, reviewers }: MergeRequest): User[] {
-  const people = [...(author === undefined ? [] : [author]), ...assignees, ...reviewers]
-  return [...new Map(people.map((user) => [user.id, user])).values()]
 }
 
 /** Those of a merge request that are people. @see spec/graphql-contract.md 5.2, 5.7 */
@@ -44,7 +40,10 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       list: async (source) => listedPeople(source, source.reviewers),
     }),
     participants: connectionField(kit, t, 'MergeRequestParticipant', {
-      list: async (source) => listedPeople(source, participantsOf(source)),
+      list: async (source) => {
+        const { author, assignees, reviewers } = source
+        return listedPeople(source, distinctUsers(author, ...assignees, ...reviewers))
+      },
     }),
     approvedBy: connectionField(kit, t, 'UserCore', {
       list: async () => listed<User>([]),
@@ -60,7 +59,7 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       canMerge: t.boolean({ nullable: false, resolve: () => false }),
       canUpdate: t.boolean({
         nullable: false,
-        resolve: async (person, _args, context) => (await ask(context, updatersOfMergeRequests, person)) === true,
+        resolve: (person, _args, context) => ask(context, updatersOfMergeRequests, person),
       }),
       reviewState: t.field({
         type: reviewState,

@@ -1,20 +1,14 @@
 import { oldNames, timeSorts } from './enums.ts'
-import type { Kit } from './kit.ts'
-import type { Builder } from './schema-types.ts'
+import { oncePerBuilder } from './once-per-builder.ts'
 
-/** Made once. @see spec/graphql-contract.md 5.7 */
-export function mergeRequestEnums({ builder }: Kit): MergeRequestEnums {
-  const known = made.get(builder)
-  if (known !== undefined) return known
-  const enums = define(builder)
-  made.set(builder, enums)
-  return enums
+declare module './schema-types.ts' {
+  interface ObjectSums {
+    MergeRequest: 'msToMerge'
+  }
 }
 
-type MergeRequestEnums = ReturnType<typeof define>
-const made = new WeakMap<Builder, MergeRequestEnums>()
-
-const define = (builder: Builder) => ({
+/** @see spec/graphql-contract.md 5.7 */
+export const mergeRequestEnums = oncePerBuilder((builder) => ({
   state: builder.enumType('MergeRequestState', {
     values: ['all', 'opened', 'closed', 'locked', 'merged'] as const,
   }),
@@ -64,7 +58,7 @@ const define = (builder: Builder) => ({
       ...oldNames,
     } as const,
   }),
-})
+}))
 
 /** What never stands in the way of a merge here. */
 const otherHindrances = [

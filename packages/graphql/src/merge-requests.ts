@@ -1,68 +1,51 @@
 import {
   descriptionsOfEachMergeRequest,
-  diffStatsOfRanges,
   findEachMergeRequest,
   findEachProject,
   listLabelsOfEachMergeRequest,
   type MergeRequest,
   type MergeRequestPermissions,
-  type MergeRequestRange,
   mergeHindranceOf,
   permissionsOfEachMergeRequest,
-  rangesOfMergeRequests,
   targetBranchesOfMergeRequests,
 } from '@penstock/core'
 import { html } from '@penstock/http'
-import { descriptionOf, tasksOf } from './descriptions.ts'
+import { connectionField } from './connection-field.ts'
+import { constantFields } from './constant-fields.ts'
+import { descriptionHtmlOf, descriptionOf, tasksOf } from './descriptions.ts'
 import { issuableTypes } from './issuable-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { listed } from './listed.ts'
+import type { Kit } from './kit.ts'
+import { addMergeRequestChanges } from './merge-request-changes.ts'
 import { addMergeRequestLists } from './merge-request-lists.ts'
 import { addMergeRequestMutations } from './merge-request-mutations.ts'
 import { addPeopleOfMergeRequests } from './merge-request-people.ts'
 import { addMergeRequestPipelines } from './merge-request-pipelines.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 import { ask, type RequestContext } from './request-context.ts'
-import type { CommitOfProject } from './sources.ts'
+import { encodedPath } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
-    DiffRefs: MergeRequestRange
-    DiffStats: { readonly path: string; readonly additions: number; readonly deletions: number }
     MergeRequestPermissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>
   }
 }
 
 /** @see spec/graphql-contract.md 5.7 */
 export function addMergeRequests(kit: Kit): void {
-  const { builder, globalIds, settings } = kit
+  const { builder, globalIds, web } = kit
   const { state, mergeStatus, detailedMergeStatus } = mergeRequestEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 
-  builder.objectType('DiffRefs', {
-    fields: (t) => ({
-      baseSha: t.exposeString('baseSha'),
-      headSha: t.exposeString('headSha', { nullable: false }),
-      startSha: t.exposeString('startSha', { nullable: false }),
-    }),
-  })
-  builder.objectType('DiffStats', {
-    fields: (t) => ({
-      path: t.exposeString('path', { nullable: false }),
-      additions: t.exposeInt('additions', { nullable: false }),
-      deletions: t.exposeInt('deletions', { nullable: false }),
-    }),
-  })
   builder.objectType('MergeRequestPermissions', {
     fields: (t) => {
       const allowed = (isAllowed: (permissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>) => boolean) =>
         t.boolean({ nullable: false, resolve: isAllowed })
-      // Nobody can comment, approve or merge here yet.
-      const never = () => allowed(() => false)
+      const { never } = constantFields(t)
       return {
         readMergeRequest: allowed(() => true),
         adminMergeRequest: allowed(({ administers }) => administers),
         updateMergeRequest: allowed(({ updates }) => updates),
+        // Nobody can comment, approve or merge here yet.
         createNote: never(),
         canMerge: never(),
         canApprove: never(),
@@ -87,10 +70,8 @@ export function addMergeRequests(kit: Kit): void {
           (await descriptionOf(descriptionsOfEachMergeRequest, source, context, info))?.description,
       }),
       descriptionHtml: t.string({
-        resolve: async (source, _args, context, info) => {
-          const described = await descriptionOf(descriptionsOfEachMergeRequest, source, context, info)
-          return described && html`${described.description ?? ''}`.text
-        },
+        resolve: (source, _args, context, info) =>
+          descriptionHtmlOf(descriptionsOfEachMergeRequest, source, context, info),
       }),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       draft: t.exposeBoolean('isDraft', { nullable: false }),
@@ -99,8 +80,8 @@ export function addMergeRequests(kit: Kit): void {
         args: { full: t.arg.boolean({ defaultValue: false }) },
         resolve: ({ iid, projectPath }, { full }) => `${full === true ? projectPath : ''}!${iid}`,
       }),
-      webUrl: t.string({ resolve: (source) => `${settings.externalUrl}${pathOf(source)}` }),
-      webPath: t.string({ nullable: false, resolve: pathOf }),
+      webUrl: t.string({ resolve: (source) => web.url(pathOf(source)) }),
+      webPath: t.string({ nullable: false, resolve: (source) => web.path(pathOf(source)) }),
       createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
       updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
       mergedAt: t.field({ type: 'Time', resolve: ({ mergedAtMs }) => mergedAtMs }),
@@ -138,14 +119,14 @@ export function addMergeRequests(kit: Kit): void {
         },
       }),
       labels: connectionField(kit, t, 'Label', {
-        list: (source, _args, context) => listOf(listLabelsOfEachMergeRequest)(source, {}, context),
+        list: (source, _args, context) => ask(context, listLabelsOfEachMergeRequest, source),
       }),
     }),
   })
 
   addPlaces(kit)
   addUnknown(kit)
-  addChanges(kit)
+  addMergeRequestChanges(kit)
   addPeopleOfMergeRequests(kit)
   addMergeRequestPipelines(kit)
   addMergeRequestLists(kit)
@@ -160,129 +141,69 @@ export function addMergeRequests(kit: Kit): void {
   )
 }
 
-const pathOf = ({ projectPath, iid }: MergeRequest): string => `/${projectPath}/-/merge_requests/${iid}`
+const pathOf = ({ projectPath, iid }: MergeRequest): string => `${projectPath}/-/merge_requests/${iid}`
 
 /** There are no forks: a branch goes into one of its own project. */
-function addPlaces({ builder }: Kit): void {
+function addPlaces({ builder, web }: Kit): void {
   const projectOf = ({ projectId }: MergeRequest, _args: object, context: RequestContext) =>
     ask(context, findEachProject, projectId)
+  // Whoever sees a merge request sees its project.
+  const certainProjectOf = async (...asked: Parameters<typeof projectOf>) => (await projectOf(...asked))!
   builder.objectFields('MergeRequest', (t) => ({
     projectId: t.exposeInt('projectId', { nullable: false }),
     sourceProjectId: t.exposeInt('projectId'),
     targetProjectId: t.exposeInt('projectId', { nullable: false }),
-    project: t.field({ type: 'Project', nullable: false, resolve: projectOf as never }),
+    project: t.field({ type: 'Project', nullable: false, resolve: certainProjectOf }),
     sourceProject: t.field({ type: 'Project', resolve: projectOf }),
-    targetProject: t.field({ type: 'Project', nullable: false, resolve: projectOf as never }),
+    targetProject: t.field({ type: 'Project', nullable: false, resolve: certainProjectOf }),
     targetBranchExists: t.boolean({
       nullable: false,
-      resolve: async (source, _args, context) => (await ask(context, targetBranchesOfMergeRequests, source)) === true,
+      resolve: (source, _args, context) => ask(context, targetBranchesOfMergeRequests, source),
     }),
     targetBranchPath: t.string({
       resolve: async (source, _args, context) => {
         const isThere = await ask(context, targetBranchesOfMergeRequests, source)
-        return isThere ? `/${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}` : null
+        return isThere ? web.path(`${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}`) : null
       },
     }),
   }))
 }
 
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
-
 /** Of what nobody can do here yet, and what nobody keeps. */
 function addUnknown({ builder }: Kit): void {
   builder.objectFields('MergeRequest', (t) => {
-    const nothing = () => t.string({ resolve: () => null })
-    const no = () => t.boolean({ nullable: false, resolve: () => false })
-    const none = () => t.int({ nullable: false, resolve: () => 0 })
+    const { noText, noTime, never, none, is } = constantFields(t)
     return {
-      mergeAfter: t.field({ type: 'Time', resolve: () => null }),
-      mergeCommitSha: nothing(),
-      inProgressMergeCommitSha: nothing(),
-      rebaseCommitSha: nothing(),
-      rebaseInProgress: no(),
-      shouldBeRebased: no(),
-      mergeable: no(),
-      mergeError: nothing(),
-      mergeOngoing: no(),
-      conflicts: no(),
-      autoMergeEnabled: no(),
-      autoMergeStrategy: nothing(),
+      mergeAfter: noTime(),
+      mergeCommitSha: noText(),
+      inProgressMergeCommitSha: noText(),
+      rebaseCommitSha: noText(),
+      rebaseInProgress: never(),
+      shouldBeRebased: never(),
+      mergeable: never(),
+      mergeError: noText(),
+      mergeOngoing: never(),
+      conflicts: never(),
+      autoMergeEnabled: never(),
+      autoMergeStrategy: noText(),
       availableAutoMergeStrategies: t.stringList({ resolve: () => [] }),
-      mergeWhenPipelineSucceeds: t.boolean({ resolve: () => false }),
-      squashReadOnly: no(),
+      mergeWhenPipelineSucceeds: is(false),
+      squashReadOnly: never(),
       shouldRemoveSourceBranch: t.boolean({ resolve: () => null }),
-      defaultMergeCommitMessage: nothing(),
-      defaultSquashCommitMessage: nothing(),
-      allowCollaboration: t.boolean({ resolve: () => false }),
-      sourceBranchProtected: no(),
-      subscribed: no(),
+      defaultMergeCommitMessage: noText(),
+      defaultSquashCommitMessage: noText(),
+      allowCollaboration: is(false),
+      sourceBranchProtected: never(),
+      subscribed: never(),
       upvotes: none(),
       downvotes: none(),
       userNotesCount: t.int({ resolve: () => 0 }),
       userDiscussionsCount: t.int({ resolve: () => 0 }),
       timeEstimate: none(),
       totalTimeSpent: none(),
-      humanTimeEstimate: nothing(),
-      humanTotalTimeSpent: nothing(),
-      approved: no(),
+      humanTimeEstimate: noText(),
+      humanTotalTimeSpent: noText(),
+      approved: never(),
     }
   })
-}
-
-/** What its branches tell; null where one of them is missing, or where there is too much to read. */
-function addChanges(kit: Kit): void {
-  const { builder } = kit
-  const rangeOf = (source: MergeRequest, context: RequestContext) => ask(context, rangesOfMergeRequests, source)
-  const statsOf = async (source: MergeRequest, context: RequestContext) => {
-    const range = await rangeOf(source, context)
-    return range && ask(context, diffStatsOfRanges, range)
-  }
-  const commitsOf = async (source: MergeRequest, context: RequestContext): Promise<CommitOfProject[] | undefined> => {
-    const range = await rangeOf(source, context)
-    return range?.commits.map((commit) => ({ ...commit, inProject: range.project }))
-  }
-
-  builder.objectFields('MergeRequest', (t) => ({
-    diffHeadSha: t.exposeString('sha'),
-    diffRefs: t.field({ type: 'DiffRefs', resolve: (source, _args, context) => rangeOf(source, context) }),
-    divergedFromTargetBranch: t.boolean({
-      nullable: false,
-      resolve: async (source, _args, context) => {
-        const range = await rangeOf(source, context)
-        return range !== undefined && range.baseSha !== range.startSha
-      },
-    }),
-    diffStatsSummary: t.field({
-      type: 'DiffStatsSummary',
-      resolve: async (source, _args, context) => {
-        const stats = await statsOf(source, context)
-        const total = (what: 'additions' | 'deletions') => stats!.reduce((sum, file) => sum + file[what], 0)
-        return stats && { additions: total('additions'), deletions: total('deletions'), fileCount: stats.length }
-      },
-    }),
-    diffStats: t.field({
-      type: ['DiffStats'],
-      args: { path: t.arg.string() },
-      resolve: async (source, { path }, context) => {
-        const stats = await statsOf(source, context)
-        return stats?.filter((file) => path == null || file.path === path)
-      },
-    }),
-    commitCount: t.int({
-      resolve: async (source, _args, context) => (await rangeOf(source, context))?.commits.length,
-    }),
-    commits: connectionField(kit, t, 'Commit', {
-      list: async (source, _args, context) => {
-        const commits = await commitsOf(source, context)
-        return commits && listed(commits)
-      },
-    }),
-    commitsWithoutMergeCommits: connectionField(kit, t, 'Commit', {
-      list: async (source, _args, context) => {
-        const commits = await commitsOf(source, context)
-        const plain = commits?.filter(({ parentShas }) => parentShas.length < 2)
-        return plain && listed(plain)
-      },
-    }),
-  }))
 }

@@ -1,5 +1,6 @@
 import {
   countIssuesOfEachMilestone,
+  descriptionsOfEachMilestone,
   getMilestoneById,
   isMilestoneExpired,
   isMilestoneUpcoming,
@@ -9,11 +10,13 @@ import {
   type Subject,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
+import { connectionField } from './connection-field.ts'
+import { descriptionOf } from './descriptions.ts'
 import { oldNames, orderIn, timeSorts } from './enums.ts'
-import { given } from './issuable-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, type RequestContext, read } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
+import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -23,7 +26,7 @@ declare module './schema-types.ts' {
 
 /** @see spec/graphql-contract.md 5.9 */
 export function addMilestones(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, globalIds, web } = kit
 
   const state = milestoneState(kit)
   builder.objectType('MilestoneStats', {
@@ -38,7 +41,10 @@ export function addMilestones(kit: Kit): void {
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Milestone', id) }),
       iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
       title: t.exposeString('title', { nullable: false }),
-      description: t.exposeString('description'),
+      description: t.string({
+        resolve: async (source, _args, context, info) =>
+          (await descriptionOf(descriptionsOfEachMilestone, source, context, info))?.description,
+      }),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       expired: t.boolean({
         nullable: false,
@@ -52,7 +58,7 @@ export function addMilestones(kit: Kit): void {
       dueDate: t.field({ type: 'Time', resolve: ({ dueDate }) => dueDate }),
       createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
       updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
-      webPath: t.string({ nullable: false, resolve: pathOf }),
+      webPath: t.string({ nullable: false, resolve: (source) => web.path(pathOf(source)) }),
       projectMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'project' }),
       groupMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'group' }),
       subgroupMilestone: t.boolean({
@@ -85,13 +91,13 @@ export function addMilestones(kit: Kit): void {
     t.field({
       type: 'Milestone',
       args: { id: t.arg({ type: 'MilestoneID', required: true }) },
-      resolve: (_root, { id }, context) => read(context, getMilestoneById, { milestoneId: id }),
+      resolve: (_root, { id }, context) => readOrNull(context, getMilestoneById, { milestoneId: id }),
     }),
   )
 }
 
 const pathOf = ({ iid, parent: { kind, fullPath } }: Milestone): string =>
-  `/${kind === 'group' ? 'groups/' : ''}${fullPath}/-/milestones/${iid}`
+  `${kind === 'group' ? 'groups/' : ''}${fullPath}/-/milestones/${iid}`
 
 const milestoneState = ({ builder }: Kit) =>
   builder.enumType('MilestoneStateEnum', { values: ['active', 'closed'] as const })
@@ -115,7 +121,7 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
       end: t.field({ type: 'Date', required: true }),
     }),
   })
-  const listArguments = <Parent>(t: FieldsOf<Parent>) => ({
+  const listArguments = (t: ArgumentsMaker) => ({
     ids: t.arg.idList(),
     state: t.arg({ type: state, description: 'Default: all' }),
     title: t.arg.string({ description: 'Exactly' }),
@@ -133,17 +139,13 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
     { ids, timeframe: frame, sort: order, ...filter }: Arguments,
     context: RequestContext,
   ) =>
-    listOf(listMilestonesOfEach)(
-      parent,
-      {
-        ...given(filter),
-        ...orderIn(order),
-        ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'Milestone')),
-        startDate: frame?.start,
-        endDate: frame?.end,
-      },
-      context,
-    )
+    ask(context, listMilestonesOfEach, parent, {
+      ...given(filter),
+      ...orderIn(order),
+      ids: globalIds.numbersInArgument(ids, 'Milestone'),
+      startDate: frame?.start,
+      endDate: frame?.end,
+    })
 
   builder.objectFields('Project', (t) => ({
     milestones: connectionField(kit, t, 'Milestone', { args: listArguments(t), list }),

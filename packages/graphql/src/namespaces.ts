@@ -1,12 +1,19 @@
-import { findEachGroup, listProjectsOfEachGroup, listProjectsOfEachUser, showNamespace } from '@penstock/core'
-import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import {
+  findEachGroup,
+  listProjectsOfEachGroup,
+  listProjectsOfEachUser,
+  type ShownStanding,
+  showNamespace,
+} from '@penstock/core'
+import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
+import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
-import { ask, read } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
+import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 import type { NamespaceSource } from './sources.ts'
 import { shownName } from './user-name.ts'
-import { webAddressOf } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface InterfaceSources {
@@ -17,21 +24,26 @@ declare module './schema-types.ts' {
   }
 }
 
-const permissions: PermissionFields<
-  'createProjects' | 'readNamespace' | 'createWorkItem' | 'adminIssue' | 'adminLabel' | 'adminProject'
-> = {
+const permissions = {
   createProjects: 'create_project',
   readNamespace: 'read_group',
   createWorkItem: 'never',
   adminIssue: 'update_issue',
   adminLabel: 'admin_label',
   adminProject: 'admin_project',
+} as const satisfies PermissionFields
+
+/** In the namespace of a user, who has all of it; it is nothing to be hidden. */
+function standingAt({ group, user }: NamespaceSource, context: RequestContext): Promise<Pick<ShownStanding, 'allows'>> {
+  if (group !== undefined) return standingIn(group, context)
+  const { actor } = context
+  const isTheirs = actor?.isAdministrator === true || actor?.id === user.id
+  return Promise.resolve({ allows: (permission) => isTheirs || permission === permissions.readNamespace })
 }
 
 /** @see spec/graphql-contract.md 5.3 */
 export function addNamespaces(kit: Kit): void {
-  const { builder, globalIds } = kit
-  const web = webAddressOf(kit)
+  const { builder, globalIds, web } = kit
   const pathOf = ({ group, user }: NamespaceSource) => group?.fullPath ?? user!.username
   const webPathOf = (source: NamespaceSource) => (source.group ? `groups/${pathOf(source)}` : pathOf(source))
 
@@ -41,21 +53,7 @@ export function addNamespaces(kit: Kit): void {
   })
 
   builder.objectType('NamespacePermissions', {
-    fields: (t) =>
-      Object.fromEntries(
-        Object.entries(permissions).map(([field, permission]) => [
-          field,
-          t.boolean({
-            nullable: false,
-            resolve: async ({ group, user }, _args, context) => {
-              if (group !== undefined) return answerOf(await standingIn(context, group), permission)
-              if (field === 'readNamespace') return true
-              const { actor } = context
-              return permission !== 'never' && (actor?.isAdministrator === true || actor?.id === user!.id)
-            },
-          }),
-        ]),
-      ),
+    fields: (t) => permissionFields(t, permissions, standingAt),
   })
 
   builder.objectType('Namespace', {
@@ -100,8 +98,8 @@ export function addNamespaces(kit: Kit): void {
         list: ({ group, user }, { includeSubgroups, ...args }, context) => {
           const input = namespaceProjectInput(kit, args)
           return group === undefined
-            ? listOf(listProjectsOfEachUser)(user!, input, context)
-            : listOf(listProjectsOfEachGroup)(group, { ...input, includeSubgroups }, context)
+            ? ask(context, listProjectsOfEachUser, user!, input)
+            : ask(context, listProjectsOfEachGroup, group, { ...input, includeSubgroups })
         },
       }),
     }),
@@ -111,13 +109,13 @@ export function addNamespaces(kit: Kit): void {
     t.field({
       type: 'Namespace',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, context) => read(context, showNamespace, { path: String(fullPath) }),
+      resolve: (_root, { fullPath }, context) => readOrNull(context, showNamespace, { path: fullPath }),
     }),
   )
 }
 
 /** Of lists of the projects of a namespace. Issues and merge requests are enabled everywhere, and nothing is to be removed. */
-export const namespaceProjectArguments = <Parent>(kit: Kit, t: FieldsOf<Parent>) => ({
+export const namespaceProjectArguments = (kit: Kit, t: ArgumentsMaker) => ({
   ids: t.arg.idList(),
   includeSubgroups: t.arg.boolean({ defaultValue: false }),
   includeArchived: t.arg.boolean({ defaultValue: true }),
@@ -130,7 +128,7 @@ export const namespaceProjectArguments = <Parent>(kit: Kit, t: FieldsOf<Parent>)
 })
 
 interface NamespaceProjectArguments {
-  readonly ids?: readonly (string | number)[] | null | undefined
+  readonly ids?: readonly string[] | null | undefined
   readonly includeArchived?: boolean | null | undefined
   readonly archivedOnly?: boolean | null | undefined
   readonly search?: string | null | undefined
@@ -141,8 +139,7 @@ export const namespaceProjectInput = (
   { globalIds }: Kit,
   { ids, includeArchived, archivedOnly, search, sort }: NamespaceProjectArguments,
 ) => ({
-  ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'Project')),
-  search: search ?? undefined,
+  ...given({ ids: globalIds.numbersInArgument(ids, 'Project'), search }),
   archived: archivedOnly ? true : includeArchived === false ? false : undefined,
   ...orderIn(sort),
 })

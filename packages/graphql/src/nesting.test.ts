@@ -32,18 +32,21 @@ describe('depth (2.4)', () => {
 })
 
 describe('recursion (2.4)', () => {
-  test.each<[string, object]>([
-    ['{ a { a { b } } }', {}],
-    ['{ a { a { a } } }', {}],
-    ['{ a { a { a { b } } } }', { a: 3 }],
-    ['{ x: a { y: a { z: a { b } } } }', { a: 3 }],
-    ['{ a { b { a { b { a { c } } } } } }', { a: 3 }],
-    ['{ a { b } a { b { a { c } } } a { b } }', {}],
-    ['{ nodes { nodes { nodes { nodes { edges { node { node { node { edges { edges { a } } } } } } } } } } }', {}],
-    ['{ ofType { ofType { ofType { name } } } }', {}],
-    ['{ a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { a: 3 }],
-    ['{ ...G a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { a: 3 }],
-    ['{ a { a { a @skip(if: true) { b } } } }', {}],
+  test.each<[string, object | undefined]>([
+    ['{ a { a { b } } }', undefined],
+    ['{ a { a { a } } }', undefined],
+    ['{ a { a { a { b } } } }', { name: 'a', times: 3 }],
+    ['{ x: a { y: a { z: a { b } } } }', { name: 'a', times: 3 }],
+    ['{ a { b { a { b { a { c } } } } } }', { name: 'a', times: 3 }],
+    ['{ a { b } a { b { a { c } } } a { b } }', undefined],
+    [
+      '{ nodes { nodes { nodes { nodes { edges { node { node { node { edges { edges { a } } } } } } } } } } }',
+      undefined,
+    ],
+    ['{ ofType { ofType { ofType { name } } } }', undefined],
+    ['{ a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { name: 'a', times: 3 }],
+    ['{ ...G a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { name: 'a', times: 3 }],
+    ['{ a { a { a @skip(if: true) { b } } } }', undefined],
   ])('%s', (text, recursive) => {
     expect(nesting(text).recursive).toEqual(recursive)
   })

@@ -10,8 +10,13 @@ const uncounted = new Set(['node', 'nodes', 'edges', 'ofType'])
 export interface Nesting {
   /** Levels of fields from the root to the deepest leaf. */
   readonly depth: number
-  /** The field names that are nested in themselves too often, with how often; empty for none. */
-  readonly recursive: Readonly<Record<string, number>>
+  /** The first field name that is found nested in itself too often. */
+  readonly recursive: Recursion | undefined
+}
+
+interface Recursion {
+  readonly name: string
+  readonly times: number
 }
 
 type Measuring = Pick<Selecting, 'fragments' | 'variables' | 'looks'>
@@ -55,9 +60,9 @@ function depthOf(measuring: Measuring, operation: OperationDefinitionNode): numb
  * A fragment is looked into once for each combination of names that are open around it, so that many fragments that use
  * each other cost no more than they are.
  */
-function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): Readonly<Record<string, number>> {
+function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): Recursion | undefined {
   const seen = new Set<string>()
-  const walk = (set: SelectionSetNode, open: Open): Readonly<Record<string, number>> | undefined => {
+  const walk = (set: SelectionSetNode, open: Open): Recursion | undefined => {
     for (const selection of set.selections) {
       measuring.looks.add()
       const found = isIncluded(measuring, selection) ? walkOne(selection, open) : undefined
@@ -74,7 +79,7 @@ function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): 
     if (selectionSet === undefined) return undefined
     if (uncounted.has(name.value)) return walk(selectionSet, open)
     const times = (open.get(name.value) ?? 0) + 1
-    if (times > MAX_RECURSION) return { [name.value]: times }
+    if (times > MAX_RECURSION) return { name: name.value, times }
     return walk(selectionSet, new Map([...open, [name.value, times]]))
   }
   const walkFragment = (name: string, open: Open) => {
@@ -84,7 +89,7 @@ function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): 
     seen.add(place)
     return walk(fragment.selectionSet, open)
   }
-  return walk(operation.selectionSet, new Map()) ?? {}
+  return walk(operation.selectionSet, new Map())
 }
 
 /** How often each name is open. */

@@ -53,7 +53,7 @@ interface Problem {
 }
 
 const notNull: Problem = { path: [], explanation: 'Expected value to not be null' }
-const MOST_PROBLEMS = 5
+const MAX_PROBLEMS = 5
 
 function readValue(
   given: unknown,
@@ -64,7 +64,7 @@ function readValue(
   try {
     const value = coerceInputValue(given, type, (path, wrong, error) => {
       problems.push(problemOf(path, wrong, error))
-      if (problems.length === MOST_PROBLEMS) throw new EnoughProblems()
+      if (problems.length === MAX_PROBLEMS) throw new EnoughProblems()
     })
     return problems.length === 0 ? { value } : { problems }
   } catch (error) {

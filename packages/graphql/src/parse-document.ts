@@ -2,7 +2,7 @@ import { type DocumentNode, GraphQLError, Kind, Lexer, parse, Source, TokenKind,
 import { isSound } from './sound-text.ts'
 
 /** Brackets of all kinds, open at once. The parser, and what walks through documents, goes down with each. */
-const MOST_OPEN = 200
+const MAX_OPEN = 200
 
 const opening: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
 const closing: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
@@ -27,14 +27,14 @@ export function parseDocument(query: string): DocumentNode | GraphQLError {
 
 /** @throws GraphQLError */
 function requireShallow(source: Source): void {
-  if ((source.body.match(/[{[(]/g)?.length ?? 0) <= MOST_OPEN) return
+  if ((source.body.match(/[{[(]/g)?.length ?? 0) <= MAX_OPEN) return
   const lexer = new Lexer(source)
   let open = 0
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     if (opening.has(token.kind)) open += 1
     if (closing.has(token.kind)) open -= 1
-    if (open > MOST_OPEN) {
-      throw new GraphQLError(`Syntax Error: nested deeper than ${MOST_OPEN}`, { source, positions: [token.start] })
+    if (open > MAX_OPEN) {
+      throw new GraphQLError(`Syntax Error: nested deeper than ${MAX_OPEN}`, { source, positions: [token.start] })
     }
   }
 }

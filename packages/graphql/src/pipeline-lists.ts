@@ -13,11 +13,13 @@ import {
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
+import { connectionField } from './connection-field.ts'
 import { sharedEnums } from './enums.ts'
-import { given, iidIn } from './issuable-types.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import { given } from './given.ts'
+import { iidIn } from './issuable-types.ts'
+import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
-import type { FieldsOf } from './schema-types.ts'
+import type { ArgumentsMaker } from './schema-types.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -35,11 +37,11 @@ interface PipelineCreationRequest {
 /** Where pipelines are found. @see spec/graphql-contract.md 5.5 */
 export function addPipelineLists(kit: Kit): void {
   const { builder, globalIds } = kit
-  const enums = ciEnums(builder)
+  const enums = ciEnums(kit)
   const { refType } = sharedEnums(kit)
   addParts(kit)
 
-  const filters = <Parent>(t: FieldsOf<Parent>) => ({
+  const filters = (t: ArgumentsMaker) => ({
     ids: t.arg.idList(),
     ref: t.arg.string(),
     refType: t.arg({ type: refType }),
@@ -52,8 +54,7 @@ export function addPipelineLists(kit: Kit): void {
     username: t.arg.string(),
   })
   const inputOf = ({ ids, refType: type, ...rest }: PipelineArguments) => ({
-    ...given(rest),
-    ...(ids != null && { ids: ids.map((id) => globalIds.numberInArgument(String(id), 'Ci::Pipeline')) }),
+    ...given({ ...rest, ids: globalIds.numbersInArgument(ids, 'Ci::Pipeline') }),
     ...(type != null && { isTag: type === 'TAGS' }),
   })
 
@@ -71,7 +72,7 @@ export function addPipelineLists(kit: Kit): void {
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
       args: filters(t),
-      list: (project, args, context) => listOf(listPipelinesOfEach)(project, inputOf(args), context),
+      list: (project, args, context) => ask(context, listPipelinesOfEach, project, inputOf(args)),
     }),
     pipelineCounts: t.field({
       type: 'PipelineCounts',
@@ -93,7 +94,7 @@ export function addPipelineLists(kit: Kit): void {
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
       args: filters(t),
-      list: (commit, args, context) => listOf(listPipelinesOfEachCommit)(commit, inputOf(args), context),
+      list: (commit, args, context) => ask(context, listPipelinesOfEachCommit, commit, inputOf(args)),
     }),
   }))
 
@@ -101,14 +102,13 @@ export function addPipelineLists(kit: Kit): void {
     pipelines: connectionField(kit, t, 'Pipeline', {
       description: 'Those of its source branch',
       args: filters(t),
-      list: (mergeRequest, args, context) =>
-        listOf(listPipelinesOfEachMergeRequest)(mergeRequest, inputOf(args), context),
+      list: (mergeRequest, args, context) => ask(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
     }),
   }))
 
   builder.objectFields('Pipeline', (t) => ({
     downstream: connectionField(kit, t, 'Pipeline', {
-      list: (pipeline, _, context) => listOf(listDownstreamsOfEach)(pipeline, {}, context),
+      list: (pipeline, _, context) => ask(context, listDownstreamsOfEach, pipeline),
     }),
     upstream: t.field({
       type: 'Pipeline',
@@ -121,8 +121,9 @@ export function addPipelineLists(kit: Kit): void {
   }))
 }
 
-function addParts({ builder, globalIds }: Kit): void {
-  const enums = ciEnums(builder)
+function addParts(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(kit)
   builder.objectType('PipelineCounts', {
     fields: (t) => ({
       all: t.exposeInt('all'),
@@ -147,6 +148,6 @@ function addParts({ builder, globalIds }: Kit): void {
 }
 
 interface PipelineArguments {
-  readonly ids?: readonly (string | number)[] | null | undefined
+  readonly ids?: readonly string[] | null | undefined
   readonly refType?: 'HEADS' | 'TAGS' | null | undefined
 }

@@ -17,13 +17,14 @@ import {
   unscheduleJob,
 } from '@penstock/core'
 import { ciEnums } from './ci-enums.ts'
-import { type Kit, mutation } from './kit.ts'
+import type { Kit } from './kit.ts'
+import { mutation } from './mutation.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** @see spec/graphql-contract.md 5.5; design.md 7, ruling 22 */
 export function addPipelineMutations(kit: Kit): void {
   const { builder } = kit
-  const enums = ciEnums(builder)
+  const enums = ciEnums(kit)
 
   const variable = builder.inputType('CiVariableInput', {
     fields: (t) => ({
@@ -51,7 +52,7 @@ export function addPipelineMutations(kit: Kit): void {
       mergeRequestIid: t.string({ description: 'Experimental' }),
     }),
     run: ({ projectPath }, { core, actor }): Promise<{ pipeline?: Pipeline; requestId?: string }> =>
-      perform(core, actor, startPipeline, { project: String(projectPath) }),
+      perform(core, actor, startPipeline, { project: projectPath }),
     payload: (t) => ({
       pipeline: t.field({ type: 'Pipeline', resolve: ({ pipeline }) => pipeline }),
       requestId: t.string({ resolve: ({ requestId }) => requestId }),

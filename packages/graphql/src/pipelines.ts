@@ -10,17 +10,21 @@ import {
   pipelineStatuses,
   pipelineStatusWording,
   type ShownStanding,
-  showStandings,
   talliesOfPipelines,
   upstreamsOfPipelines,
   usersOfPipelines,
 } from '@penstock/core'
+import { html } from '@penstock/http'
+import { standingIn } from './access-levels.ts'
 import { ciEnums } from './ci-enums.ts'
-import { commitPath, commitsPath, pipelinePath, shortSha } from './ci-paths.ts'
-import { connectionField, type Kit } from './kit.ts'
+import { ciPaths, shortSha } from './ci-paths.ts'
+import { connectionField } from './connection-field.ts'
+import { constantFields } from './constant-fields.ts'
+import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { ask, type RequestContext } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
+import type { WebAddress } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -32,8 +36,9 @@ declare module './schema-types.ts' {
 
 /** @see spec/graphql-contract.md 5.5 */
 export function addPipelines(kit: Kit): void {
-  const { builder, globalIds } = kit
-  const enums = ciEnums(builder)
+  const { builder, globalIds, web } = kit
+  const enums = ciEnums(kit)
+  const { commitPath, pipelinePath } = ciPaths(web)
   addParts(kit)
 
   const id = ({ id }: Pipeline) => globalIds.of('Ci::Pipeline', id)
@@ -92,7 +97,7 @@ export function addPipelines(kit: Kit): void {
       beforeSha: t.exposeString('beforeSha'),
       source: t.exposeString('source'),
       configSource: t.field({ type: enums.configSource, resolve: () => null }),
-      ...refFields(t),
+      ...refFields(t, web),
       ...stateFields(t),
       ...timeFields(t),
       ...tallyFields(t),
@@ -129,8 +134,7 @@ export type Allows = ShownStanding['allows']
 /** What the caller may do in the project that the pipeline belongs to. */
 export async function permissionsAt({ projectId }: Pipeline, _: unknown, context: RequestContext): Promise<Allows> {
   const project = await ask(context, findEachProject, projectId)
-  const standing = project && (await ask(context, showStandings, project))
-  return standing?.allows ?? (() => false)
+  return project === undefined ? () => false : (await standingIn(project, context)).allows
 }
 
 function addParts({ builder, globalIds }: Kit): void {
@@ -162,12 +166,16 @@ function addParts({ builder, globalIds }: Kit): void {
   })
 }
 
-const refFields = (t: FieldsOf<Pipeline>) => ({
+const refFields = (t: FieldsOf<Pipeline>, web: WebAddress) => ({
   ref: t.exposeString('ref'),
   refPath: t.string({
     resolve: ({ ref, isTag }) => ref && `refs/${isTag ? 'tags' : 'heads'}/${ref}`,
   }),
-  refText: t.string({ nullable: false, description: 'HTML text naming the ref', resolve: refText }),
+  refText: t.string({
+    nullable: false,
+    description: 'HTML text naming the ref',
+    resolve: (pipeline) => refText(pipeline, ciPaths(web).commitsPath(pipeline)),
+  }),
   type: t.string({
     nullable: false,
     description: 'Kind of ref: branch, tag or merge_request',
@@ -175,20 +183,8 @@ const refFields = (t: FieldsOf<Pipeline>) => ({
   }),
 })
 
-function refText(pipeline: Pipeline): string {
-  const { ref, isTag } = pipeline
-  if (ref === undefined) return ''
-  return `for ${isTag ? 'tag' : 'branch'} <a href="${escaped(commitsPath(pipeline)!)}">${escaped(ref)}</a>`
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => escapes[character]!)
+const refText = ({ ref, isTag }: Pipeline, path: string | undefined): string =>
+  ref === undefined || path === undefined ? '' : html`for ${isTag ? 'tag' : 'branch'} <a href="${path}">${ref}</a>`.text
 
 const activeStatuses = new Set([
   'waiting_for_resource',
@@ -203,14 +199,14 @@ export const isActive = ({ status }: { readonly status: string }): boolean => ac
 
 function stateFields(t: FieldsOf<Pipeline>) {
   const is = (resolve: (pipeline: Pipeline) => boolean) => t.boolean({ nullable: false, resolve })
-  const never = () => is(() => false)
+  const { never } = constantFields(t)
   return {
     active: is(isActive),
     complete: is(({ status }) => isComplete(status)),
     latest: t.boolean({
       nullable: false,
       description: 'Whether it is the newest of its ref',
-      resolve: async (pipeline, _, context) => (await ask(context, areLatestPipelines, pipeline)) === true,
+      resolve: (pipeline, _, context) => ask(context, areLatestPipelines, pipeline),
     }),
     child: is(({ upstream, source }) =>
       upstream === undefined ? source === 'parent_pipeline' : !upstream.isOtherProject,
@@ -246,12 +242,12 @@ export const createdAt = ({ createdAtMs, startedAtMs, updatedAtMs }: Pipeline): 
 
 function tallyFields(t: FieldsOf<Pipeline>) {
   const current = async (pipeline: Pipeline, status: PipelineStatus, context: RequestContext) =>
-    (await ask(context, talliesOfPipelines, pipeline))!.currentByStatus.get(status) ?? 0
+    (await ask(context, talliesOfPipelines, pipeline)).currentByStatus.get(status) ?? 0
   return {
     totalJobs: t.int({
       nullable: false,
       description: 'Superseded attempts too',
-      resolve: async (pipeline, _, context) => (await ask(context, talliesOfPipelines, pipeline))!.all,
+      resolve: async (pipeline, _, context) => (await ask(context, talliesOfPipelines, pipeline)).all,
     }),
     failedJobsCount: t.int({
       nullable: false,

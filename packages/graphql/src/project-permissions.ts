@@ -1,5 +1,5 @@
-import { mayLeaveEach, type Permission, type Project } from '@penstock/core'
-import { answerOf, type PermissionFields, standingIn } from './access-levels.ts'
+import { mayLeaveEach, type Project } from '@penstock/core'
+import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
 
@@ -32,7 +32,7 @@ const permissions = {
   requestAccess: 'never',
   uploadFile: 'never',
   viewEditPage: 'admin_project',
-} as const satisfies PermissionFields<string>
+} as const satisfies PermissionFields
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -45,19 +45,11 @@ export function addProjectPermissions({ builder }: Kit): void {
   builder.objectType('ProjectPermissions', {
     description: 'What the caller may do in a project',
     fields: (t) => ({
-      ...Object.fromEntries(
-        Object.entries<Permission | 'never'>(permissions).map(([field, permission]) => [
-          field,
-          t.boolean({
-            nullable: false,
-            resolve: async (project, _args, context) => answerOf(await standingIn(context, project), permission),
-          }),
-        ]),
-      ),
+      ...permissionFields(t, permissions, standingIn),
       canLeave: t.boolean({
         nullable: false,
         description: 'A member of the project itself, in whose namespace it does not lie',
-        resolve: async (project, _args, context) => (await ask(context, mayLeaveEach, project))!,
+        resolve: (project, _args, context) => ask(context, mayLeaveEach, project),
       }),
     }),
   })

@@ -11,17 +11,18 @@ import {
 import { html } from '@penstock/http'
 import { GraphQLError } from 'graphql'
 import { standingIn } from './access-levels.ts'
+import { connectionField } from './connection-field.ts'
+import { constantFields } from './constant-fields.ts'
 import { sharedEnums } from './enums.ts'
-import { connectionField, type Kit } from './kit.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
-import { ask, type RequestContext, read } from './request-context.ts'
+import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
-import { webAddressOf } from './web-address.ts'
 
 /** @see spec/graphql-contract.md 5.4 */
 export function addProjects(kit: Kit): void {
-  const { builder, globalIds, settings } = kit
-  const web = webAddressOf(kit)
+  const { builder, globalIds, settings, web } = kit
   const webUrlOf = ({ fullPath }: Project) => web.url(fullPath)
 
   builder.interfaceType('ProjectInterface', {
@@ -83,7 +84,7 @@ export function addProjects(kit: Kit): void {
       maxAccessLevel: t.field({
         type: 'AccessLevel',
         nullable: false,
-        resolve: async (project, _args, context) => (await standingIn(context, project)).level,
+        resolve: async (project, _args, context) => (await standingIn(project, context)).level,
       }),
       userPermissions: t.field({ type: 'ProjectPermissions', nullable: false, resolve: (project) => project }),
       ...constants(t),
@@ -98,7 +99,7 @@ export function addProjects(kit: Kit): void {
     project: t.field({
       type: 'Project',
       args: { fullPath: t.arg.id({ required: true }) },
-      resolve: (_root, { fullPath }, context) => read(context, locateProject, { project: fullPath }),
+      resolve: (_root, { fullPath }, context) => readOrNull(context, locateProject, { project: fullPath }),
     }),
     projects: connectionField(kit, t, 'Project', {
       args: {
@@ -117,39 +118,33 @@ export function addProjects(kit: Kit): void {
         withMergeRequestsEnabled: t.arg.boolean({ description: 'All have them' }),
         sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
       },
-      list: (_root, { ids, minAccessLevel, visibilityLevel, sort, ...args }, context) => {
-        const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+      list: (_root, { ids, visibilityLevel, sort, ...args }, context) => {
         const input = {
-          ...given,
+          ...given({ ...args, visibility: visibilityLevel, ids: globalIds.numbersInArgument(ids, 'Project') }),
           archived: args.archived === 'yes' ? true : args.archived === 'no' ? false : undefined,
-          ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'Project')),
-          minAccessLevel: minAccessLevel ?? undefined,
-          visibility: visibilityLevel ?? undefined,
           ...orderOf(sort),
         }
-        return read(context, browseProjects, input)
+        return readOrNull(context, browseProjects, input)
       },
     }),
   }))
 }
 
 const nameWithNamespace = async (project: Project, _args: object, context: RequestContext): Promise<string> =>
-  (await ask(context, viewsOfProjects, project))!.nameWithNamespace
+  (await ask(context, viewsOfProjects, project)).nameWithNamespace
 
 const countOpenMergeRequests = (project: Project, _args: object, context: RequestContext) =>
   countOf(context, listMergeRequestsOfEachProject, project, { state: 'opened' })
 
 /** What is the same of every project, because the service has nothing of the kind, or nothing that could be set. */
 const constants = (t: FieldsOf<Project>) => {
-  const is = (value: boolean) => t.boolean({ resolve: () => value })
-  const always = (value: boolean) => t.boolean({ nullable: false, resolve: () => value })
-  const none = () => t.string({ resolve: () => null })
+  const { noText, never, none, is } = constantFields(t)
   return {
     importStatus: t.string({ resolve: () => 'none' }),
     markedForDeletion: is(false),
-    isForked: always(false),
-    starCount: t.int({ nullable: false, resolve: () => 0 }),
-    forksCount: t.int({ nullable: false, resolve: () => 0 }),
+    isForked: never(),
+    starCount: none(),
+    forksCount: none(),
     issuesEnabled: is(true),
     mergeRequestsEnabled: is(true),
     wikiEnabled: is(false),
@@ -166,10 +161,10 @@ const constants = (t: FieldsOf<Project>) => {
     onlyAllowMergeIfAllDiscussionsAreResolved: is(false),
     allowMergeOnSkippedPipeline: is(false),
     mergeRequestsFfOnlyEnabled: is(false),
-    squashReadOnly: always(false),
-    mergeCommitTemplate: none(),
-    squashCommitTemplate: none(),
-    suggestionCommitMessage: none(),
+    squashReadOnly: never(),
+    mergeCommitTemplate: noText(),
+    squashCommitTemplate: noText(),
+    suggestionCommitMessage: noText(),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql'
 
 /** A document takes some 300 times its text. */
-const MOST_CHARACTERS = 100_000
+const MAX_CHARACTERS = 100_000
 
 /** Documents by their texts, those that were asked for last: clients send the same ones again and again. */
 export class RecentDocuments {
@@ -22,7 +22,7 @@ export class RecentDocuments {
     this.#byText.set(text, document)
     this.#characters += text.length
     for (const oldest of this.#byText.keys()) {
-      if (this.#characters <= MOST_CHARACTERS) return
+      if (this.#characters <= MAX_CHARACTERS) return
       this.#byText.delete(oldest)
       this.#characters -= oldest.length
     }

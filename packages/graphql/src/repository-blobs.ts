@@ -2,7 +2,7 @@ import type { FileOfRepository } from '@penstock/core'
 import type { Kit } from './kit.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
-import { webAddressOf } from './web-address.ts'
+import { encodedPath } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -12,8 +12,7 @@ declare module './schema-types.ts' {
 
 /** @see spec/graphql-contract.md 5.4 */
 export function addRepositoryBlobs(kit: Kit): void {
-  const { builder, globalIds } = kit
-  const web = webAddressOf(kit)
+  const { builder, globalIds, web } = kit
   builder.objectType('RepositoryBlob', {
     description: 'A file of a repository',
     fields: (t) => ({
@@ -70,6 +69,4 @@ const plainTextIn = (bytes: Uint8Array): string | undefined =>
   bytes.subarray(0, LOOKED_AT).includes(0) ? undefined : textIn(bytes)
 
 const pathOf = ({ project, ref, path }: FileOfRepository, view: 'blob' | 'raw'): string =>
-  `${project.fullPath}/-/${view}/${encodePath(ref)}/${encodePath(path)}`
-
-const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+  `${project.fullPath}/-/${view}/${encodedPath(ref)}/${encodedPath(path)}`

@@ -1,16 +1,17 @@
 import {
-  type Commit,
   commitsAt,
   countsOfRepositories,
   filesAt,
+  type ListedCommit,
   lastCommitsAt,
   openRepositories,
   type Project,
   performBatch,
   type RepositoryReader,
 } from '@penstock/core'
+import { connectionField } from './connection-field.ts'
 import { sharedEnums } from './enums.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import type { Kit } from './kit.ts'
 import { addRepositoryBlobs } from './repository-blobs.ts'
 import { ask, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
@@ -22,8 +23,8 @@ export function addRepository(kit: Kit): void {
 
   const { refType } = sharedEnums(kit)
   const count =
-    (what: 'commits' | 'heads' | 'tags') => async (repository: RepositoryReader, _: object, context: RequestContext) =>
-      (await ask(context, countsOfRepositories, repository, { what }))!
+    (what: 'commits' | 'heads' | 'tags') => (repository: RepositoryReader, _: object, context: RequestContext) =>
+      ask(context, countsOfRepositories, repository, { what })
 
   builder.objectType('Repository', {
     fields: (t) => ({
@@ -57,7 +58,7 @@ export function addRepository(kit: Kit): void {
           refType: t.arg({ type: refType, defaultValue: null as never }),
         },
         list: (repository, { paths, ref, refType }, context) =>
-          listOf(filesAt)(repository, { paths, ref, refKind: kindOf(refType) }, context),
+          ask(context, filesAt, repository, { paths, ref, refKind: kindOf(refType) }),
       }),
     }),
   })
@@ -86,5 +87,5 @@ export const openRepository = (
 const refKinds = { HEADS: 'heads', TAGS: 'tags' } as const
 const kindOf = (type: keyof typeof refKinds | null | undefined) => (type == null ? undefined : refKinds[type])
 
-const inProject = ({ project }: RepositoryReader, commit: Commit | undefined): CommitOfProject | undefined =>
+const inProject = ({ project }: RepositoryReader, commit: ListedCommit | undefined): CommitOfProject | undefined =>
   commit && { ...commit, inProject: project }

@@ -40,7 +40,7 @@ export function ask<Input extends InputSchema, Parent, Result>(
   query: BatchQuery<Input, Parent, Result>,
   parent: Parent,
   input: object = {},
-): Promise<Result | undefined> {
+): Promise<Result> {
   const { core, actor, loaders } = context
   return loaders.load(`${query.name} ${JSON.stringify(input)}`, parent, (parents) =>
     performBatch(core, actor, query, parents, input),
@@ -48,7 +48,7 @@ export function ask<Input extends InputSchema, Parent, Result>(
 }
 
 /** A query of the core that is asked of nothing before it: null where there is nothing, or nothing for the caller. */
-export function read<Input extends InputSchema, Result>(
+export function readOrNull<Input extends InputSchema, Result>(
   { core, actor, loaders }: RequestContext,
   operation: Operation<Input, Result>,
   input: object,

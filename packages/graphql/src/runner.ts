@@ -15,8 +15,9 @@ declare module './schema-types.ts' {
 }
 
 /** @see spec/graphql-contract.md 5.5 */
-export function addRunner({ builder, globalIds }: Kit): void {
-  const enums = ciEnums(builder)
+export function addRunner(kit: Kit): void {
+  const { builder, globalIds } = kit
+  const enums = ciEnums(kit)
 
   builder.objectType('CiRunner', {
     description: 'Minimum of a runner, as records of jobs tell of it',

@@ -5,6 +5,7 @@ import { addAccessLevels } from './access-levels.ts'
 import { addCiVariables } from './ci-variables.ts'
 import { addCommits } from './commits.ts'
 import { connectionCounts } from './connection-counts.ts'
+import { Connections } from './connection-field.ts'
 import { timed } from './deadline.ts'
 import { addDetailedStatus } from './detailed-status.ts'
 import { GlobalIds } from './global-id.ts'
@@ -14,7 +15,7 @@ import { addIssues } from './issues.ts'
 import { counted } from './item-budget.ts'
 import { addJobLists } from './job-lists.ts'
 import { addJobs } from './jobs.ts'
-import { Connections, type Kit } from './kit.ts'
+import type { Kit } from './kit.ts'
 import { addLabels } from './labels.ts'
 import { addMembers } from './members.ts'
 import { addMergeRequests } from './merge-requests.ts'
@@ -32,6 +33,7 @@ import type { SchemaTypes } from './schema-types.ts'
 import type {} from './sources.ts'
 import { addStages } from './stages.ts'
 import { addUsers } from './users.ts'
+import { webAddressOf } from './web-address.ts'
 
 /** Their order does not matter: the printed schema is sorted. */
 const areas: readonly ((kit: Kit) => void)[] = [
@@ -67,7 +69,8 @@ export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'exter
   for (const scalar of scalarsOf(globalIds)) builder.addScalarType(scalar.name as 'Time', scalar)
   builder.queryType({})
   builder.mutationType({})
-  const kit: Kit = { builder, globalIds, settings, connections: new Connections(builder, connectionCounts) }
+  const connections = new Connections(builder, connectionCounts)
+  const kit: Kit = { builder, globalIds, settings, connections, web: webAddressOf(settings) }
   for (const area of areas) area(kit)
   const schema = builder.toSchema()
   limitWork(schema)

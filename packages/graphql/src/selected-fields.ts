@@ -22,12 +22,12 @@ export interface Selecting {
 }
 
 /** A fragment is looked into wherever it is spread: whoever needs more looks than this asks for too much, however it ends. */
-const MOST_LOOKS = 100_000
+const MAX_LOOKS = 100_000
 
 /** Nobody looks any further at this operation. */
 export class TooManyLooks extends Error {
   override readonly name = 'TooManyLooks'
-  readonly count = MOST_LOOKS
+  readonly count = MAX_LOOKS
 }
 
 /** How often something of an operation was looked at to measure it. */
@@ -37,7 +37,7 @@ export class Looks {
   /** @throws TooManyLooks */
   add(): void {
     this.#count += 1
-    if (this.#count > MOST_LOOKS) throw new TooManyLooks()
+    if (this.#count > MAX_LOOKS) throw new TooManyLooks()
   }
 }
 

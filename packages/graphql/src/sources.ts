@@ -1,9 +1,9 @@
 import type {
-  Commit,
   Group,
   Issue,
   JobOfPipeline,
   Label,
+  ListedCommit,
   Member,
   MergeRequest,
   Milestone,
@@ -24,7 +24,7 @@ export type NamespaceSource =
   | { readonly group: Group; readonly user?: never }
   | { readonly user: User; readonly group?: never }
 
-export interface CommitOfProject extends Commit {
+export interface CommitOfProject extends ListedCommit {
   readonly inProject: Project
 }
 

@@ -7,8 +7,9 @@ import {
   stagesOfPipelines,
   statusWording,
 } from '@penstock/core'
-import { pipelinePath } from './ci-paths.ts'
-import { connectionField, type Kit } from './kit.ts'
+import { ciPaths } from './ci-paths.ts'
+import { connectionField } from './connection-field.ts'
+import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { ask, type RequestContext } from './request-context.ts'
 
@@ -27,7 +28,8 @@ declare module './schema-types.ts' {
 
 /** @see spec/graphql-contract.md 5.5 */
 export function addStages(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, globalIds, web } = kit
+  const { stagePath } = ciPaths(web)
 
   builder.objectType('CiStage', {
     fields: (t) => ({
@@ -85,7 +87,7 @@ export function addStages(kit: Kit): void {
     stages: connectionField(kit, t, 'CiStage', {
       description: 'In the order of their first jobs',
       list: async (pipeline, _, context) => {
-        const stages = (await ask(context, stagesOfPipelines, pipeline))!
+        const stages = await ask(context, stagesOfPipelines, pipeline)
         return listed(stages.map(({ name }) => ({ pipeline, name })))
       },
     }),
@@ -102,12 +104,9 @@ export function addStages(kit: Kit): void {
 
 /** Known as soon as something beside its name is asked for, with those of all other pipelines. */
 async function stageAt({ pipeline, name }: StageOfPipeline, context: RequestContext): Promise<Stage> {
-  const stages = (await ask(context, stagesOfPipelines, pipeline))!
+  const stages = await ask(context, stagesOfPipelines, pipeline)
   return stages.find((stage) => stage.name === name)!
 }
-
-const stagePath = ({ pipeline, name }: StageOfPipeline): string =>
-  `${pipelinePath(pipeline)}#${encodeURIComponent(name)}`
 
 /** Of a job without a name, by the job. */
 const groupId = ({ stage, group }: GroupOfStage): string => `${stage.id}-${group.name ?? group.jobs[0]!.id}`

@@ -1,4 +1,13 @@
-import { accessLevels, createIssue, createMergeRequest, type Project, type User } from '@penstock/core'
+import {
+  accessLevels,
+  createCommit,
+  createIssue,
+  createMergeRequest,
+  type Project,
+  projectLabels,
+  projectMilestones,
+  type User,
+} from '@penstock/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
 
@@ -125,4 +134,106 @@ test('one statement for all of a level, however many', async () => {
   const without = await server.world.statements(ask('first: 3', 'title'))
   expect(await server.world.statements(ask('first: 1', texts))).toBe(without + 2)
   expect(await server.world.statements(ask('first: 3', texts))).toBe(without + 2)
+})
+
+const label = (name: string, description?: string) =>
+  server.world.perform(alice, projectLabels.create, { parent: app.id, name, color: '#fff', description })
+const milestone = (title: string, description?: string) =>
+  server.world.perform(alice, projectMilestones.create, { parent: app.id, title, description })
+const commit = (commitMessage: string, branch: string, startBranch?: string) =>
+  server.world.perform(alice, createCommit, {
+    project: app.id,
+    branch,
+    startBranch,
+    commitMessage,
+    actions: [{ action: 'create', filePath: commitMessage.split(' ')[0]!, content: '' }],
+  })
+
+test('of labels, wherever they are shown', async () => {
+  await label('a', TEN)
+  await label('b')
+  await label('c', TEN)
+  await server.world.perform(alice, createIssue, { project: app.id, title: 'A', labels: ['c'] })
+  const nodes = '{ nodes { title description } }'
+  const { data, errors } = await inApp(
+    `labels ${nodes} label(title: "a") { title description descriptionHtml } issue(iid: "1") { labels ${nodes} }`,
+  )
+  expect(data.project).toEqual({
+    labels: {
+      nodes: [
+        { title: 'a', description: TEN },
+        { title: 'b', description: null },
+        { title: 'c', description: TEN },
+      ],
+    },
+    label: { title: 'a', description: TEN, descriptionHtml: null },
+    issue: { labels: { nodes: [{ title: 'c', description: null }] } },
+  })
+  expect(errors).toMatchObject([{ message: told, path: ['project', 'label', 'descriptionHtml'] }])
+  expect(errors).toHaveLength(1)
+})
+
+test('of milestones, of issues and merge requests also', async () => {
+  const { id } = await milestone('a', TEN)
+  await milestone('b', TEN)
+  await server.world.perform(alice, createIssue, { project: app.id, title: 'A', milestoneId: id })
+  const one = `milestone(id: "gid://svc/Milestone/${id}")`
+  const alone = await server.ask(`{ ${one} { description } }`, { as: alice })
+  expect(alone.body).toEqual({ data: { milestone: { description: TEN } } })
+  const ofMilestones = 'milestones(sort: CREATED_ASC) { nodes { title description } }'
+  const { data, errors } = await inApp(
+    `${ofMilestones} issues { nodes { milestone { title a: description b: description } } }`,
+  )
+  expect(data.project).toEqual({
+    milestones: {
+      nodes: [
+        { title: 'a', description: TEN },
+        { title: 'b', description: TEN },
+      ],
+    },
+    issues: { nodes: [{ milestone: { title: 'a', a: TEN, b: null } }] },
+  })
+  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 0, 'milestone', 'b'] }])
+})
+
+test('the message of a commit, for each field that is made of it', async () => {
+  await commit('one', 'main')
+  await commit('two <2>\n\nthree', 'retry', 'main')
+  await commit('four', 'retry')
+  await mergeRequest('retry', '')
+  const shown = 'sha title titleHtml description'
+  const { data, errors } = await inApp(
+    `mergeRequest(iid: "1") { commits { nodes { ${shown} } } } repository { commit(ref: "main") { message authorName } }`,
+  )
+  const sha = expect.stringMatching(/^[0-9a-f]{40}$/)
+  expect(data.project).toEqual({
+    mergeRequest: {
+      commits: {
+        nodes: [
+          { sha, title: 'four', titleHtml: 'four', description: null },
+          { sha, title: 'two <2>', titleHtml: null, description: null },
+        ],
+      },
+    },
+    repository: { commit: { message: null, authorName: 'alice Holt' } },
+  })
+  expect(errors).toMatchObject([{ message: told }])
+  expect(errors).toHaveLength(1)
+})
+
+test('as many statements for the labels and milestones of many as of one', async () => {
+  const fields = `labels(first: 10) { nodes { description descriptionHtml } } issues { nodes {
+    milestone { description } labels { nodes { description } } } }`
+  const add = async (name: string) => {
+    await label(name, 'x')
+    const { id: milestoneId } = await milestone(name, 'x')
+    const draft = { project: app.id, title: 'A', labels: [name], milestoneId }
+    await server.world.perform(alice, createIssue, draft)
+  }
+  await add('a')
+  await inApp(fields)
+  const ofOne = await server.world.statements(() => inApp(fields))
+  await add('b')
+  await add('c')
+  expect(await server.world.statements(() => inApp(fields))).toBe(ofOne)
 })

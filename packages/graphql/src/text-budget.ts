@@ -1,27 +1,31 @@
 import type { GivenDescription } from '@penstock/core'
-import { GraphQLError } from 'graphql'
+import type { GraphQLError } from 'graphql'
 import { sizeText } from './blob-data.ts'
+import { FirstRefusal } from './first-refusal.ts'
+import { OneByOne } from './one-by-one.ts'
 
-export const MOST_TEXT = 20 * 1024 * 1024
+export const MAX_TEXT = 20 * 1024 * 1024
 
 type Descriptions = readonly (GivenDescription | undefined)[]
 
 /**
- * How much one request is given of the descriptions of issues and merge requests, each of which may be long. Those beyond
- * are not even read. What is told twice counts twice.
+ * How much one request is given of what is said of things, each of which may be long: descriptions, and messages of commits.
+ * Those beyond are not even read. What is told twice counts twice.
  *
  * @see spec/graphql-contract.md 2.1
  */
 export class TextBudget {
-  readonly #mostBytes: number
   #left: number
-  readonly #told = new WeakSet<object>()
-  /** One after the other: an operation whose time is over may still be reading. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #refusal: FirstRefusal
+  /** An operation whose time is over may still be reading when the next one begins. */
+  readonly #readings = new OneByOne()
 
   constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes
     this.#left = mostBytes
+    const most = sizeText(mostBytes)
+    this.#refusal = new FirstRefusal(
+      `The descriptions and commit messages of one request may be at most ${most} together`,
+    )
   }
 
   /**
@@ -30,16 +34,12 @@ export class TextBudget {
    * @param read gives the first ones, as long as they have at most so many bytes together
    */
   take(count: number, read: (mostBytes: number) => Promise<Descriptions>): Promise<Descriptions> {
-    const taken = this.#last.then(() => this.#takeNext(count, read))
-    this.#last = taken.catch(() => {})
-    return taken
+    return this.#readings.run(() => this.#takeNext(count, read))
   }
 
   /** For the first description of an operation that is refused, as with lists. */
   refusalIn(operation: object): GraphQLError | undefined {
-    if (this.#told.has(operation)) return undefined
-    this.#told.add(operation)
-    return new GraphQLError(`The descriptions of one request may be at most ${sizeText(this.#mostBytes)} together`)
+    return this.#refusal.in(operation)
   }
 
   async #takeNext(count: number, read: (mostBytes: number) => Promise<Descriptions>): Promise<Descriptions> {

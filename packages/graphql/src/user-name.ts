@@ -3,4 +3,4 @@ import { ask, type RequestContext } from './request-context.ts'
 
 /** Whoever is no bot is told by name to everybody. */
 export const shownName = async (context: RequestContext, user: User): Promise<string> =>
-  user.isBot ? (await ask(context, shownNamesOfUsers, user))! : user.name
+  user.isBot ? await ask(context, shownNamesOfUsers, user) : user.name

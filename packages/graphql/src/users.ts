@@ -10,14 +10,15 @@ import {
   type User,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
+import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { connectionField, type Kit, listOf } from './kit.ts'
+import { given } from './given.ts'
+import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
-import { type RequestContext, read } from './request-context.ts'
+import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import { userKindsIn } from './user-kinds.ts'
 import { shownName } from './user-name.ts'
 import { addUserStatus } from './user-status.ts'
-import { webAddressOf } from './web-address.ts'
 
 declare module './schema-types.ts' {
   interface ObjectSources {
@@ -34,9 +35,8 @@ const ofMergeRequests = {
 
 /** @see spec/graphql-contract.md 5.2 */
 export function addUsers(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, globalIds, web } = kit
   const { groupSort, userType } = sharedEnums(kit)
-  const web = webAddressOf(kit)
 
   const state = builder.enumType('UserState', {
     values: ['active', 'blocked', 'blocked_pending_approval', 'banned', 'deactivated', 'ldap_blocked'] as const,
@@ -108,15 +108,15 @@ export function addUsers(kit: Kit): void {
           sort: t.arg({ type: groupSort }),
         },
         list: (user, { permissionScope, search, sort }, context) => {
-          const input = { forProjects: permissionScope != null, search: search ?? undefined, ...orderIn(sort) }
-          return listOf(listGroupsOfEachUser)(user, input, context)
+          const input = { forProjects: permissionScope != null, ...given({ search }), ...orderIn(sort) }
+          return ask(context, listGroupsOfEachUser, user, input)
         },
       }),
       groupMemberships: connectionField(kit, t, 'GroupMember', {
-        list: (user, _args, context) => listOf(listMembershipsOfEach)(user, { where: 'groups' }, context),
+        list: (user, _args, context) => ask(context, listMembershipsOfEach, user, { where: 'groups' }),
       }),
       projectMemberships: connectionField(kit, t, 'ProjectMember', {
-        list: (user, _args, context) => listOf(listMembershipsOfEach)(user, { where: 'projects' }, context),
+        list: (user, _args, context) => ask(context, listMembershipsOfEach, user, { where: 'projects' }),
       }),
     }),
   })
@@ -147,7 +147,7 @@ function addUserQueries(kit: Kit): void {
     currentUser: t.field({
       type: 'CurrentUser',
       description: 'Signed-in caller, null when anonymous',
-      resolve: async (_root, _args, context) => (await read(context, getCurrentUser, {}))?.user,
+      resolve: async (_root, _args, context) => (await readOrNull(context, getCurrentUser, {}))?.user,
     }),
     user: t.field({
       type: 'UserCore',
@@ -156,7 +156,9 @@ function addUserQueries(kit: Kit): void {
       resolve: async (_root, { id, username }, context) => {
         if ((id == null) === (username == null)) throw new GraphQLError('Provide either a single username or id')
         const found =
-          id == null ? read(context, findUserProfile, { username }) : read(context, getUserProfile, { user: id })
+          id == null
+            ? readOrNull(context, findUserProfile, { username })
+            : readOrNull(context, getUserProfile, { user: id })
         return (await found)?.user
       },
     }),
@@ -173,18 +175,13 @@ function addUserQueries(kit: Kit): void {
         userTypes: t.arg({ type: [userType] }),
         groupId: t.arg({ type: 'GroupID' }),
       },
-      list: (_root, { ids, usernames, userTypes, ...args }, context) => {
-        if (ids?.length && usernames?.length) throw new GraphQLError('Provide either a list of usernames or ids')
-        return read(context, browseUsers, {
-          ids: ids?.map((id) => globalIds.numberInArgument(String(id), 'User')),
-          usernames: usernames ?? undefined,
-          search: args.search ?? undefined,
-          admins: args.admins ?? undefined,
-          active: args.active ?? undefined,
-          humans: args.humans ?? undefined,
+      list: (_root, { ids, sort: order, userTypes, ...args }, context) => {
+        if (ids?.length && args.usernames?.length) throw new GraphQLError('Provide either a list of usernames or ids')
+        return readOrNull(context, browseUsers, {
+          ...given(args),
+          ids: globalIds.numbersInArgument(ids, 'User'),
           kinds: userKindsIn(userTypes),
-          groupId: args.groupId ?? undefined,
-          sort: orderIn(args.sort).sort,
+          sort: orderIn(order).sort,
         })
       },
     }),

@@ -19,8 +19,8 @@ export const effortOfProcess: Effort = () => {
   return (user + system) / 1_000
 }
 
-const MOST_ERRORS = 5
-const MOST_EFFORT_MS = 200
+const MAX_ERRORS = 5
+const MAX_EFFORT_MS = 200
 const NODES_BETWEEN_LOOKS = 32
 
 /**
@@ -29,7 +29,7 @@ const NODES_BETWEEN_LOOKS = 32
  * @see spec/graphql-contract.md 2.1, 4.1
  */
 export function flawsOf(schema: GraphQLSchema, document: DocumentNode, effort: Effort): readonly GraphQLError[] {
-  const endMs = effort() + MOST_EFFORT_MS
+  const endMs = effort() + MAX_EFFORT_MS
   const inTime: ValidationRule = (): ASTVisitor => {
     let nodes = 0
     return {
@@ -41,10 +41,10 @@ export function flawsOf(schema: GraphQLSchema, document: DocumentNode, effort: E
   }
   try {
     const find = (rules: readonly ValidationRule[]) =>
-      validate(schema, document, [inTime, ...rules], { maxErrors: MOST_ERRORS })
+      validate(schema, document, [inTime, ...rules], { maxErrors: MAX_ERRORS })
     const repeats = find(rulesBefore)
     const errors = repeats.length > 0 ? repeats : find(validationRules)
-    return errors.slice(0, MOST_ERRORS).map((error) => withPath(document, error))
+    return errors.slice(0, MAX_ERRORS).map((error) => withPath(document, error))
   } catch (error) {
     if (error instanceof OutOfTime) return [new GraphQLError('Timeout on validation of query')]
     throw error

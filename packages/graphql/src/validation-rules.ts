@@ -1,16 +1,8 @@
 import {
-  type ASTVisitor,
   FieldsOnCorrectTypeRule,
   type GraphQLArgument,
   GraphQLError,
-  GraphQLID,
-  type GraphQLInputType,
-  GraphQLList,
-  GraphQLNonNull,
-  GraphQLString,
   getNamedType,
-  isListType,
-  isNonNullType,
   isRequiredArgument,
   Kind,
   KnownArgumentNamesRule,
@@ -18,12 +10,14 @@ import {
   print,
   ScalarLeafsRule,
   specifiedRules,
-  type TypeNode,
   type ValidationContext,
   type ValidationRule,
   ValuesOfCorrectTypeRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
+import { fewRepeats } from './few-repeats.ts'
+import { reportingTo } from './reporting-to.ts'
+import { variablesInAllowedPosition } from './variables-in-allowed-position.ts'
 
 type Reword = (error: GraphQLError, context: ValidationContext) => GraphQLError
 
@@ -32,11 +26,6 @@ const reworded =
   (rule: ValidationRule, reword: Reword): ValidationRule =>
   (context) =>
     rule(reportingTo(context, (error) => context.reportError(reword(error, context))))
-
-/** The context, but for where errors go. */
-function reportingTo(context: ValidationContext, report: (error: GraphQLError) => void): ValidationContext {
-  return Object.create(context, { reportError: { value: report } }) as ValidationContext
-}
 
 const nodesOf = ({ nodes }: GraphQLError) => ({ nodes: nodes ?? null })
 
@@ -116,92 +105,12 @@ const selectionMismatch: Reword = (error, context) => {
   })
 }
 
-/**
- * A variable declared `ID` is taken where `String` is expected, and the other way round: the platform strays from our types
- * there, and documents written for it are to run.
- *
- * @see spec/graphql-contract.md 3.3
- */
-const variablesInAllowedPosition: ValidationRule = (context) => {
-  const refused: GraphQLError[] = []
-  const stillRefused = new Set<unknown>()
-  const strict = VariablesInAllowedPositionRule(reportingTo(context, (error) => refused.push(error))) as Visitors
-  const loose = VariablesInAllowedPositionRule(
-    Object.create(context, {
-      reportError: { value: (error: GraphQLError) => stillRefused.add(error.nodes?.[1]) },
-      getRecursiveVariableUsages: {
-        value: (...of: Parameters<ValidationContext['getRecursiveVariableUsages']>) =>
-          context
-            .getRecursiveVariableUsages(...of)
-            .map((usage) => ({ ...usage, type: usage.type && withoutString(usage.type) })),
-      },
-    }) as ValidationContext,
-  ) as Visitors
-  return {
-    OperationDefinition: {
-      enter() {
-        strict.OperationDefinition.enter()
-        loose.OperationDefinition.enter()
-      },
-      leave(operation: unknown) {
-        strict.OperationDefinition.leave(operation)
-        loose.OperationDefinition.leave(operation)
-        for (const error of refused.splice(0)) if (stillRefused.has(error.nodes?.[1])) context.reportError(error)
-      },
-    },
-    VariableDefinition(node) {
-      strict.VariableDefinition(node)
-      loose.VariableDefinition({ ...node, type: withoutStringNode(node.type) })
-    },
-  } as ASTVisitor
-}
-
-interface Visitors {
-  readonly OperationDefinition: { enter(): void; leave(operation: unknown): void }
-  VariableDefinition(node: unknown): void
-}
-
-function withoutString(type: GraphQLInputType): GraphQLInputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(withoutString(type.ofType) as typeof GraphQLID)
-  if (isListType(type)) return new GraphQLList(withoutString(type.ofType))
-  return type === GraphQLString ? GraphQLID : type
-}
-
-function withoutStringNode(node: TypeNode): TypeNode {
-  if (node.kind === Kind.NAMED_TYPE) {
-    return node.name.value === 'String' ? { ...node, name: { ...node.name, value: 'ID' } } : node
-  }
-  return { ...node, type: withoutStringNode(node.type) } as TypeNode
-}
-
 const hintOf = (names: readonly string[]): string => {
   const quoted = names.map((name) => `\`${name}\``)
   if (quoted.length === 0) return ''
   const all = quoted.length === 1 ? quoted[0] : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
   return ` (Did you mean ${all}?)`
 }
-
-/** Comparing each with each, the rule for fields of the same name would take seconds over what says one thing so often. */
-const MOST_REPEATS = 50
-
-const fewRepeats: ValidationRule = (context) => ({
-  SelectionSet({ selections }) {
-    const counts = new Map<string, number>()
-    for (const selection of selections) {
-      const key =
-        selection.kind === Kind.FIELD
-          ? (selection.alias ?? selection.name).value
-          : selection.kind === Kind.FRAGMENT_SPREAD
-            ? `... ${selection.name.value}`
-            : '...'
-      const count = (counts.get(key) ?? 0) + 1
-      counts.set(key, count)
-      if (count === MOST_REPEATS + 1) {
-        context.reportError(new GraphQLError(`'${key}' is selected too often in one place`, { nodes: selection }))
-      }
-    }
-  },
-})
 
 const inOwnWords = new Map<ValidationRule, ValidationRule>([
   [FieldsOnCorrectTypeRule, reworded(FieldsOnCorrectTypeRule, undefinedField)],

@@ -1,4 +1,4 @@
-import type { Kit } from './kit.ts'
+import type { CoreSettings } from '@penstock/core'
 
 /** Where something is found with a browser: whole, or as a path on the service's host. */
 export interface WebAddress {
@@ -6,7 +6,11 @@ export interface WebAddress {
   readonly path: (path: string) => string
 }
 
-export function webAddressOf({ settings: { externalUrl } }: Pick<Kit, 'settings'>): WebAddress {
+/** Of a service that may lie below a path of its host. */
+export function webAddressOf({ externalUrl }: Pick<CoreSettings, 'externalUrl'>): WebAddress {
   const root = new URL(externalUrl).pathname.replace(/\/$/, '')
   return { url: (path) => `${externalUrl}/${path}`, path: (path) => `${root}/${path}` }
 }
+
+/** A path, or a ref, as part of an address. */
+export const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')

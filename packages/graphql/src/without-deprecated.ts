@@ -19,7 +19,10 @@ export function withoutDeprecated(schema: GraphQLSchema): GraphQLSchema {
   return remaining
 }
 
-/** The library takes a default along by its name. A deprecated value means what another one does, by which it is still there. */
+/**
+ * The library keeps a default as the name of its value, and loses it together with a deprecated name. The value itself has
+ * another name, which stays: so the default is taken from the schema as it was.
+ */
 function restoreDefaults(schema: GraphQLSchema, remaining: GraphQLSchema): void {
   for (const type of Object.values(remaining.getTypeMap())) {
     const before = schema.getType(type.name)

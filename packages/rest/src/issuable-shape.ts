@@ -1,4 +1,4 @@
-import { type Described, type Issuable, taskCompletionOf } from '@penstock/core'
+import { type DescribedIssuable, type Issuable, taskCompletionOf } from '@penstock/core'
 import { z } from 'zod'
 import { basicUserShape } from './basic-user.ts'
 import { milestoneShape } from './milestone-shape.ts'
@@ -35,7 +35,7 @@ export const issuableSchema = {
 }
 
 /** In no particular order: the shapes take what they show from here. */
-export function issuableJson(item: Issuable & Described, segment: 'issues' | 'merge_requests', context: JsonContext) {
+export function issuableJson(item: DescribedIssuable, segment: 'issues' | 'merge_requests', context: JsonContext) {
   const assignees = item.assignees.map((user) => basicUserShape.of(user, context))
   const tasks = taskCompletionOf(item)
   return {

@@ -1,4 +1,4 @@
-import { groupLabels, type Label, projectLabels, textColorOn } from '@penstock/core'
+import { type DescribedLabel, groupLabels, projectLabels, textColorOn } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from './route.ts'
 
@@ -13,7 +13,7 @@ const shared = {
   priority: z.int().nullable(),
 }
 
-const sharedJson = (label: Label) => ({
+const sharedJson = (label: DescribedLabel) => ({
   id: label.id,
   name: label.name,
   description: label.description ?? null,
@@ -24,9 +24,9 @@ const sharedJson = (label: Label) => ({
   priority: label.priority ?? null,
 })
 
-const groupLabelShape: Shape<Label> = { schema: z.object(shared), of: sharedJson }
+const groupLabelShape: Shape<DescribedLabel> = { schema: z.object(shared), of: sharedJson }
 
-const projectLabelShape: Shape<Label> = {
+const projectLabelShape: Shape<DescribedLabel> = {
   schema: z.object({ ...shared, is_project_label: z.boolean() }),
   of: (label) => ({ ...sharedJson(label), is_project_label: label.projectId !== undefined }),
 }
@@ -36,7 +36,7 @@ export const labelsArea: Area = {
   routes: [...rows('/projects', projectLabels, projectLabelShape), ...rows('/groups', groupLabels, groupLabelShape)],
 }
 
-function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape: Shape<Label>) {
+function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape: Shape<DescribedLabel>) {
   const kind = base === '/projects' ? 'project' : 'group'
   const list = `${base}/:id/labels`
   const one = `${list}/:label_id`

@@ -1,9 +1,9 @@
-import { isMilestoneExpired, type Milestone, milestoneStates } from '@penstock/core'
+import { type DescribedMilestone, isMilestoneExpired, type Milestone, milestoneStates } from '@penstock/core'
 import { z } from 'zod'
 import type { Shape } from './route.ts'
 
 /** @see spec/rest-part2-details.md 8.1 */
-export const milestoneShape: Shape<Milestone> = {
+export const milestoneShape: Shape<DescribedMilestone> = {
   schema: z.object({
     id: z.int(),
     iid: z.int(),

@@ -81,7 +81,7 @@ beforeEach(async () => {
       },
     })),
   )
-  const routes = [...signInRoutes(core), ...oauthRoutes(core), ...whoAmI]
+  const routes = [...signInRoutes(core, '/-/explorer'), ...oauthRoutes(core), ...whoAmI]
   const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
   server = await listen(handler, { host: '127.0.0.1', port: 0 })
   const root = await world.user('root', { isAdministrator: true })
@@ -113,6 +113,7 @@ describe('signing in', () => {
     const start = await browser.get('/')
     expect(start.status).toBe(200)
     expect(start.text).toContain('You are signed in as mira.')
+    expect(start.text).toContain(`<a href="${HOME}/-/explorer">`)
     expect(start.headers.get('content-security-policy')).toContain(`form-action ${HOME};`)
     expect((await browser.submit(start, '/users/sign_out', {})).location).toBe(HOME + SIGN_IN)
     expect((await browser.get('/')).location).toBe(HOME + SIGN_IN)

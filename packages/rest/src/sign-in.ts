@@ -20,11 +20,13 @@ const SIGN_OUT_PATH = '/users/sign_out'
 /**
  * A page to sign in on, one that says who has, and what their forms do. Outside `/api/v4`; `/users/sign_out` takes a form or
  * a script of ours.
+ *
+ * @param explorerPath of a page of another API, which the one after signing in leads to
  */
-export function signInRoutes(core: Core): ServedRoute[] {
+export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
   const body = z.unknown()
   return unguarded([
-    { method: 'GET', path: START_PATH, access: undefined, handle: (request) => showStart(core, request) },
+    { method: 'GET', path: START_PATH, access: undefined, handle: (request) => showStart(core, request, explorerPath) },
     { method: 'GET', path: SIGN_IN_PATH, access: undefined, handle: (request) => showForm(core, request) },
     {
       method: 'POST',
@@ -57,17 +59,19 @@ export const signInUrl = (core: Core, returnTo: string): string =>
   `${core.settings.externalUrl}${SIGN_IN_PATH}?${new URLSearchParams({ return_to: returnTo })}`
 
 /** Where signing in leads if nothing else was asked for, and where one can sign out. */
-async function showStart(core: Core, request: RouteRequest): Promise<Reply> {
+async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Reply> {
   const signedIn = await signedInUser(core, request)
   const { externalUrl } = core.settings
   if (signedIn === undefined) return redirectReply(externalUrl + SIGN_IN_PATH)
   const action = externalUrl + SIGN_OUT_PATH
+  const explorer =
+    explorerPath === undefined ? [] : html`, and <a href="${externalUrl}${explorerPath}">an explorer of its GraphQL</a>`
   return pageReply({
     status: 200,
     title: 'Signed in',
     formTargets: [action],
-    body: html`<p>You are signed in as ${signedIn.user.username}. This service has an API and no other pages:
-<a href="${externalUrl}/api/v4/openapi.json">its description</a>.</p>
+    body: html`<p>You are signed in as ${signedIn.user.username}. This service has an API and hardly any pages:
+<a href="${externalUrl}/api/v4/openapi.json">the description of its REST API</a>${explorer}.</p>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>

@@ -23,7 +23,8 @@ import {
 import { moveRoutes } from './route-store.ts'
 
 const text = z.string().min(1).max(255)
-const description = z.string().max(1_048_576)
+/** Lists show it, so that it is short. */
+const description = z.string().max(500)
 
 const listInput = {
   skipGroups: z.array(z.int()).max(100).optional(),

@@ -74,6 +74,17 @@ describe('creating', () => {
   })
 })
 
+test('a description of up to 500 characters', async () => {
+  const longest = 'x'.repeat(500)
+  const ops = await world.perform(mira, createGroup, { name: 'ops', path: 'ops', description: longest })
+  expect(ops.description).toBe(longest)
+  const tooLong = { problems: [{ path: ['description'] }] }
+  const lengthy = { name: 'x', path: 'x', description: `${longest}x` }
+  expect(await world.perform(mira, createGroup, lengthy).catch(failure)).toMatchObject(tooLong)
+  const change = { group: ops.id, description: `${longest}x` }
+  expect(await world.perform(mira, updateGroup, change).catch(failure)).toMatchObject(tooLong)
+})
+
 describe('renaming', () => {
   test('changes everything below, and leaves a way from the old paths of projects', async () => {
     const ops = await world.perform(mira, createGroup, { name: 'Operations', path: 'o_s' })

@@ -4,9 +4,11 @@ import { invalid } from '../kit/domain-error.ts'
 import { labelIdsOf } from '../labels/label-store.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
+import { assignable } from './assignable-store.ts'
 import { assigneesOf, type Issuable } from './issuable.ts'
 import { attachableLabelIds, labelIdsOfItem } from './issuable-label-store.ts'
-import { assignable, type IssuableTables, setPairs } from './issuable-store.ts'
+import { setPairs } from './issuable-pair-store.ts'
+import type { IssuableTables } from './issuable-tables.ts'
 
 /** How a list that is given goes with the one that is there. */
 export const listMode = z.enum(['append', 'remove', 'replace']).default('replace')

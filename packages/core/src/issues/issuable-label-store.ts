@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Reading } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import type { Label } from '../labels/label.ts'
-import { labelOf } from '../labels/label-store.ts'
+import { labelOf, listedColumns } from '../labels/label-store.ts'
 import type { Project } from '../projects/project.ts'
-import type { IssuableTables } from './issuable-store.ts'
+import type { IssuableTables } from './issuable-tables.ts'
 
 /** The labels of each of the items, by name. */
 export const labelListingOfItems = (
@@ -17,7 +17,7 @@ export const labelListingOfItems = (
     itemIds.map((id) =>
       reading.db
         .selectFrom('labels')
-        .selectAll()
+        .select(listedColumns)
         .where('id', 'in', sql<number>`(select label_id from ${sql.table(pairs)} where ${sql.ref(itemId)} = ${id})`),
     ),
     {

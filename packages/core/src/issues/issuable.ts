@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
+import type { Described } from '../kit/description-store.ts'
 import { clearable, iidList, instant } from '../kit/parameter-schemas.ts'
 import { labelNames } from '../labels/label.ts'
-import type { Milestone } from '../milestones/milestone.ts'
+import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
 import type { User } from '../users/user.ts'
 
 /** What issues and merge requests have in common. */
@@ -26,9 +27,9 @@ export interface Issuable {
   readonly updatedAtMs: number
 }
 
-/** What is said of one, which may be long: not a part of what lists hold that do not show it. */
-export interface Described {
-  readonly description: string | undefined
+/** With what it and its milestone say. */
+export interface DescribedIssuable extends Issuable, Described {
+  readonly milestone: DescribedMilestone | undefined
 }
 
 const TITLE_CHARACTERS = 255
@@ -83,6 +84,15 @@ export type NoneOrAny = z.output<typeof noneOrAny>
 export const idOrNoneOrAny = z.union([z.int(), noneOrAny]).optional()
 
 export const issuableOrders = ['created_at', 'updated_at', 'title', 'label_priority'] as const
+/** Beyond those, of the lists for many parents. */
+export const moreIssuableOrders = [
+  'closed_at',
+  'milestone_due',
+  /** When the milestone is due, then the priority of the labels. */
+  'priority',
+  /** Nobody can vote yet: the newest first, whichever way. */
+  'popularity',
+] as const
 
 /** Parameters of every list of them, to be spread into its input. */
 export const issuableFilterInput = {

@@ -1,20 +1,17 @@
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Actor, Reading } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import {
-  type KeysetColumn,
   type KeysetPage,
   type KeysetRequest,
   keysetPageOf,
   noKeysetInThisOrder,
+  orderedBy,
   type Page,
   type PageRequest,
   pageOf,
-  refOf,
 } from '../kit/page.ts'
-import type { CoreTables } from '../kit/tables.ts'
-import type { DescribedRow } from './description-store.ts'
-import { labelPriorityOf } from './issuable-store.ts'
+import { allAlike, byColumn, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
 import { describedIssuesOf, type IssueRow, issuesOf, issueTables, wantedIssues } from './issue-store.ts'
 
@@ -29,14 +26,12 @@ export async function pageOfIssues(
   filter: IssueFilter,
   page: PageRequest,
 ): Promise<Page<DescribedIssue>> {
-  const rows = await pageOf(reading, ordered(describedIssues(reading, actor, filter), filter), page)
+  const rows = await pageOf(
+    reading,
+    orderedBy(describedIssues(reading, actor, filter), issueOrder(filter).columns),
+    page,
+  )
   return { ...rows, items: await describedIssuesOf(reading, rows.items) }
-}
-
-const keysetColumns: Partial<Record<IssueOrder, keyof IssueRow>> = {
-  created_at: 'created_at_ms',
-  updated_at: 'updated_at_ms',
-  title: 'title',
 }
 
 /** @throws DomainError `no_keyset_in_order` for an order whose column may hold nothing */
@@ -46,32 +41,31 @@ export async function keysetPageOfIssues(
   filter: IssueFilter,
   page: KeysetRequest,
 ): Promise<KeysetPage<DescribedIssue>> {
-  const key = keysetColumns[filter.orderBy ?? 'created_at']
-  if (key === undefined) throw noKeysetInThisOrder()
-  const direction = filter.sort ?? 'desc'
-  const query: DescribedQuery = describedIssues(reading, actor, filter)
-  const rows = await keysetPageOf(query, page, [
-    { column: `issues.${key}`, key, direction },
-    { column: 'issues.id', key: 'id', direction },
-  ])
+  const { columns, values } = issueOrder(filter)
+  if (values.length > 0) throw noKeysetInThisOrder()
+  const rows = await keysetPageOf(describedIssues(reading, actor, filter).select(values), page, columns)
   return { ...rows, items: await describedIssuesOf(reading, rows.items) }
 }
 
 const describedIssues = (reading: Reading, actor: Actor, filter: IssueFilter) =>
   wantedIssues(reading, actor, filter).select('issues.description')
 
-type DescribedQuery = SelectQueryBuilder<CoreTables, 'issues' | 'projects', DescribedRow<IssueRow>>
-
 /** The lists of several filters, which ask for the same order. */
-export function issueListing(reading: Reading, actor: Actor, filters: readonly IssueFilter[]): Listing<Issue> {
+export function issueListing(
+  reading: Reading,
+  actor: Actor,
+  filters: readonly IssueFilter[],
+): Listing<Issue, 'weight'> {
   if (filters.length === 0) return emptyListing(0)
-  const { columns, first, second } = keysetOf(filters[0]!)
-  return listingOf<'issues' | 'projects', ListedIssueRow, Issue>(
+  const { columns, values } = issueOrder(filters[0]!)
+  return listingOf(
     reading,
-    filters.map((filter) =>
-      wantedIssues(reading, actor, filter).select([first.as('order_first'), second.as('order_second')]),
-    ),
-    { order: columns, itemsOf: (rows) => issuesOf(reading, rows), sums: { weight: sql.ref('issues.weight') } },
+    filters.map((filter) => wantedIssues(reading, actor, filter).select(values)),
+    {
+      order: columns,
+      itemsOf: (rows: readonly IssueRow[]) => issuesOf(reading, rows),
+      sums: { weight: sql.ref('issues.weight') },
+    },
   )
 }
 
@@ -118,46 +112,16 @@ async function issueCountsBy(
   return counts
 }
 
-interface ListedIssueRow extends IssueRow {
-  readonly order_first: unknown
-  readonly order_second: unknown
+const lastWeight = { asc: 2_147_483_648, desc: -1 }
+
+const issueOrderTable: Readonly<Record<IssueOrder, IssuableOrder>> = {
+  ...issuableOrderTable,
+  due_date: byColumn('due_date', lastDay),
+  weight: byColumn('weight', lastWeight),
+  severity: allAlike,
+  escalation_status: allAlike,
+  relative_position: allAlike,
 }
 
-/** In either direction what has no value comes last. */
-const lastTime = { asc: Number.MAX_SAFE_INTEGER, desc: -1 } as const
-const lastDay = { asc: '9999-99-99', desc: '' } as const
-const lastWeight = { asc: 2_147_483_648, desc: -1 } as const
-
-const orderValues: Record<IssueOrder, (sort: 'asc' | 'desc') => RawBuilder<unknown>> = {
-  created_at: () => sql.ref('issues.created_at_ms'),
-  updated_at: () => sql.ref('issues.updated_at_ms'),
-  title: () => sql.ref('issues.title'),
-  label_priority: () => labelPriorityOf(issueTables),
-  due_date: (sort) => sql`coalesce(issues.due_date, ${sql.lit(lastDay[sort])})`,
-  weight: (sort) => sql`coalesce(issues.weight, ${sql.lit(lastWeight[sort])})`,
-  closed_at: (sort) => sql`coalesce(issues.closed_at_ms, ${sql.lit(lastTime[sort])})`,
-  milestone_due: milestoneDue,
-  priority: milestoneDue,
-  id: () => sql.ref('issues.id'),
-}
-
-function milestoneDue(sort: 'asc' | 'desc'): RawBuilder<unknown> {
-  return sql`coalesce((select milestones.due_date from milestones where milestones.id = issues.milestone_id),
-    ${sql.lit(lastDay[sort])})`
-}
-
-/** The order of a list, and what it is by, to be selected under the names that its columns have as keys. */
-function keysetOf({ orderBy = 'created_at', sort = orderBy === 'label_priority' ? 'asc' : 'desc' }: IssueFilter) {
-  const first = orderValues[orderBy](sort)
-  const isByLabels = orderBy === 'label_priority' || orderBy === 'priority'
-  const second = orderBy === 'priority' ? labelPriorityOf(issueTables) : sql.ref('issues.id')
-  const columns: KeysetColumn<ListedIssueRow>[] = [
-    { column: first, key: 'order_first', direction: sort },
-    ...(orderBy === 'priority' ? [{ column: second, key: 'order_second', direction: sort } as const] : []),
-    { column: 'issues.id', key: 'id', direction: isByLabels ? 'desc' : sort },
-  ]
-  return { columns, first, second }
-}
-
-const ordered = (query: DescribedQuery, filter: IssueFilter) =>
-  keysetOf(filter).columns.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
+const issueOrder = ({ orderBy = 'created_at', sort }: IssueFilter) =>
+  orderOf(issueTables, issueOrderTable, { orderBy, sort })

@@ -3,19 +3,22 @@ import { can } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import { standingsOf } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
+import { descriptionsOfEach } from '../kit/description-store.ts'
 import { listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { findProjects } from '../projects/project-store.ts'
-import { descriptionsInput, descriptionsWithin } from './description-store.ts'
 import { labelListingOfItems } from './issuable-label-store.ts'
 import { type Issue, issuesOfEachFilter, issuesOfEachInput } from './issue.ts'
 import { type IssueCounts, issueCountsByProject, issueListing } from './issue-list-store.ts'
 import { findIssuesById, issueTables } from './issue-store.ts'
 
+/** Issues of archived projects are left out, unless they are asked for. */
+const nonArchived = z.boolean().default(true)
+
 export const listIssuesOfEachProject = batchQuery(
   { name: 'listIssuesOfEachProject', input: issuesOfEachInput, permission: 'read_issue' },
-  async (context, projects: readonly Project[], { nonArchived: _nonArchived, ...filter }) => {
+  async (context, projects: readonly Project[], filter) => {
     const filters = projects.map(({ id }) => ({ ...filter, within: { projectId: id } }))
     return listedEach(issueListing(context, context.actor, filters), projects.length)
   },
@@ -23,7 +26,11 @@ export const listIssuesOfEachProject = batchQuery(
 
 /** Of those in the projects of each. */
 export const listIssuesOfEachGroup = batchQuery(
-  { name: 'listIssuesOfEachGroup', input: issuesOfEachInput, permission: 'read_group' },
+  {
+    name: 'listIssuesOfEachGroup',
+    input: issuesOfEachInput.extend({ nonArchived, withSubgroups: z.boolean().default(false) }),
+    permission: 'read_group',
+  },
   async (context, groups: readonly Group[], { withSubgroups, ...filter }) => {
     const filters = groups.map((group) => ({ ...filter, within: { group, withSubgroups } }))
     return listedEach(issueListing(context, context.actor, filters), groups.length)
@@ -32,7 +39,7 @@ export const listIssuesOfEachGroup = batchQuery(
 
 /** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
 export const listAllIssues = freeQuery(
-  { name: 'listAllIssues', input: issuesOfEachInput },
+  { name: 'listAllIssues', input: issuesOfEachInput.extend({ nonArchived }) },
   async (context, filter) => listedEach(issueListing(context, context.actor, [filter]), 1)[0]!,
 )
 
@@ -63,14 +70,7 @@ export const listLabelsOfEachIssue = freeBatchQuery(
   },
 )
 
-/** As many of the first ones as the caller has room for. */
-export const descriptionsOfEachIssue = freeBatchQuery(
-  { name: 'descriptionsOfEachIssue', input: descriptionsInput },
-  (context, issues: readonly Issue[], { mostBytes }) => {
-    const ids = issues.map(({ id }) => id)
-    return descriptionsWithin(context, issueTables, ids, mostBytes)
-  },
-)
+export const descriptionsOfEachIssue = descriptionsOfEach<Issue>('descriptionsOfEachIssue', 'issues')
 
 export interface IssuePermissions {
   /** What sorts it: labels, people, dates. */
@@ -81,7 +81,7 @@ export interface IssuePermissions {
 
 export const permissionsOfEachIssue = freeBatchQuery(
   { name: 'permissionsOfEachIssue', input: z.object({}) },
-  async (context, issues: readonly Issue[]): Promise<(IssuePermissions | undefined)[]> => {
+  async (context, issues: readonly Issue[]): Promise<IssuePermissions[]> => {
     const { actor } = context
     const projects = await findProjects(
       context,

@@ -1,10 +1,18 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { DescribedRow } from '../kit/description-store.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
-import { type DescribedRow, described } from './description-store.ts'
-import { conditionsOf, type IssuableTables, issuablesOf, peopleCondition, personCondition } from './issuable-store.ts'
+import {
+  type Comparison,
+  comparisonsOf,
+  conditionsOf,
+  peopleCondition,
+  personCondition,
+} from './issuable-conditions.ts'
+import { described, issuablesOf } from './issuable-store.ts'
+import type { IssuableTables } from './issuable-tables.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 
 declare module '../kit/tables.ts' {
@@ -152,27 +160,36 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
 
 /** Those that the actor may see, as a query over `issues` and `projects`. */
 export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
-  const { state = 'all', confidential, weight, dueAfter, dueBefore, types, not = {} } = filter
   return reading.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .select(listedColumns)
     .select('projects.full_path as project_path')
-    .where((eb) => eb.and(conditionsOf(reading, issueTables, filter)))
+    .where((eb) => eb.and([...conditionsOf(reading, issueTables, filter), ...ownConditions(filter)]))
     .where(isVisibleIssue(reading, actor))
-    .$if(state !== 'all', (all) => all.where('issues.state', '=', state as IssueState))
-    .$if(confidential !== undefined, (all) => all.where('issues.is_confidential', '=', Number(confidential)))
-    .$if(weight !== undefined, (all) => all.where(weightCondition(weight!)))
-    .$if(dueAfter !== undefined, (all) => all.where('issues.due_date', '>=', dueAfter!))
-    .$if(dueBefore !== undefined, (all) => all.where('issues.due_date', '<=', dueBefore!))
-    .$if(types?.includes('issue') === false || not.types?.includes('issue') === true, (all) =>
-      all.where(sql<SqlBool>`1 = 0`),
-    )
-    .$if(not.assigneeId !== undefined, (all) =>
-      all.where((eb) => eb.not(personCondition(issueTables, 'issue_assignees', not.assigneeId!))),
-    )
-    .where(peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []))
 }
+
+/** What only issues can be asked for. */
+function ownConditions({ state, weight, types, not = {}, ...filter }: IssueFilter): RawBuilder<SqlBool>[] {
+  const isOfNoType = types?.includes('issue') === false || not.types?.includes('issue') === true
+  return [
+    ...comparisonsOf(issueTables, { ...filter, state: state === 'all' ? undefined : state }, comparisons),
+    weight !== undefined && weightCondition(weight),
+    isOfNoType && sql<SqlBool>`1 = 0`,
+    not.assigneeId !== undefined &&
+      sql<SqlBool>`not ${personCondition(issueTables, 'issue_assignees', not.assigneeId)}`,
+    peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []),
+  ].filter((condition) => condition !== false)
+}
+
+const comparisons: readonly Comparison<
+  Pick<IssueFilter, 'confidential' | 'dueAfter' | 'dueBefore'> & { readonly state: IssueState | undefined }
+>[] = [
+  ['state', 'state', '='],
+  ['confidential', 'is_confidential', '='],
+  ['dueAfter', 'due_date', '>='],
+  ['dueBefore', 'due_date', '<='],
+]
 
 /** For a query over `issues` and `projects`. */
 function isVisibleIssue(reading: Reading, actor: Actor): Expression<SqlBool> {
@@ -206,7 +223,7 @@ export async function describedIssuesOf(
   reading: Reading,
   rows: readonly DescribedRow<IssueRow>[],
 ): Promise<DescribedIssue[]> {
-  return described(await issuesOf(reading, rows), rows)
+  return described(reading, await issuesOf(reading, rows), rows)
 }
 
 const columnsOf = (draft: IssueDraft) => ({

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { clearable, day, dayOrInstant } from '../kit/parameter-schemas.ts'
 import {
-  type Described,
+  type DescribedIssuable,
   type Issuable,
   type IssuableFilter,
   idOrNoneOrAny,
   issuableFilterInput,
   moreIssuableFilterInput,
+  moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
   unitedIssuableInput,
@@ -24,7 +25,7 @@ export interface Issue extends Issuable {
   readonly weight: number | undefined
 }
 
-export interface DescribedIssue extends Issue, Described {}
+export type DescribedIssue = Issue & DescribedIssuable
 
 /** A change of state, kept for as long as the issue. */
 export interface IssueStateEvent {
@@ -45,11 +46,10 @@ export const issueFields = {
 }
 
 export const issueOrders = ['created_at', 'updated_at', 'title', 'label_priority', 'due_date', 'weight'] as const
-/**
- * `priority`: by the due date of the milestone, then by the labels. `id` is also what is left of an order by what no issue
- * has yet, or all have alike.
- */
-const listingOrders = [...issueOrders, 'closed_at', 'milestone_due', 'priority', 'id'] as const
+/** In these all issues are alike: the newest first, whichever way. */
+const idleOrders = ['severity', 'escalation_status', 'relative_position'] as const
+/** Of the lists for many parents. */
+const listingOrders = [...issueOrders, ...moreIssuableOrders, ...idleOrders] as const
 export type IssueOrder = (typeof listingOrders)[number]
 
 /** Kinds of issues of the platform; all of ours are of the first. */
@@ -94,8 +94,6 @@ export const issuesOfEachFilter = {
 
 export const issuesOfEachInput = z.object({
   ...issuesOfEachFilter,
-  nonArchived: z.boolean().default(true),
-  withSubgroups: z.boolean().default(false),
   orderBy: z.enum(listingOrders).default('created_at'),
   sort: sort.default('desc'),
 })
@@ -112,6 +110,6 @@ export interface IssueFilter extends IssuableFilter {
   readonly dueBefore?: string | undefined
   readonly types?: readonly (typeof issueTypes)[number][] | undefined
   readonly not?: z.output<typeof issuesOfEachInput>['not']
-  /** Default: `created_at`. Those without the value come last. */
+  /** Default: `created_at`. Those without the value come last, but for `label_priority desc`. */
   readonly orderBy?: IssueOrder | undefined
 }

@@ -1,21 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Reading } from './context.ts'
 import { DomainError } from './domain-error.ts'
-import { badCursor, behindCursor, type KeysetColumn, keysetCursorOf, ofCursor, refOf } from './page.ts'
+import { badCursor, beyondCursor, type KeysetColumn, keysetCursorOf, ofCursor, orderedBy, turned } from './page.ts'
 import type { CoreTables } from './tables.ts'
 
 /**
- * Which part of a list: the first so many behind `after`, or the last so many before `before`. Exactly one of the two numbers.
+ * Which part of a list: of what is behind `after` and before `before`, the first so many or the last so many.
  *
  * @see spec/graphql-contract.md 3.1
  */
-export interface ListingRequest {
-  readonly first?: number | undefined
-  readonly last?: number | undefined
-  readonly after?: string | undefined
-  readonly before?: string | undefined
-}
+export type ListingRequest = (
+  | { readonly first: number; readonly last?: undefined }
+  | { readonly first?: undefined; readonly last: number }
+) & { readonly after?: string | undefined; readonly before?: string | undefined }
 
 /** In the order of the list, whichever end it was asked from. */
 export interface ListingPage<Item> {
@@ -26,66 +24,70 @@ export interface ListingPage<Item> {
   readonly hasMore: boolean
 }
 
-/** A list of each of several things. Pages and counts are fetched when they are asked for, those of all the things at once. */
-export interface Listing<Item> {
+/**
+ * A list of each of several things. Pages and counts are fetched when they are asked for, those of all the things at once.
+ * `Sum` names what it can add up.
+ */
+export interface Listing<Item, Sum extends string = never> {
   pages(request: ListingRequest): Promise<readonly ListingPage<Item>[]>
   /** At most `most` and one more of each. */
   counts(most: number): Promise<readonly number[]>
-  /** Over each whole list, of what the listing was made to add up under that name. */
-  sums(name: string): Promise<readonly number[]>
+  /** Over each whole list. */
+  readonly sums: (name: Sum) => Promise<readonly number[]>
 }
 
 /** One of the lists of a listing. */
-export interface Listed<Item> {
-  readonly listing: Listing<Item>
+export interface Listed<Item, Sum extends string = never> {
+  readonly listing: Listing<Item, Sum>
   readonly index: number
 }
 
 /** The result of a batch query: the lists of so many parents. */
-export const listedEach = <Item>(listing: Listing<Item>, count: number): Listed<Item>[] =>
-  Array.from({ length: count }, (_, index) => ({ listing, index }))
+export const listedEach = <Item, Sum extends string = never>(
+  listing: Listing<Item, Sum>,
+  count: number,
+): Listed<Item, Sum>[] => Array.from({ length: count }, (_, index) => ({ listing, index }))
 
 type Query<From extends keyof CoreTables, Row> = SelectQueryBuilder<CoreTables, From, Row>
 
-interface ListingOptions<Row, Item> {
+interface ListingOptions<Row, Item, Sum extends string> {
   /** Total: it ends with the key. Its columns hold no null. */
   readonly order: readonly KeysetColumn<Row>[]
   /** In the same order; told of the rows of all the lists at once. */
   readonly itemsOf: (rows: readonly Row[]) => Promise<readonly Item[]> | readonly Item[]
-  /** What can be added up, by name. */
-  readonly sums?: Readonly<Record<string, RawBuilder<unknown>>>
+  readonly sums?: Readonly<Record<Sum, RawBuilder<unknown>>>
 }
 
 /** So many lists are fetched by one statement, which SQLite would take up to 500 of. */
 const LISTS_PER_STATEMENT = 200
 /**
- * And so many values, of which it would take 32,766. What it does for a statement grows faster than the statement, so that
- * long ones are better taken in parts.
+ * And so many values, of which it would take 32,766: the time to prepare a statement grows faster than its length, so that
+ * long ones are quicker in parts.
  */
 const VALUES_PER_STATEMENT = 2_500
-/** In all lists together: with more than are ever shown, nobody waits for the rest. */
+/** Of all lists together, more than any answer shows: beyond it nothing more is read, and the whole is refused. */
 const MOST_ROWS = 100_000
 
 /**
  * @param queries one for each list, without an order; they select every key of the order
  * @throws DomainError `parameters` from `pages`, for a cursor that this order did not give
  */
-export function listingOf<From extends keyof CoreTables, Row, Item>(
+export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends string = never>(
   { db }: Reading,
   queries: readonly Query<From, Row>[],
-  { order, itemsOf, sums = {} }: ListingOptions<Row, Item>,
-): Listing<Item> {
+  { order, itemsOf, sums }: ListingOptions<Row, Item, Sum>,
+): Listing<Item, Sum> {
   return {
     async pages({ first, last, after, before }) {
-      const limit = first ?? last ?? 0
+      const limit = first ?? last
       const isBackwards = first === undefined
       const asked = isBackwards ? order.map(turned) : order
       const limited = queries.map((query) => {
-        const behind = after === undefined ? query : query.where(behindCursor(after, order))
-        const within = before === undefined ? behind : behind.where(behindCursor(before, order.map(turned)))
-        return ordered(within, asked).limit(limit + 1)
+        const behind = after === undefined ? query : query.where(beyondCursor(after, order))
+        const within = before === undefined ? behind : behind.where(beyondCursor(before, order, 'before'))
+        return orderedBy(within, asked).limit(limit + 1)
       })
-      const lists = limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach<Row>(db, limited))
+      const lists = limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach(db, limited))
       const kept = lists.map((rows) => (isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)))
       const items = await itemsOf(kept.flat())
       let from = 0
@@ -108,15 +110,15 @@ export function listingOf<From extends keyof CoreTables, Row, Item>(
           .limit(most + 1)
         return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('total'))
       })
-      const lists = await rowsOfEach<{ total: number }>(db, counted as never)
+      const lists = await rowsOfEach(db, counted)
       return lists.map(([row]) => Number(row?.total ?? 0))
     },
 
     async sums(name) {
       const added = queries.map((query) =>
-        query.clearSelect().select(sql<number | null>`sum(${sums[name] ?? sql`0`})`.as('total')),
+        query.clearSelect().select(sql<number | null>`sum(${sums![name]})`.as('total')),
       )
-      const lists = await rowsOfEach<{ total: number | null }>(db, added as never)
+      const lists = await rowsOfEach(db, added)
       return lists.map(([row]) => Number(row?.total ?? 0))
     },
   }
@@ -142,15 +144,18 @@ export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): List
     async counts(most) {
       return lists.map(({ length }) => Math.min(length, most + 1))
     },
+    /** There is no name that it could be asked by. */
     async sums() {
-      return lists.map(() => 0)
+      return []
     },
   }
 }
 
-/** Nothing, for each of so many. */
-export const emptyListing = <Item>(count: number): Listing<Item> =>
-  listingOfArrays(Array.from({ length: count }, () => []))
+/** Nothing, for each of so many; whatever is added up of it is 0. */
+export const emptyListing = <Item>(count: number): Listing<Item, string> => ({
+  ...listingOfArrays<Item>(Array.from({ length: count }, () => [])),
+  sums: async () => Array.from({ length: count }, () => 0),
+})
 
 const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toString('base64url')
 
@@ -161,16 +166,10 @@ function placeOf(cursor: string): number {
   throw badCursor()
 }
 
-const turned = <Row>({ direction, ...column }: KeysetColumn<Row>): KeysetColumn<Row> => ({
-  ...column,
-  direction: direction === 'asc' ? 'desc' : 'asc',
-})
-
-function ordered<From extends keyof CoreTables, Row>(
-  query: Query<From, Row>,
-  order: readonly KeysetColumn<Row>[],
-): Query<From, Row> {
-  return order.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
+/** A query, of whatever tables. */
+interface RowsQuery<Row> extends OperationNodeSource {
+  compile(): { readonly parameters: readonly unknown[] }
+  execute(): Promise<Row[]>
 }
 
 /**
@@ -178,7 +177,7 @@ function ordered<From extends keyof CoreTables, Row>(
  *
  * @throws DomainError `impossible` when they are too many
  */
-export async function rowsOfEach<Row>(db: Reading['db'], queries: readonly Query<never, Row>[]): Promise<Row[][]> {
+export async function rowsOfEach<Row>(db: Reading['db'], queries: readonly RowsQuery<Row>[]): Promise<Row[][]> {
   if (queries.length === 1) return [await queries[0]!.execute()]
   const lists = queries.map((): Row[] => [])
   const perStatement = listsPerStatement(queries)
@@ -203,7 +202,7 @@ const tooMany = (): DomainError =>
   new DomainError({ code: 'impossible', message: 'Too many items: ask for fewer lists at once, or shorter ones' })
 
 /** They are of one kind: the first tells of how many values each is. */
-function listsPerStatement([query]: readonly Query<never, unknown>[]): number {
+function listsPerStatement([query]: readonly RowsQuery<unknown>[]): number {
   const values = query?.compile().parameters.length ?? 0
   return Math.max(1, Math.min(LISTS_PER_STATEMENT, Math.floor(VALUES_PER_STATEMENT / Math.max(values, 1))))
 }

@@ -96,12 +96,12 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
 export interface BatchQuery<Input extends InputSchema = InputSchema, Parent = unknown, Result = unknown> {
   readonly name: string
   readonly input: Input
-  /** One result for each, in their order; `undefined` where the actor may not. */
+  /** One result for each, in their order. */
   readonly run: (
     context: OperationContext & Reading,
     parents: readonly Parent[],
     input: z.output<Input>,
-  ) => Promise<readonly (Result | undefined)[]>
+  ) => Promise<readonly Result[]>
 }
 
 interface BatchHead<Input extends InputSchema> {
@@ -109,7 +109,7 @@ interface BatchHead<Input extends InputSchema> {
   readonly input: Input
 }
 
-/** Of groups or projects: `run` is given those with which the actor may do it. */
+/** Of groups or projects: `run` is given those with which the actor may do it, and the others have no result. */
 export function batchQuery<Input extends InputSchema, S extends Subject, Result>(
   { permission, ...head }: BatchHead<Input> & { readonly permission: Permission },
   run: (
@@ -117,7 +117,7 @@ export function batchQuery<Input extends InputSchema, S extends Subject, Result>
     subjects: readonly S[],
     input: z.output<Input>,
   ) => Promise<readonly Result[]>,
-): BatchQuery<Input, S, Result> {
+): BatchQuery<Input, S, Result | undefined> {
   return {
     ...head,
     async run(context, subjects, input) {

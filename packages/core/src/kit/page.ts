@@ -121,6 +121,8 @@ export interface KeysetColumn<Row> {
   readonly column: string | RawBuilder<unknown>
   /** Where the selected row has it. */
   readonly key: keyof Row & string
+  /** What it is called in cursors, where the key is that of other columns too. */
+  readonly name?: string
   readonly direction: 'asc' | 'desc'
 }
 
@@ -143,12 +145,13 @@ export async function keysetPageOf<From extends keyof CoreTables, Row>(
   { perPage, cursor }: KeysetRequest,
   order: readonly KeysetColumn<Row>[],
 ): Promise<KeysetPage<Row>> {
-  const behind = cursor === undefined ? query : query.where(behindCursor(cursor, order))
-  const ordered = order.reduce(
-    (sorted, { column, direction }) => sorted.orderBy(refOf(column), direction),
-    behind as SelectQueryBuilder<CoreTables, From, Row>,
+  const behind = cursor === undefined ? query : query.where(beyondCursor(cursor, order))
+  const rows = await ofCursor(
+    cursor,
+    orderedBy(behind, order)
+      .limit(perPage + 1)
+      .execute(),
   )
-  const rows = await ofCursor(cursor, ordered.limit(perPage + 1).execute())
   const items = rows.slice(0, perPage)
   return { items, perPage, nextCursor: rows.length > perPage ? keysetCursorOf(items.at(-1)!, order) : undefined }
 }
@@ -173,14 +176,30 @@ export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'n
 type CursorValue = string | number
 
 /**
- * What comes after the row that a cursor was made of.
+ * What comes after the row that a cursor was made of; or before it.
  *
  * @throws DomainError `parameters`, for a cursor of another order
  */
-export const behindCursor = <Row>(cursor: string, order: readonly KeysetColumn<Row>[]): Expression<SqlBool> =>
-  isBehind(order, cursorValues(cursor, order))
+export const beyondCursor = <Row>(
+  cursor: string,
+  order: readonly KeysetColumn<Row>[],
+  way: 'after' | 'before' = 'after',
+): Expression<SqlBool> => isBehind(way === 'after' ? order : order.map(turned), cursorValues(cursor, order))
 
-export const refOf = (column: KeysetColumn<unknown>['column']): RawBuilder<unknown> =>
+/** The same from the other end. */
+export const turned = <Row>(column: KeysetColumn<Row>): KeysetColumn<Row> => ({
+  ...column,
+  direction: column.direction === 'asc' ? 'desc' : 'asc',
+})
+
+/** The query in that order. */
+export const orderedBy = <From extends keyof CoreTables, Row>(
+  query: SelectQueryBuilder<CoreTables, From, Row>,
+  order: readonly Omit<KeysetColumn<unknown>, 'key'>[],
+): SelectQueryBuilder<CoreTables, From, Row> =>
+  order.reduce((sorted, { column, direction }) => sorted.orderBy(refOf(column), direction), query)
+
+const refOf = (column: KeysetColumn<unknown>['column']): RawBuilder<unknown> =>
   typeof column === 'string' ? sql.ref(column) : column
 
 /** (a, b) behind (x, y): a > x, or a = x and b > y. Written out, because the directions of the columns may differ. */
@@ -193,17 +212,20 @@ function isBehind<Row>(order: readonly KeysetColumn<Row>[], values: readonly Cur
 }
 
 export function keysetCursorOf<Row>(row: Row, order: readonly KeysetColumn<Row>[]): string {
-  const values = Object.fromEntries(order.map(({ key }) => [key, row[key]]))
+  const values = Object.fromEntries(order.map((column) => [nameOf(column), row[column.key]]))
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
 function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]): CursorValue[] {
   const values = z
-    .strictObject(Object.fromEntries(order.map(({ key }) => [key, z.union([z.string(), z.number()])])))
+    .strictObject(Object.fromEntries(order.map((column) => [nameOf(column), z.union([z.string(), z.number()])])))
     .safeParse(jsonIn(cursor))
   if (!values.success) throw badCursor()
-  return order.map(({ key }) => values.data[key]!)
+  return order.map((column) => values.data[nameOf(column)]!)
 }
+
+/** With the direction: behind a row of one order there are others than behind the same row of another. */
+const nameOf = <Row>({ name, key, direction }: KeysetColumn<Row>): string => `${name ?? key} ${direction}`
 
 /** Whoever writes their own cursor may put anything into it. @throws DomainError `parameters` */
 export async function ofCursor<Result>(cursor: string | undefined, work: Promise<Result>): Promise<Result> {

@@ -51,7 +51,7 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   { input: schema, run }: BatchQuery<Input, Parent, Result>,
   parents: readonly Parent[],
   input: unknown,
-): Promise<readonly (Result | undefined)[]> {
+): Promise<readonly Result[]> {
   const parsed = parseInput(schema, input)
   try {
     return await run({ actor, core, db: core.db.read, nowMs: core.clock.nowMs() }, parents, parsed)

@@ -1,10 +1,11 @@
 import type { Subject } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
+import { descriptionsOfEach } from '../kit/description-store.ts'
 import { listedEach } from '../kit/listing.ts'
 import { batchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
-import { labelOfEachInput, labelsOfEachGroupInput, labelsOfEachInput } from './label.ts'
-import { findLabelOfEach, labelListing } from './label-store.ts'
+import { type Label, labelOfEachInput, labelsOfEachGroupInput, labelsOfEachInput } from './label.ts'
+import { labelListing, labelOfEach } from './label-store.ts'
 
 export const listLabelsOfEachProject = batchQuery(
   { name: 'listLabelsOfEachProject', input: labelsOfEachInput, permission: 'read_label' },
@@ -28,7 +29,9 @@ export const listLabelsOfEachGroup = batchQuery(
 )
 
 /** By its name, of those that things in the group or project may carry. */
-export const getLabelOfEach = batchQuery(
-  { name: 'getLabelOfEach', input: labelOfEachInput, permission: 'read_label' },
-  (context, subjects: readonly Subject[], { title }) => findLabelOfEach(context, subjects, title),
+export const findLabelOfEach = batchQuery(
+  { name: 'findLabelOfEach', input: labelOfEachInput, permission: 'read_label' },
+  (context, subjects: readonly Subject[], { title }) => labelOfEach(context, subjects, title),
 )
+
+export const descriptionsOfEachLabel = descriptionsOfEach<Label>('descriptionsOfEachLabel', 'labels')

@@ -9,6 +9,7 @@ import type { namespaceRef } from '../kit/parameter-schemas.ts'
 import { getProject } from '../projects/project-store.ts'
 import {
   createLabelInput,
+  type DescribedLabel,
   type Label,
   labelFaults,
   labelInput,
@@ -80,7 +81,12 @@ function labelsOf(
 /** The schema has seen to it that one of the two is there. */
 const refOf = ({ labelId, name }: z.output<typeof removeLabelInput>) => labelId ?? name!
 
-async function getLabel(reading: Reading, subject: Subject, ref: number | string, inherited: boolean): Promise<Label> {
+async function getLabel(
+  reading: Reading,
+  subject: Subject,
+  ref: number | string,
+  inherited: boolean,
+): Promise<DescribedLabel> {
   const label = await findLabel(reading, { subject, withInherited: inherited }, ref)
   if (label === undefined) throw notFound('Label')
   return label

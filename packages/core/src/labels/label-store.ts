@@ -4,10 +4,11 @@ import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { DescribedRow } from '../kit/description-store.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { DEFAULT_COLOR, type Label } from './label.ts'
+import { DEFAULT_COLOR, type DescribedLabel, type Label } from './label.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -26,6 +27,11 @@ interface LabelsTable {
   priority: number | null
   created_at_ms: number
 }
+
+/** Every column but the description. */
+export const listedColumns = ['id', 'group_id', 'project_id', 'name', 'color', 'priority', 'created_at_ms'] as const
+
+type LabelRow = Omit<Selectable<LabelsTable>, 'description'>
 
 /** Whose labels: its own alone, or with those of the groups above it. */
 export interface LabelScope {
@@ -47,11 +53,13 @@ export interface LabelFilter extends LabelScope {
 }
 
 /** By name. */
-export async function pageOfLabels(reading: Reading, filter: LabelFilter, page: PageRequest): Promise<Page<Label>> {
-  return mapPage(
-    await pageOf(reading, wantedLabels(reading, undefined, filter).orderBy('name').orderBy('id'), page),
-    labelOf,
-  )
+export async function pageOfLabels(
+  reading: Reading,
+  filter: LabelFilter,
+  page: PageRequest,
+): Promise<Page<DescribedLabel>> {
+  const query = wantedLabels(reading, undefined, filter).select('description').orderBy('name').orderBy('id')
+  return mapPage(await pageOf(reading, query, page), describedLabelOf)
 }
 
 /** By name, those of each filter. */
@@ -74,22 +82,26 @@ function wantedLabels(
   { title, search, searchIn = ['name', 'description'], archived = false, ...scope }: LabelFilter,
 ) {
   return labelsIn(reading, scope, actor)
-    .selectAll()
+    .select(listedColumns)
     .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }
 
 /** By its id, or else by its name, of which the nearest one counts. */
-export async function findLabel(reading: Reading, scope: LabelScope, ref: number | string): Promise<Label | undefined> {
+export async function findLabel(
+  reading: Reading,
+  scope: LabelScope,
+  ref: number | string,
+): Promise<DescribedLabel | undefined> {
   const byId = typeof ref === 'number' && (await labelsIn(reading, scope).selectAll().where('id', '=', ref).execute())
-  if (byId && byId[0] !== undefined) return labelOf(byId[0])
+  if (byId && byId[0] !== undefined) return describedLabelOf(byId[0])
   const rows = await labelsIn(reading, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
   const row = rows.find((row) => row.project_id !== null) ?? rows[0]
-  return row && labelOf(row)
+  return row && describedLabelOf(row)
 }
 
-export type LabelDraft = Pick<Label, 'name' | 'color' | 'description' | 'priority'>
+export type LabelDraft = Pick<DescribedLabel, 'name' | 'color' | 'description' | 'priority'>
 
 export async function insertLabel({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: LabelDraft) {
   const row = await db
@@ -102,17 +114,17 @@ export async function insertLabel({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, subje
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return labelOf(row)
+  return describedLabelOf(row)
 }
 
-export async function updateLabel({ db }: Tx, id: number, draft: LabelDraft): Promise<Label> {
+export async function updateLabel({ db }: Tx, id: number, draft: LabelDraft): Promise<DescribedLabel> {
   const row = await db
     .updateTable('labels')
     .set(columnsOf(draft))
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  return labelOf(row)
+  return describedLabelOf(row)
 }
 
 export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
@@ -123,7 +135,7 @@ export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
 export async function labelIdsOf(tx: Tx, project: Project, names: readonly string[]): Promise<number[]> {
   if (names.length === 0) return []
   const rows = await labelsIn(tx, { subject: project, withInherited: true })
-    .selectAll()
+    .select(['id', 'name', 'project_id'])
     .where('name', 'in', [...names])
     .orderBy('id')
     .execute()
@@ -140,14 +152,14 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
 }
 
 /** The nearest one of that name for each, with those of the groups above. */
-export async function findLabelOfEach(
+export async function labelOfEach(
   { db }: Reading,
   subjects: readonly Subject[],
   name: string,
 ): Promise<(Label | undefined)[]> {
   const rows = await db
     .selectFrom('labels')
-    .selectAll()
+    .select(listedColumns)
     .where('name', '=', name)
     .where((eb) =>
       eb.or([
@@ -197,13 +209,17 @@ const columnsOf = ({ name, color, description, priority }: LabelDraft) => ({
   priority: priority ?? null,
 })
 
-export const labelOf = (row: Selectable<LabelsTable>): Label => ({
+export const labelOf = (row: LabelRow): Label => ({
   id: row.id,
   groupId: row.group_id ?? undefined,
   projectId: row.project_id ?? undefined,
   name: row.name,
   color: row.color,
-  description: row.description ?? undefined,
   priority: row.priority ?? undefined,
   createdAtMs: row.created_at_ms,
+})
+
+const describedLabelOf = (row: DescribedRow<LabelRow>): DescribedLabel => ({
+  ...labelOf(row),
+  description: row.description ?? undefined,
 })

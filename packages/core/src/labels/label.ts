@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Described } from '../kit/description-store.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -12,11 +13,12 @@ export interface Label {
   readonly name: string
   /** `#rgb` or `#rrggbb` */
   readonly color: string
-  readonly description: string | undefined
   /** The lower, the more urgent; `undefined`: comes after all others. */
   readonly priority: number | undefined
   readonly createdAtMs: number
 }
+
+export interface DescribedLabel extends Label, Described {}
 
 /** Of labels that come into being by being put on something. */
 export const DEFAULT_COLOR = '#6699cc'

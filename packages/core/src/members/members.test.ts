@@ -1,10 +1,13 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
+import type { Subject } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { performBatch } from '../kit/perform.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
+import { mayLeaveEach } from './may-leave.ts'
 import { groupMembers, projectMembers } from './member-operations.ts'
 
 const { guest, developer, maintainer, owner, minimal } = accessLevels
@@ -168,6 +171,79 @@ describe('who may', () => {
     expect(await world.perform(ivo, projectMembers.remove, self).catch(failure)).toEqual({ code: 'forbidden' })
     const lowered = world.perform(ivo, projectMembers.update, { ...self, accessLevel: guest })
     expect(await lowered.catch(failure)).toEqual({ code: 'forbidden' })
+  })
+})
+
+describe('changing several', () => {
+  const roster = async () => roles(await world.perform(mira, groupMembers.list, { parent: ops.id }))
+  const change = (userIds: readonly number[], rest: object = {}) =>
+    world.perform(mira, groupMembers.updateMany, { parent: ops.id, userIds, accessLevel: maintainer, ...rest })
+
+  beforeEach(() => world.member(ops, ivo, guest, '2026-03-01'))
+
+  test('each once, in the order given', async () => {
+    const members = await change([ivo.id, noor.id, ivo.id])
+    expect(roles({ items: members })).toEqual([
+      ['ivo', maintainer],
+      ['noor', maintainer],
+    ])
+    expect(members.map(({ expiresAt }) => expiresAt)).toEqual(['2026-03-01', undefined])
+    expect((await change([ivo.id], { expiresAt: null }))[0]?.expiresAt).toBeUndefined()
+  })
+
+  test.each([
+    ['one is no direct member', () => [noor.id, 999], { code: 'invalid' }],
+    ['one is the last owner', () => [noor.id, mira.id], { code: 'forbidden' }],
+    ['they are too many', () => Array.from({ length: 101 }, () => noor.id), { code: 'parameters' }],
+  ])('none of them, if %s', async (_, userIds, expected) => {
+    const before = await roster()
+    expect(await change(userIds()).catch(failure)).toMatchObject(expected)
+    expect(await roster()).toEqual(before)
+  })
+
+  test('not by whoever changes none', async () => {
+    const draft = { parent: ops.id, userIds: [ivo.id], accessLevel: guest }
+    expect(await world.perform(noor, groupMembers.updateMany, draft).catch(failure)).toEqual({ code: 'forbidden' })
+  })
+})
+
+describe('who may leave what', () => {
+  const mayLeave = (actor: User | undefined, subjects: readonly Subject[]) =>
+    performBatch(world.core, actor, mayLeaveEach, subjects, {})
+
+  test('whoever has a role in that very place, unless the place cannot do without them', async () => {
+    const notes = await world.project('notes', ivo)
+    await world.member(tool, noor, developer)
+    await world.member(notes, noor, guest)
+    expect(await mayLeave(noor, [ops, infra, tool, notes])).toEqual([true, false, true, true])
+    expect(await mayLeave(ivo, [ops, tool, notes])).toEqual([false, false, false])
+    expect(await mayLeave(undefined, [ops, tool])).toEqual([false, false])
+  })
+
+  test('the last owner of a group stays, until there is another whose role does not end', async () => {
+    expect(await mayLeave(mira, [ops])).toEqual([false])
+    await world.member(ops, ivo, owner, '2026-03-01')
+    expect(await mayLeave(mira, [ops])).toEqual([false])
+    await world.perform(mira, groupMembers.update, { parent: ops.id, userId: noor.id, accessLevel: owner })
+    expect(await mayLeave(mira, [ops])).toEqual([true])
+  })
+
+  test('what is told is what comes of it', async () => {
+    await world.member(infra, mira, owner)
+    await world.member(tool, mira, maintainer)
+    const places = [ops, infra, tool]
+    const told = await mayLeave(mira, places)
+    expect(told).toEqual([false, true, true])
+    for (const [index, place] of places.entries()) {
+      const { remove } = place.kind === 'group' ? groupMembers : projectMembers
+      const left = world.perform(mira, remove, { parent: place.id, userId: mira.id, skipSubresources: true })
+      expect(
+        await left.then(
+          () => true,
+          () => false,
+        ),
+      ).toBe(told[index])
+    }
   })
 })
 

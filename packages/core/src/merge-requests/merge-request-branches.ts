@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Core } from '../kit/context.ts'
 import { freeBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
-import { type Commit, commitOfProject } from '../repositories/commit.ts'
+import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { changesBetween, countFileStats, type DiffBudget, type FileStats } from '../repositories/commit-diff.ts'
 import { countingAlone } from '../repositories/commit-stats.ts'
 import type { GitRepository } from '../repositories/git-repository.ts'
@@ -30,7 +30,7 @@ export const targetBranchesOfMergeRequests = freeBatchQuery(
 export interface MergeRequestRange {
   readonly project: Project
   /** Newest first. */
-  readonly commits: readonly Commit[]
+  readonly commits: readonly ListedCommit[]
   readonly headSha: string
   /** The tip of the target branch. */
   readonly startSha: string
@@ -40,8 +40,8 @@ export interface MergeRequestRange {
 }
 
 /** `undefined` where a branch is missing, where the actor may not read the repository, and where it is too much to read. */
-export const rangesOfMergeRequests = freeBatchQuery(
-  { name: 'rangesOfMergeRequests', input: z.object({}) },
+export const findRangeOfEachMergeRequest = freeBatchQuery(
+  { name: 'findRangeOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
     const tips = await branchTipsOf(context, mergeRequests)
@@ -60,7 +60,7 @@ export const rangesOfMergeRequests = freeBatchQuery(
       ranges.push(
         range && {
           project: project!,
-          commits: range.commits.map((commit) => commitOfProject(project!, commit, { withTrailers: false })),
+          commits: range.commits.map((commit) => listedCommitOf(project!, commit)),
           headSha: range.head.oid,
           startSha: range.startSha,
           baseSha: range.base?.oid,

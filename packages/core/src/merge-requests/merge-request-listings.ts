@@ -3,8 +3,8 @@ import { can } from '../access/can.ts'
 import { levelsOfUsersIn } from '../access/membership.ts'
 import { standingsOf } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
-import { descriptionsInput, descriptionsWithin } from '../issues/description-store.ts'
 import { labelListingOfItems } from '../issues/issuable-label-store.ts'
+import { descriptionsOfEach } from '../kit/description-store.ts'
 import { emptyListing, listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
@@ -27,9 +27,9 @@ export const listMergeRequestsOfEachProject = batchQuery(
 )
 
 /** By its number in each. */
-export const mergeRequestOfEachProject = batchQuery(
+export const findMergeRequestOfEachProject = batchQuery(
   {
-    name: 'mergeRequestOfEachProject',
+    name: 'findMergeRequestOfEachProject',
     input: z.object({ mergeRequestIid: z.int() }),
     permission: 'read_merge_request',
   },
@@ -106,13 +106,9 @@ export const listLabelsOfEachMergeRequest = freeBatchQuery(
   },
 )
 
-/** As many of the first ones as the caller has room for. */
-export const descriptionsOfEachMergeRequest = freeBatchQuery(
-  { name: 'descriptionsOfEachMergeRequest', input: descriptionsInput },
-  (context, mergeRequests: readonly MergeRequest[], { mostBytes }) => {
-    const ids = mergeRequests.map(({ id }) => id)
-    return descriptionsWithin(context, mergeRequestTables, ids, mostBytes)
-  },
+export const descriptionsOfEachMergeRequest = descriptionsOfEach<MergeRequest>(
+  'descriptionsOfEachMergeRequest',
+  'merge_requests',
 )
 
 export interface MergeRequestPermissions {

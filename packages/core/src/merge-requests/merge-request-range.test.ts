@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HistoryCommit } from '../repositories/history.ts'
+import type { HistoryHeader } from '../repositories/history.ts'
 import { rangeOf, rememberedCommits } from './merge-request-range.ts'
 
 /** A history as `id: parents`, each commit a second after the one before it. */
@@ -7,13 +7,12 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
   const known = new Map(
     Object.entries(commits).map(([oid, parents], index) => {
       const signature = { name: 'x', email: 'x@example.test', atSeconds: atSeconds(index), offsetMinutes: 0 }
-      const commit: HistoryCommit = {
+      const commit: HistoryHeader = {
         oid,
         parents,
         tree: `tree of ${oid}`,
         author: signature,
         committer: signature,
-        message: oid,
       }
       return [oid, commit]
     }),
@@ -70,7 +69,7 @@ test('nothing beyond the budget', async () => {
 test('what is remembered is not gone through again without end', async () => {
   const commits = historyOf(linear).commits
   const budget = { commits: 10, steps: 6 }
-  const read = rememberedCommits({ commit: async (oid) => commits.get(oid)! }, budget)
+  const read = rememberedCommits({ commitHeader: async (oid) => commits.get(oid)! }, budget)
   expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toMatchObject({ commits: [{ oid: 'e' }, { oid: 'd' }] })
   expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toBeUndefined()
 })

@@ -1,13 +1,13 @@
 import type { GitRepository } from '../repositories/git-repository.ts'
-import type { HistoryCommit } from '../repositories/history.ts'
+import type { HistoryHeader } from '../repositories/history.ts'
 
 /** What a branch has that another lacks. */
 export interface CommitRange {
   /** Of the branch; newest first. */
-  readonly commits: readonly HistoryCommit[]
+  readonly commits: readonly HistoryHeader[]
   /** The last commit that both have; `undefined`: they have nothing in common. */
-  readonly base: HistoryCommit | undefined
-  readonly head: HistoryCommit
+  readonly base: HistoryHeader | undefined
+  readonly head: HistoryHeader
   /** The tip of the other branch. */
   readonly startSha: string
 }
@@ -32,8 +32,8 @@ export async function rangeOf(
   read: ReturnType<typeof rememberedCommits>,
   { headSha, startSha }: { readonly headSha: string; readonly startSha: string },
 ): Promise<CommitRange | undefined> {
-  const found = new Map<string, { readonly commit: HistoryCommit; from: number }>()
-  const waiting: HistoryCommit[] = []
+  const found = new Map<string, { readonly commit: HistoryHeader; from: number }>()
+  const waiting: HistoryHeader[] = []
   /** True: within the budget. */
   const reach = async (oid: string, from: number): Promise<boolean> => {
     const known = found.get(oid)
@@ -46,9 +46,9 @@ export async function rangeOf(
     waiting.splice(at + 1, 0, commit)
     return true
   }
-  const fromOf = ({ oid }: HistoryCommit) => found.get(oid)!.from
+  const fromOf = ({ oid }: HistoryHeader) => found.get(oid)!.from
   if (!(await reach(headSha, FROM_HEAD)) || !(await reach(startSha, FROM_START))) return undefined
-  const passed: HistoryCommit[] = []
+  const passed: HistoryHeader[] = []
   while (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) {
     const commit = waiting.shift()!
     passed.push(commit)
@@ -63,16 +63,16 @@ export async function rangeOf(
 }
 
 /** Reads each commit once, and none beyond the budget; what is known already costs a step too. */
-export function rememberedCommits(repository: Pick<GitRepository, 'commit'>, budget: RangeBudget) {
-  const known = new Map<string, HistoryCommit>()
-  return async (oid: string): Promise<HistoryCommit | undefined> => {
+export function rememberedCommits(repository: Pick<GitRepository, 'commitHeader'>, budget: RangeBudget) {
+  const known = new Map<string, HistoryHeader>()
+  return async (oid: string): Promise<HistoryHeader | undefined> => {
     if (budget.steps <= 0) return undefined
     budget.steps -= 1
     const commit = known.get(oid)
     if (commit !== undefined) return commit
     if (budget.commits <= 0) return undefined
     budget.commits -= 1
-    const fresh = { oid, ...(await repository.commit(oid)) }
+    const fresh = { oid, ...(await repository.commitHeader(oid)) }
     known.set(oid, fresh)
     return fresh
   }

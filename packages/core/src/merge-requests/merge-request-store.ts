@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { IssuableTables } from '../issues/issuable-store.ts'
+import type { IssuableTables } from '../issues/issuable-tables.ts'
 import type { Reading, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import {
-  type Described,
+  type DescribedIssuable,
   type Issuable,
   type IssuableFilter,
   idOrNoneOrAny,
   issuableFilterInput,
   issuableOrders,
   moreIssuableFilterInput,
+  moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
   unitedIssuableInput,
@@ -34,7 +35,7 @@ export interface MergeRequest extends Issuable {
   readonly mergedAtMs: number | undefined
 }
 
-export interface DescribedMergeRequest extends MergeRequest, Described {}
+export type DescribedMergeRequest = MergeRequest & DescribedIssuable
 
 const BRANCH_CHARACTERS = 255
 export const branchName = z.string().trim().min(1).max(BRANCH_CHARACTERS)
@@ -110,16 +111,7 @@ const moreMergeRequestFilterInput = {
 }
 
 /** Orders of the lists for many parents. Those without the value come last, but for `label_priority desc`. */
-export const mergeRequestOrders = [
-  ...issuableOrders,
-  'merged_at',
-  'closed_at',
-  'milestone_due',
-  /** When the milestone is due, then the priority of the labels. */
-  'priority',
-  /** Nobody can vote yet: the newest first, whichever way. */
-  'popularity',
-] as const
+export const mergeRequestOrders = [...issuableOrders, ...moreIssuableOrders, 'merged_at'] as const
 export type MergeRequestOrder = (typeof mergeRequestOrders)[number]
 
 const { scope: _, ...filterInput } = mergeRequestFilterInput

@@ -7,8 +7,8 @@ import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
+import { type MilestoneFilter, pageOfMilestones } from './milestone-list-store.ts'
 import { groupMilestones, projectMilestones } from './milestone-operations.ts'
-import { type MilestoneFilter, pageOfMilestones } from './milestone-store.ts'
 
 let world: World
 let mira: User

@@ -4,6 +4,7 @@ import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { getGroup, groupOf } from '../groups/group-store.ts'
 import { type IssueCounts, issueCountsByMilestone } from '../issues/issue-list-store.ts'
+import { descriptionsOfEach } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery, query } from '../kit/operation.ts'
@@ -12,8 +13,9 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
 import { getProject, projectOf } from '../projects/project-store.ts'
 import { type Milestone, milestoneOrder, milestoneStates } from './milestone.ts'
+import { milestoneListing } from './milestone-list-store.ts'
 import { milestoneScopes } from './milestone-scope-store.ts'
-import { findMilestone, milestoneListing } from './milestone-store.ts'
+import { findMilestone } from './milestone-store.ts'
 
 const MOST_IDS = 1_000
 const MOST_CHARACTERS = 255
@@ -65,6 +67,8 @@ export const getMilestoneById = query(
     return milestone
   },
 )
+
+export const descriptionsOfEachMilestone = descriptionsOfEach<Milestone>('descriptionsOfEachMilestone', 'milestones')
 
 /** Of their issues that the actor may see. */
 export const countIssuesOfEachMilestone = freeBatchQuery(

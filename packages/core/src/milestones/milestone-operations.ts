@@ -14,6 +14,7 @@ import { burndownEvents } from './burndown.ts'
 import { burndownIssues } from './burndown-store.ts'
 import {
   createMilestoneInput,
+  type DescribedMilestone,
   flawsOf,
   listMilestonesInput,
   type Milestone,
@@ -24,15 +25,9 @@ import {
   updateMilestoneInput,
   withFields,
 } from './milestone.ts'
+import { pageOfMilestones } from './milestone-list-store.ts'
 import { milestoneScope } from './milestone-scope-store.ts'
-import {
-  deleteMilestone,
-  getMilestone,
-  insertMilestone,
-  isTitleTaken,
-  pageOfMilestones,
-  updateMilestone,
-} from './milestone-store.ts'
+import { deleteMilestone, getMilestone, insertMilestone, isTitleTaken, updateMilestone } from './milestone-store.ts'
 
 /** Milestones of groups and of projects differ in nothing but whose they are. */
 export const groupMilestones = milestonesOf('Group', (reading, { parent }) => getGroup(reading, parent))
@@ -130,7 +125,12 @@ const blank: MilestoneFields = { title: '', description: undefined, startDate: u
 const stateAfter = { close: 'closed', activate: 'active' } as const
 
 /** @throws DomainError `invalid` */
-async function requireSound(tx: Tx, parent: Subject, fields: MilestoneFields, before?: Milestone): Promise<void> {
+async function requireSound(
+  tx: Tx,
+  parent: Subject,
+  fields: MilestoneFields,
+  before?: DescribedMilestone,
+): Promise<void> {
   const flaws = flawsOf(fields)
   if (fields.title !== before?.title && (await isTitleTaken(tx, parent, fields.title))) flaws.title = [titleTaken]
   if (Object.keys(flaws).length > 0) throw invalid(flaws)

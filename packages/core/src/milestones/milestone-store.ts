@@ -1,23 +1,12 @@
-import {
-  type ExpressionBuilder,
-  type Generated,
-  type GeneratedAlways,
-  type Selectable,
-  type SqlBool,
-  sql,
-} from 'kysely'
+import type { ExpressionBuilder, Generated, GeneratedAlways, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import { containsWords } from '../kit/contains-text.ts'
 import type { Reading, Tx } from '../kit/context.ts'
-import { dayAt } from '../kit/day.ts'
+import type { DescribedRow } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import { type Listing, listingOf } from '../kit/listing.ts'
-import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { Milestone, MilestoneFields, MilestoneOrder, MilestoneParent, MilestoneState } from './milestone.ts'
-import type { MilestoneScope } from './milestone-scope-store.ts'
+import type { DescribedMilestone, Milestone, MilestoneFields, MilestoneParent, MilestoneState } from './milestone.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -42,8 +31,25 @@ export interface MilestonesTable {
   updated_at_ms: number
 }
 
+/** Every column but the description. */
+export const listedColumns = [
+  'milestones.id',
+  'milestones.group_id',
+  'milestones.project_id',
+  'milestones.iid',
+  'milestones.title',
+  'milestones.state',
+  'milestones.start_date',
+  'milestones.due_date',
+  'milestones.due_order',
+  'milestones.created_at_ms',
+  'milestones.updated_at_ms',
+] as const
+
+type MilestoneRow = Omit<Selectable<MilestonesTable>, 'description'>
+
 /** @throws DomainError `not_found`, also for one of another parent */
-export async function getMilestone({ db }: Reading, parent: MilestoneParent, id: number): Promise<Milestone> {
+export async function getMilestone({ db }: Reading, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
   const row = await db
     .selectFrom('milestones')
     .selectAll()
@@ -51,7 +57,7 @@ export async function getMilestone({ db }: Reading, parent: MilestoneParent, id:
     .where(parent.kind === 'group' ? 'group_id' : 'project_id', '=', parent.id)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
-  return milestoneOf(row, parent)
+  return describedMilestoneOf(row, parent)
 }
 
 /** Those of the ids that there are, for what refers to milestones. */
@@ -59,115 +65,30 @@ export async function findMilestones({ db }: Reading, ids: readonly number[]): P
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('milestones')
-    .selectAll()
+    .select(listedColumns)
     .select(parentPaths)
     .where('id', 'in', [...ids])
     .execute()
   return new Map(rows.map((row) => [row.id, milestoneOf(row, parentOf(row))]))
 }
 
-export interface MilestoneFilter {
-  readonly ids?: readonly number[] | undefined
-  readonly iids?: readonly number[] | undefined
-  readonly state: MilestoneState | 'all'
-  /** Exactly. */
-  readonly title?: string | undefined
-  /** Words, each of which occurs in the title or the description; `searchTitle`: in the title. In any case of letters. */
-  readonly search?: string | undefined
-  readonly searchTitle?: string | undefined
-  readonly updatedBefore?: number | undefined
-  readonly updatedAfter?: number | undefined
-  /** `YYYY-MM-DD`, as are the other two. A milestone that lacks the date that one is compared with is left out. */
-  readonly containingDate?: string | undefined
-  readonly startDate?: string | undefined
-  readonly endDate?: string | undefined
-}
-
-/** The soonest due first, those without a due date last; of those that are due together, the newest first. */
-export async function pageOfMilestones(
-  reading: Reading,
-  scope: MilestoneScope,
-  filter: MilestoneFilter,
-  page: PageRequest,
-): Promise<Page<Milestone>> {
-  const query = reading.db
-    .selectFrom('milestones')
-    .selectAll()
-    .select(parentPaths)
-    .where(scope)
-    .where((eb) => eb.and(conditionsOf(filter, eb)))
-    .orderBy('due_order')
-    .orderBy('id', 'desc')
-  return mapPage(await pageOf(reading, query, page), (row) => milestoneOf(row, parentOf(row)))
-}
-
-interface Ordering {
-  readonly orderBy: MilestoneOrder
-  readonly sort: 'asc' | 'desc'
-}
-
-/** One list for each scope. */
-export function milestoneListing(
-  reading: Reading,
-  scopes: readonly MilestoneScope[],
-  filter: MilestoneFilter,
-  ordering: Ordering,
-): Listing<Milestone> {
-  const { rank, value, order } = keysetOf(reading, ordering)
-  return listingOf<'milestones', ListedRow, Milestone>(
-    reading,
-    scopes.map((scope) =>
-      reading.db
-        .selectFrom('milestones')
-        .selectAll()
-        .select(parentPaths)
-        .select([rank.as('order_rank'), value.as('order_value')])
-        .where(scope)
-        .where((eb) => eb.and(conditionsOf(filter, eb))),
-    ),
-    { order, itemsOf: (rows) => rows.map((row) => milestoneOf(row, parentOf(row))) },
+/** With what they say, by their keys. */
+export async function describedMilestones(
+  { db }: Reading,
+  milestones: readonly Milestone[],
+): Promise<ReadonlyMap<number, DescribedMilestone>> {
+  if (milestones.length === 0) return new Map()
+  const ids = milestones.map(({ id }) => id)
+  const rows = await db.selectFrom('milestones').select(['id', 'description']).where('id', 'in', ids).execute()
+  const descriptions = new Map(rows.map(({ id, description }) => [id, description ?? undefined]))
+  return new Map(
+    milestones.map((milestone) => [milestone.id, { ...milestone, description: descriptions.get(milestone.id) }]),
   )
-}
-
-interface ListedRow extends RowWithPaths {
-  readonly order_rank: number
-  readonly order_value: unknown
-}
-
-function keysetOf({ nowMs }: Reading, { orderBy, sort }: Ordering) {
-  const isByDueDate = orderBy === 'due_date' || orderBy === 'expired_last_due_date'
-  const dueDate = sort === 'asc' ? sql`due_order` : sql`coalesce(due_date, '')`
-  const value = isByDueDate ? dueDate : sql.ref(orderBy === 'created_at' ? 'created_at_ms' : 'updated_at_ms')
-  const rank = sql<number>`case when due_date is null then 1 when due_date < ${dayAt(nowMs)} then 2 else 0 end`
-  const columns: KeysetColumn<ListedRow>[] = [
-    { column: value, key: 'order_value', direction: sort },
-    { column: 'milestones.id', key: 'id', direction: isByDueDate ? 'desc' : sort },
-  ]
-  const ranked: KeysetColumn<ListedRow> = { column: rank, key: 'order_rank', direction: 'asc' }
-  return { rank, value, order: orderBy === 'expired_last_due_date' ? [ranked, ...columns] : columns }
 }
 
 /** By its key, whosever it is. */
 export async function findMilestone(reading: Reading, id: number): Promise<Milestone | undefined> {
   return (await findMilestones(reading, [id])).get(id)
-}
-
-function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables, 'milestones'>) {
-  const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
-  return [
-    filter.ids !== undefined && (filter.ids.length === 0 ? sql<SqlBool>`1 = 0` : eb('id', 'in', [...filter.ids])),
-    iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
-    state !== 'all' && eb('state', '=', state),
-    title !== undefined && eb('title', '=', title),
-    ...containsWords(['title', 'description'], filter.search),
-    ...containsWords(['title'], filter.searchTitle),
-    updatedBefore !== undefined && eb('updated_at_ms', '<=', updatedBefore),
-    updatedAfter !== undefined && eb('updated_at_ms', '>=', updatedAfter),
-    containingDate !== undefined && eb('start_date', '<=', containingDate),
-    containingDate !== undefined && eb('due_date', '>=', containingDate),
-    startDate !== undefined && eb('due_date', '>=', startDate),
-    endDate !== undefined && eb('start_date', '<=', endDate),
-  ].filter((condition) => condition !== false)
 }
 
 /** Whether one of the parent, of a group above it or of anything below it has that title. */
@@ -199,7 +120,7 @@ export async function insertMilestone(
   tx: Pick<Tx, 'db' | 'nowMs'>,
   parent: MilestoneParent,
   fields: MilestoneFields,
-): Promise<Milestone> {
+): Promise<DescribedMilestone> {
   const [groupId, projectId] = parent.kind === 'group' ? [parent.id, null] : [null, parent.id]
   const row = await tx.db
     .insertInto('milestones')
@@ -214,20 +135,20 @@ export async function insertMilestone(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return milestoneOf(row, parent)
+  return describedMilestoneOf(row, parent)
 }
 
 export async function updateMilestone(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  milestone: Milestone,
-): Promise<Milestone> {
+  milestone: DescribedMilestone,
+): Promise<DescribedMilestone> {
   const row = await db
     .updateTable('milestones')
     .set({ ...columnsOf(milestone), state: milestone.state, updated_at_ms: nowMs })
     .where('id', '=', milestone.id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  return milestoneOf(row, milestone.parent)
+  return describedMilestoneOf(row, milestone.parent)
 }
 
 /** What had it has none afterwards. */
@@ -243,7 +164,7 @@ const columnsOf = ({ title, description, startDate, dueDate }: MilestoneFields) 
 })
 
 /** Not joins, which the count of a page would have to do too. */
-const parentPaths = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =>
+export const parentPaths = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =>
   [
     eb.selectFrom('groups').select('full_path').whereRef('groups.id', '=', 'milestones.group_id').as('group_path'),
     eb
@@ -253,20 +174,19 @@ const parentPaths = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =>
       .as('project_path'),
   ] as const
 
-type RowWithPaths = Selectable<MilestonesTable> & { group_path: string | null; project_path: string | null }
+export type RowWithPaths = MilestoneRow & { group_path: string | null; project_path: string | null }
 
-const parentOf = ({ group_id, group_path, project_id, project_path }: RowWithPaths): MilestoneParent =>
+export const parentOf = ({ group_id, group_path, project_id, project_path }: RowWithPaths): MilestoneParent =>
   group_id !== null
     ? { kind: 'group', id: group_id, fullPath: group_path! }
     : { kind: 'project', id: project_id!, fullPath: project_path! }
 
-function milestoneOf(row: Selectable<MilestonesTable>, { kind, id, fullPath }: MilestoneParent): Milestone {
+export function milestoneOf(row: MilestoneRow, { kind, id, fullPath }: MilestoneParent): Milestone {
   return {
     id: row.id,
     iid: row.iid,
     parent: { kind, id, fullPath },
     title: row.title,
-    description: row.description ?? undefined,
     state: row.state,
     startDate: row.start_date ?? undefined,
     dueDate: row.due_date ?? undefined,
@@ -274,3 +194,8 @@ function milestoneOf(row: Selectable<MilestonesTable>, { kind, id, fullPath }: M
     updatedAtMs: row.updated_at_ms,
   }
 }
+
+export const describedMilestoneOf = (row: DescribedRow<MilestoneRow>, parent: MilestoneParent): DescribedMilestone => ({
+  ...milestoneOf(row, parent),
+  description: row.description ?? undefined,
+})

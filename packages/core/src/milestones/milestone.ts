@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
 import { DAY_MS, dayAt } from '../kit/day.ts'
+import type { Described } from '../kit/description-store.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, iidList, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -12,7 +13,6 @@ export interface Milestone {
   readonly iid: number
   readonly parent: MilestoneParent
   readonly title: string
-  readonly description: string | undefined
   readonly state: MilestoneState
   /** `YYYY-MM-DD`, as is `dueDate`. */
   readonly startDate: string | undefined
@@ -20,6 +20,8 @@ export interface Milestone {
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }
+
+export interface DescribedMilestone extends Milestone, Described {}
 
 export type MilestoneParent = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Project, 'kind' | 'id' | 'fullPath'>
 
@@ -35,7 +37,7 @@ const TITLE_CHARACTERS = 255
 const DESCRIPTION_CHARACTERS = 1_048_576
 
 /** What a user writes. */
-export type MilestoneFields = Pick<Milestone, 'title' | 'description' | 'startDate' | 'dueDate'>
+export type MilestoneFields = Pick<DescribedMilestone, 'title' | 'description' | 'startDate' | 'dueDate'>
 /** By field. */
 export type Flaws = { -readonly [Field in keyof MilestoneFields]?: string[] }
 

@@ -144,7 +144,7 @@ export async function jobOfEachPipeline(
       .orderBy('job_id', 'desc')
       .limit(1),
   )
-  const lists = await rowsOfEach<JobRow>(reading.db, queries as never)
+  const lists = await rowsOfEach(reading.db, queries)
   return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
 }
 
@@ -161,7 +161,7 @@ export async function jobOfEachProject(
       .orderBy('pipeline_jobs.id')
       .limit(1),
   )
-  const lists = await rowsOfEach<JobRow>(reading.db, queries as never)
+  const lists = await rowsOfEach(reading.db, queries)
   const jobs = await jobsOf(reading, lists.flat())
   const byProject = new Map(jobs.map((job) => [job.pipeline.projectId, job]))
   return projects.map(({ id }) => byProject.get(id))

@@ -3,7 +3,7 @@ import type { Actor, Reading } from '../kit/context.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
-import { type PipelineRow, pipelineListing, pipelineOf, withPath } from './pipeline-store.ts'
+import { pipelineListing, pipelineOf, withPath } from './pipeline-store.ts'
 
 /**
  * Who started whom. A project says itself whose downstream its pipelines are; nobody is told of what they may not see.
@@ -27,7 +27,7 @@ export async function downstreamOfEach(
       .orderBy('pipelines.id')
       .limit(1),
   )
-  const lists = await rowsOfEach<PipelineRow>(reading.db, queries as never)
+  const lists = await rowsOfEach(reading.db, queries)
   return lists.map(([row]) => row && pipelineOf(row))
 }
 

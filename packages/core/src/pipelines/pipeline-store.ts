@@ -79,7 +79,7 @@ export async function newestOfEach(
   { db }: Reading,
   queries: readonly ReturnType<typeof ofProject>[],
 ): Promise<(Pipeline | undefined)[]> {
-  const lists = await rowsOfEach<PipelineRow>(db, queries.map(newest) as never)
+  const lists = await rowsOfEach(db, queries.map(newest))
   return lists.map(([row]) => row && pipelineOf(row))
 }
 

@@ -9,7 +9,7 @@ import { type Listed, listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { projectOf } from '../projects/project-store.ts'
-import { type Commit, commitOfProject } from '../repositories/commit.ts'
+import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { User } from '../users/user.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
@@ -165,7 +165,7 @@ export const usersOfPipelines = freeBatchQuery(
   },
 )
 
-export interface CommitOfPipeline extends Commit {
+export interface CommitOfPipeline extends ListedCommit {
   readonly inProject: Project
 }
 
@@ -204,7 +204,7 @@ async function commitsOf(
   for (const sha of shas) {
     const oid = fullSha.test(sha) ? await repository.findCommit(sha) : undefined
     if (oid === undefined) continue
-    const commit = commitOfProject(project, { oid, ...(await repository.git.commit(oid)) })
+    const commit = listedCommitOf(project, { oid, ...(await repository.git.commitHeader(oid)) })
     found.set(sha, { ...commit, inProject: project })
   }
   return found

@@ -7,7 +7,8 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { projectOrders } from './project-list-store.ts'
 
 const text = z.string().min(1).max(255)
-const description = z.string().max(1_048_576)
+/** Lists show it, so that it is short. */
+const description = z.string().max(2_000)
 
 export const projectListInput = {
   search: z.string().max(255).optional(),

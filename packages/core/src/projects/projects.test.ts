@@ -104,6 +104,25 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
+  test('a description of up to 2,000 characters; a longer one that is stored stays', async () => {
+    const longest = 'x'.repeat(2_000)
+    const { project } = await world.perform(mira, createProject, { path: 'tool', description: longest })
+    expect(project.description).toBe(longest)
+    const tooLong = { problems: [{ path: ['description'] }] }
+    const lengthy = { path: 'new', description: `${longest}x` }
+    expect(await world.perform(mira, createProject, lengthy).catch(failure)).toMatchObject(tooLong)
+    const change = { project: project.id, description: `${longest}x` }
+    expect(await world.perform(mira, updateProject, change).catch(failure)).toMatchObject(tooLong)
+    await world.core.db.write((db) =>
+      db
+        .updateTable('projects')
+        .set({ description: `${longest}x` })
+        .execute(),
+    )
+    const renamed = await world.perform(mira, updateProject, { project: project.id, name: 'Tool' })
+    expect(renamed.project).toMatchObject({ name: 'Tool', description: `${longest}x` })
+  })
+
   test('a new path leaves the old one as a way to it, until another project takes it', async () => {
     const { id } = await world.project('tool', ops)
     await world.perform(mira, updateProject, { project: id, path: 'Hammer', description: 'hits' })

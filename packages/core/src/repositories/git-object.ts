@@ -14,11 +14,15 @@ export interface Signature {
   readonly offsetMinutes: number
 }
 
-export interface CommitObject {
+/** A commit, but for its message, which may be long. */
+export interface CommitHeader {
   readonly tree: string
   readonly parents: readonly string[]
   readonly author: Signature
   readonly committer: Signature
+}
+
+export interface CommitObject extends CommitHeader {
   readonly message: string
 }
 
@@ -54,14 +58,19 @@ export function commitBytes({ tree, parents, author, committer, message }: Commi
   return Buffer.from(`${lines.join('\n')}\n\n${message}`)
 }
 
-export function commitOf(bytes: Uint8Array): CommitObject {
-  const { headers, message } = partsOf(bytes)
+export const commitOf = (bytes: Uint8Array): CommitObject => ({
+  ...commitHeaderOf(bytes),
+  message: partsOf(bytes).message.toString(),
+})
+
+export function commitHeaderOf(bytes: Uint8Array): CommitHeader {
+  const { headers } = partsOf(bytes)
   const author = signatureOf(headers.find(([name]) => name === 'author')?.[1])
   const committer = signatureOf(headers.find(([name]) => name === 'committer')?.[1])
   const tree = headers.find(([name]) => name === 'tree')?.[1]
   if (tree === undefined || author === undefined || committer === undefined) throw new Error('A damaged commit')
   const parents = headers.filter(([name]) => name === 'parent').map(([, oid]) => oid)
-  return { tree, parents, author, committer, message }
+  return { tree, parents, author, committer }
 }
 
 export function tagBytes({ target, name, tagger, message }: TagObject): Buffer {
@@ -77,7 +86,12 @@ export function tagBytes({ target, name, tagger, message }: TagObject): Buffer {
 export function tagOf(bytes: Uint8Array): TagObject {
   const { headers, message } = partsOf(bytes)
   const header = (wanted: string) => headers.find(([name]) => name === wanted)?.[1]
-  return { target: header('object')!, name: header('tag')!, tagger: signatureOf(header('tagger')), message }
+  return {
+    target: header('object')!,
+    name: header('tag')!,
+    tagger: signatureOf(header('tagger')),
+    message: message.toString(),
+  }
 }
 
 /** In Git's order: bytes of the name, a directory's as if it ended with a slash. */
@@ -130,13 +144,14 @@ function signatureOf(text: string | undefined): Signature | undefined {
   return { name: name!, email: email!, atSeconds: Number(seconds), offsetMinutes: sign === '-' ? 0 - offset : offset }
 }
 
-function partsOf(bytes: Uint8Array): { headers: [string, string][]; message: string } {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const end = text.indexOf('\n\n')
-  const head = end === -1 ? text : text.slice(0, end)
+function partsOf(bytes: Uint8Array): { headers: [string, string][]; message: Buffer } {
+  const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = object.indexOf('\n\n')
+  // Not a part of a text of the whole: who keeps a header would keep the message.
+  const head = object.toString('utf8', 0, end === -1 ? undefined : end)
   const headers = head.split('\n').map((line): [string, string] => {
     const space = line.indexOf(' ')
     return [line.slice(0, space), line.slice(space + 1)]
   })
-  return { headers, message: end === -1 ? '' : text.slice(end + 2) }
+  return { headers, message: object.subarray(end === -1 ? object.length : end + 2) }
 }

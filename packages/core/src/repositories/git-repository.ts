@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path'
 import git from 'isomorphic-git'
 import { type DurableFiles, readOnlyFiles, syncDirectory } from './git-files.ts'
 import {
+  type CommitHeader,
   type CommitObject,
   commitBytes,
+  commitHeaderOf,
   commitOf,
   type TagObject,
   type TreeEntry,
@@ -47,6 +49,10 @@ export class GitRepository {
 
   async commit(oid: string): Promise<CommitObject> {
     return commitOf(await this.#get(oid, 'commit'))
+  }
+
+  async commitHeader(oid: string): Promise<CommitHeader> {
+    return commitHeaderOf(await this.#get(oid, 'commit'))
   }
 
   async tree(oid: string): Promise<TreeEntry[]> {

@@ -1,12 +1,14 @@
-import { type CommitObject, modes, type TreeEntry } from './git-object.ts'
+import { type CommitHeader, type CommitObject, modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
 
 /** No search looks at more commits. */
 export const MAX_SEARCHED = 20_000
 
-export interface HistoryCommit extends CommitObject {
+export interface HistoryHeader extends CommitHeader {
   readonly oid: string
 }
+
+export interface HistoryCommit extends HistoryHeader, CommitObject {}
 
 export interface HistoryFilter {
   /** Only commits that changed what lies there. */

@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { performBatch } from '../kit/perform.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import { createCommit } from './commit-operations.ts'
 import { RepositoryReader } from './repository-reader.ts'
+import { commitsAt, messagesOfCommits } from './repository-reads.ts'
 
 let world: World
 let mira: User
@@ -80,4 +82,28 @@ test('the tags of a commit, annotated or not', async () => {
   const reader = await RepositoryReader.open(world.core, tools)
   expect(await reader.tagsOf(sha)).toEqual(['v1', 'v2'])
   expect(await reader.count('tags')).toBe(2)
+})
+
+test('what commits say is read apart from them, the first ones as long as there is room', async () => {
+  const said = async (commitMessage: string) => {
+    const actions = [{ action: 'create', filePath: commitMessage, content: '' }]
+    const { sha } = await world.perform(mira, createCommit, {
+      project: tools.id,
+      branch: 'main',
+      commitMessage,
+      actions,
+    })
+    return { sha, inProject: tools }
+  }
+  const [six, two] = [await said('sechs!'), await said('ü')]
+  const read = async (commits: readonly (typeof six)[], mostBytes: number) =>
+    (await performBatch(world.core, mira, messagesOfCommits, commits, { mostBytes })).map((each) => each?.description)
+  expect(await read([six, two, two], 10)).toEqual(['sechs!', 'ü', 'ü'])
+  expect(await read([six, two, two], 9)).toEqual(['sechs!', 'ü', undefined])
+  expect(await read([six, two], 5)).toEqual([undefined, undefined])
+  expect(await read([{ ...two, inProject: await world.project('empty', mira) }], 0)).toEqual([undefined])
+  const reader = await RepositoryReader.open(world.core, tools)
+  const [commit] = await performBatch(world.core, mira, commitsAt, [reader], {})
+  expect(commit).toMatchObject({ sha: two.sha, parentShas: [six.sha], author: { name: 'mira Holt' } })
+  expect(JSON.stringify(commit)).not.toContain('ü')
 })

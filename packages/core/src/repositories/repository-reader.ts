@@ -1,6 +1,6 @@
 import type { Core } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
-import { type Commit, commitOfProject } from './commit.ts'
+import { type ListedCommit, listedCommitOf } from './commit.ts'
 import { countCommits } from './commit-count.ts'
 import { changesOfCommit } from './commit-diff.ts'
 import { statsOf } from './commit-stats.ts'
@@ -71,7 +71,7 @@ export class RepositoryReader {
     return tip === undefined ? 0 : countCommits(this.#repository!.git, tip)
   }
 
-  async commitAt(asked: RefAsked): Promise<Commit | undefined> {
+  async commitAt(asked: RefAsked): Promise<ListedCommit | undefined> {
     const oid = await this.#find(asked)
     return oid === undefined ? undefined : this.#commit(oid)
   }
@@ -85,7 +85,7 @@ export class RepositoryReader {
     if (segments === undefined || (await entryAt(git, (await git.commit(tip)).tree, segments)) === undefined)
       return undefined
     const commit = await lastChange(git, tip, segments)
-    return commit && commitOfProject(this.project, commit, { withTrailers: false })
+    return commit && listedCommitOf(this.project, commit)
   }
 
   /** In the order of the paths; those at which there is no file are left out. */
@@ -148,9 +148,9 @@ export class RepositoryReader {
     return this.#repository?.findCommit(name !== undefined && refKind ? `refs/${refKind}/${name}` : name)
   }
 
-  async #commit(oid: string): Promise<Commit> {
+  async #commit(oid: string): Promise<ListedCommit> {
     const { git } = this.#repository!
-    return commitOfProject(this.project, { oid, ...(await git.commit(oid)) }, { withTrailers: false })
+    return listedCommitOf(this.project, { oid, ...(await git.commitHeader(oid)) })
   }
 
   #file(path: string, { name, mode, oid }: TreeEntry, ref: string): FileOfRepository {

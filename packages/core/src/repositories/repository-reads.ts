@@ -1,12 +1,14 @@
 import { z } from 'zod'
+import { descriptionsInput, type GivenDescription } from '../kit/description-store.ts'
 import { listedEach, listingOfArrays } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import { findUsersByEmail } from '../users/user-store.ts'
-import type { Commit } from './commit.ts'
+import type { ListedCommit } from './commit.ts'
 import { revision } from './commit-operations.ts'
 import type { RefKind } from './git-reference.ts'
+import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { MAX_PATH_BYTES } from './repository-path.ts'
 import { type CommitSummary, type FileOfRepository, RepositoryReader } from './repository-reader.ts'
 
@@ -48,6 +50,35 @@ export const filesAt = freeBatchQuery(
   },
 )
 
+/**
+ * What is said of each commit: its message. As many of the first ones as the caller has room for, the others are not kept.
+ * Whoever sees a commit sees it.
+ */
+export const messagesOfCommits = freeBatchQuery(
+  { name: 'messagesOfCommits', input: descriptionsInput },
+  async ({ core }, commits: readonly { readonly sha: string; readonly inProject: Project }[], { mostBytes }) => {
+    const given: (GivenDescription | undefined)[] = commits.map(() => undefined)
+    const repositories = new Map<number, ReturnType<typeof findProjectRepository>>()
+    const known = new Map<string, GivenDescription>()
+    let left = mostBytes
+    for (const [index, { sha, inProject }] of commits.entries()) {
+      const repository = repositories.get(inProject.id) ?? findProjectRepository(core, inProject)
+      repositories.set(inProject.id, repository)
+      const message = known.get(sha) ?? (await messageOf(await repository, sha))
+      left -= message.bytes
+      if (left < 0) break
+      known.set(sha, message)
+      given[index] = message
+    }
+    return given
+  },
+)
+
+async function messageOf(repository: ProjectRepository | undefined, sha: string): Promise<GivenDescription> {
+  const message = (await repository?.git.commit(sha))?.message
+  return { description: message, bytes: Buffer.byteLength(message ?? '') }
+}
+
 /** What each changed against its first parent; `undefined`: too much to count. */
 export const summariesOfCommits = freeBatchQuery(
   { name: 'summariesOfCommits', input: z.object({}) },
@@ -67,7 +98,7 @@ export const summariesOfCommits = freeBatchQuery(
  */
 export const authorsOfCommits = freeBatchQuery(
   { name: 'authorsOfCommits', input: z.object({}) },
-  async (context, commits: readonly Commit[]): Promise<(User | undefined)[]> => {
+  async (context, commits: readonly ListedCommit[]): Promise<(User | undefined)[]> => {
     const users = await findUsersByEmail(
       context,
       commits.map(({ author }) => author.email),

@@ -77,7 +77,7 @@ function ofWholeUsers<Input extends InputSchema, Result>(
     users: readonly User[],
     input: z.output<Input>,
   ) => readonly Result[],
-): BatchQuery<Input, User, Result> {
+): BatchQuery<Input, User, Result | undefined> {
   return freeBatchQuery(head, async (context, users, input) => {
     const whole = users.filter((user) => profileOf(user, context.actor).isWhole)
     const results = run(context, whole, input)

@@ -1,0 +1,27 @@
+import { accessLevels } from '../access/access-level.ts'
+import { hasLevelInProject } from '../access/visible-store.ts'
+import type { Reading } from '../kit/context.ts'
+import type { Project } from '../projects/project.ts'
+
+/** Of these users those who may be given work in the project, because they see it. */
+export async function assignable(
+  reading: Reading,
+  project: Pick<Project, 'id'>,
+  userIds: readonly number[],
+): Promise<number[]> {
+  if (userIds.length === 0) return []
+  const rows = await reading.db
+    .selectFrom('users')
+    .innerJoin('projects', (join) => join.on('projects.id', '=', project.id))
+    .select('users.id')
+    .where('users.id', 'in', [...userIds])
+    .where((eb) =>
+      eb.or([
+        eb('projects.visibility', 'in', ['public', 'internal']),
+        eb('users.is_admin', '=', 1),
+        ...userIds.map((id) => eb.and([eb('users.id', '=', id), hasLevelInProject(reading, id, accessLevels.guest)])),
+      ]),
+    )
+    .execute()
+  return rows.map((row) => row.id)
+}

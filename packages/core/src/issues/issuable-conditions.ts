@@ -1,0 +1,184 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { lineageOf } from '../groups/group-store.ts'
+import { containsWords } from '../kit/contains-text.ts'
+import type { Reading } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import type { IssuableFilter } from './issuable.ts'
+import type { IssuableTables } from './issuable-tables.ts'
+
+/** A key of a filter, the column it is about, and how the column compares with what is said. */
+export type Comparison<Filter> = readonly [key: KeyOfPlain<Filter>, column: string, operator: '=' | '>=' | '<=']
+
+type KeyOfPlain<Filter> = {
+  [Key in keyof Filter & string]-?: Filter[Key] extends string | number | boolean | undefined ? Key : never
+}[keyof Filter & string]
+
+/** One condition for each of the keys of which something is said. */
+export const comparisonsOf = <Filter>(
+  { items }: IssuableTables,
+  filter: Filter,
+  comparisons: readonly Comparison<Filter>[],
+): RawBuilder<SqlBool>[] =>
+  comparisons.flatMap(([key, column, operator]) => {
+    const value = filter[key]
+    if (value === undefined) return []
+    const kept = typeof value === 'boolean' ? Number(value) : value
+    return sql<SqlBool>`${sql.ref(`${items}.${column}`)} ${sql.raw(operator)} ${kept}`
+  })
+
+const comparisons: readonly Comparison<IssuableFilter>[] = [
+  ['milestoneId', 'milestone_id', '='],
+  ['authorId', 'author_id', '='],
+  ['createdAfter', 'created_at_ms', '>='],
+  ['createdBefore', 'created_at_ms', '<='],
+  ['updatedAfter', 'updated_at_ms', '>='],
+  ['updatedBefore', 'updated_at_ms', '<='],
+  ['closedAfter', 'closed_at_ms', '>='],
+  ['closedBefore', 'closed_at_ms', '<='],
+]
+
+/** For a query over `items` and `projects`. */
+export function conditionsOf(
+  reading: Pick<Reading, 'nowMs'>,
+  tables: IssuableTables,
+  filter: IssuableFilter,
+): RawBuilder<SqlBool>[] {
+  const column = (name: string) => sql.ref(`${tables.items}.${name}`)
+  const { within, milestone, milestoneTitles, milestoneWildcard } = filter
+  const today = dayAt(reading.nowMs)
+  return [
+    within !== undefined && placeCondition(within),
+    filter.nonArchived === true && sql<SqlBool>`projects.is_archived = 0`,
+    filter.iids !== undefined && filter.iids.length > 0 && sql<SqlBool>`${column('iid')} in (${sql.join(filter.iids)})`,
+    milestone !== undefined && milestoneCondition(column('milestone_id'), milestone),
+    milestoneTitles !== undefined && isOfMilestone(column('milestone_id'), titled(milestoneTitles)),
+    milestoneWildcard !== undefined && milestoneWildcards[milestoneWildcard](column('milestone_id'), today),
+    ...labelConditions(tables, filter.labels ?? [], 'all'),
+    filter.authorUsername !== undefined && authorCondition(column('author_id'), [filter.authorUsername]),
+    filter.assigneeId !== undefined && personCondition(tables, tables.assignees, filter.assigneeId),
+    ...containsWords(
+      (filter.in ?? ['title', 'description']).map((name) => `${tables.items}.${name}`),
+      filter.search,
+    ),
+    ...comparisonsOf(tables, filter, comparisons),
+    ...negatedConditions(tables, filter.not ?? {}, today),
+    ...unitedConditions(tables, filter.or ?? {}),
+  ].filter((condition) => condition !== false)
+}
+
+/** A thing that lacks what it could be of another kind of is none of the kind that is ruled out. */
+function negatedConditions(
+  tables: IssuableTables,
+  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: Negated,
+  today: string,
+): RawBuilder<SqlBool>[] {
+  const column = (name: string) => sql.ref(`${tables.items}.${name}`)
+  const milestoneId = column('milestone_id')
+  return [
+    iids !== undefined && iids.length > 0 && sql<SqlBool>`${column('iid')} not in (${sql.join(iids)})`,
+    ...labelConditions(tables, labels, 'some').map((condition) => sql<SqlBool>`not ${condition}`),
+    authorUsernames !== undefined &&
+      sql<SqlBool>`(${column('author_id')} is null or not ${authorCondition(column('author_id'), authorUsernames)})`,
+    assigneeUsernames !== undefined &&
+      assigneeUsernames.length > 0 &&
+      sql<SqlBool>`not ${personCondition(tables, tables.assignees, { usernames: assigneeUsernames })}`,
+    milestoneTitles !== undefined &&
+      sql<SqlBool>`(${milestoneId} is null or not ${isOfMilestone(milestoneId, titled(milestoneTitles))})`,
+    milestoneWildcard !== undefined &&
+      sql<SqlBool>`(${milestoneId} is not null and not ${milestoneWildcards[milestoneWildcard](milestoneId, today)})`,
+  ].filter((condition) => condition !== false)
+}
+
+function unitedConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: United) {
+  const authorId = sql.ref(`${tables.items}.author_id`)
+  return [
+    labels && labelConditions(tables, labels, 'some'),
+    authorUsernames && [authorCondition(authorId, authorUsernames)],
+    assigneeUsernames?.length && [personCondition(tables, tables.assignees, { usernames: assigneeUsernames })],
+  ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
+}
+
+type Negated = NonNullable<IssuableFilter['not']>
+type United = NonNullable<IssuableFilter['or']>
+
+function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
+  if ('projectId' in within) return sql<SqlBool>`projects.id = ${within.projectId}`
+  if (!within.withSubgroups) return sql<SqlBool>`projects.group_id = ${within.group.id}`
+  return sql<SqlBool>`projects.lineage like ${`${lineageOf(within.group.groupIds)}%`}`
+}
+
+function milestoneCondition(milestoneId: RawBuilder<unknown>, milestone: string): RawBuilder<SqlBool> {
+  if (milestone.toLowerCase() === 'none') return sql<SqlBool>`${milestoneId} is null`
+  if (milestone.toLowerCase() === 'any') return sql<SqlBool>`${milestoneId} is not null`
+  return isOfMilestone(milestoneId, titled([milestone]))
+}
+
+const isOfMilestone = (milestoneId: RawBuilder<unknown>, which: RawBuilder<SqlBool>) =>
+  sql<SqlBool>`${milestoneId} in (select id from milestones where ${which})`
+
+const titled = (titles: readonly string[]): RawBuilder<SqlBool> =>
+  titles.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`title in (${sql.join([...titles])})`
+
+/** `started`: open, and begun by today; `upcoming`: open, and due after today. */
+const milestoneWildcards = {
+  none: (milestoneId) => sql<SqlBool>`${milestoneId} is null`,
+  any: (milestoneId) => sql<SqlBool>`${milestoneId} is not null`,
+  started: (milestoneId, today) =>
+    isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and start_date <= ${today}`),
+  upcoming: (milestoneId, today) => isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and due_date > ${today}`),
+} as const satisfies Record<string, (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>>
+
+const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
+  usernames.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`
+
+/** One for all names together, however many, and one for each of the words that stand for no label and for any. */
+function labelConditions(
+  tables: IssuableTables,
+  names: readonly string[],
+  wanted: 'all' | 'some',
+): RawBuilder<SqlBool>[] {
+  const pairs = (what: string) => sql`select ${sql.raw(what)} from ${sql.table(tables.labels)} as pairs
+    inner join labels on labels.id = pairs.label_id
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
+  const words = new Set(names.map((name) => name.toLowerCase()))
+  const proper = names.filter((name) => !['none', 'any'].includes(name.toLowerCase()))
+  const named = sql`labels.name in (${sql.join(proper)})`
+  return [
+    words.has('none') && sql<SqlBool>`not exists (${pairs('1')})`,
+    words.has('any') && sql<SqlBool>`exists (${pairs('1')})`,
+    proper.length > 0 &&
+      (wanted === 'some' || proper.length === 1
+        ? sql<SqlBool>`exists (${pairs('1')} and ${named})`
+        : sql<SqlBool>`(${pairs('count(distinct labels.name)')} and ${named}) = ${new Set(proper).size}`),
+  ].filter((condition) => condition !== false)
+}
+
+/** Whether someone, or one of those names, is among the people of a table of pairs: assignees, reviewers. */
+export function personCondition(
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  who: number | 'none' | 'any' | { readonly usernames: readonly string[] },
+): RawBuilder<SqlBool> {
+  const pairs = sql`select 1 from ${sql.table(people)} as pairs
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}`
+  if (who === 'none') return sql<SqlBool>`not exists (${pairs})`
+  if (who === 'any') return sql<SqlBool>`exists (${pairs})`
+  if (typeof who === 'number') return sql<SqlBool>`exists (${pairs} and pairs.user_id = ${who})`
+  return sql<SqlBool>`exists (${pairs} and pairs.user_id in (${idsOfNamed(who.usernames)}))`
+}
+
+/** Whether each of those names is among them. */
+export function peopleCondition(
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  usernames: readonly string[],
+): RawBuilder<SqlBool> {
+  if (usernames.length === 0) return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(select count(*) from ${sql.table(people)} as pairs
+    where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}
+    and pairs.user_id in (${idsOfNamed(usernames)})) = ${new Set(usernames.map((name) => name.toLowerCase())).size}`
+}
+
+const idsOfNamed = (usernames: readonly string[]) => sql`select id from users
+  where lower(username) in (${sql.join(usernames.map((username) => sql`lower(${username})`))})`

@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { Reading, Tx } from '../kit/context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import type { IssuableTables } from './issuable-tables.ts'
+
+/** Names of the labels of each, in their order. */
+export async function labelsByItem(
+  { db }: Reading,
+  tables: IssuableTables,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  if (itemIds.length === 0) return new Map()
+  const { rows } = await sql<{ item_id: number; name: string }>`
+    select ${sql.ref(`pairs.${tables.itemId}`)} as item_id, labels.name from ${sql.table(tables.labels)} as pairs
+    inner join labels on labels.id = pairs.label_id
+    where ${sql.ref(`pairs.${tables.itemId}`)} in (${sql.join([...itemIds])})
+    order by labels.name, labels.id`.execute(db)
+  return grouped(rows.map(({ item_id, name }) => [item_id, name]))
+}
+
+/** Ids of the people of each, in the order of their accounts. */
+export async function userIdsByItem(
+  { db }: Reading,
+  tables: IssuableTables,
+  people: keyof CoreTables,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  if (itemIds.length === 0) return new Map()
+  const { rows } = await sql<{ item_id: number; user_id: number }>`
+    select ${sql.ref(tables.itemId)} as item_id, user_id from ${sql.table(people)}
+    where ${sql.ref(tables.itemId)} in (${sql.join([...itemIds])})
+    order by user_id`.execute(db)
+  return grouped(rows.map(({ item_id, user_id }) => [item_id, user_id]))
+}
+
+/** Replaces the labels or people of one. True: it made a difference. */
+export async function setPairs(
+  { db }: Tx,
+  { itemId }: IssuableTables,
+  table: keyof CoreTables,
+  other: 'label_id' | 'user_id',
+  owner: number,
+  others: readonly number[],
+): Promise<boolean> {
+  const { rows } = await sql<{ other: number }>`
+    select ${sql.ref(other)} as other from ${sql.table(table)} where ${sql.ref(itemId)} = ${owner}`.execute(db)
+  const before = new Set(rows.map((row) => row.other))
+  const gone = [...before].filter((id) => !others.includes(id))
+  const added = others.filter((id) => !before.has(id))
+  if (gone.length > 0) {
+    await sql`delete from ${sql.table(table)}
+      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(gone)})`.execute(db)
+  }
+  if (added.length > 0) {
+    const values = added.map((id) => sql`(${owner}, ${id})`)
+    await sql`insert into ${sql.table(table)} (${sql.ref(itemId)}, ${sql.ref(other)})
+      values ${sql.join(values)}`.execute(db)
+  }
+  return gone.length + added.length > 0
+}
+
+function grouped<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
+  const groups = new Map<number, Value[]>()
+  for (const [key, value] of pairs) {
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [value])
+    else group.push(value)
+  }
+  return groups
+}

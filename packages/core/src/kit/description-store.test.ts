@@ -1,0 +1,189 @@
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accessLevels } from '../access/access-level.ts'
+import {
+  descriptionsOfEachIssue,
+  findEachIssue,
+  listIssuesOfEachProject,
+  listLabelsOfEachIssue,
+} from '../issues/issue-listings.ts'
+import { createIssue, getProjectIssue, listIssues, listProjectIssues } from '../issues/issue-operations.ts'
+import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEachProject } from '../labels/label-listings.ts'
+import { projectLabels } from '../labels/label-operations.ts'
+import {
+  descriptionsOfEachMergeRequest,
+  findEachMergeRequest,
+  listMergeRequestsOfEachProject,
+} from '../merge-requests/merge-request-listings.ts'
+import {
+  createMergeRequest,
+  getProjectMergeRequest,
+  listProjectMergeRequests,
+} from '../merge-requests/merge-request-operations.ts'
+import {
+  descriptionsOfEachMilestone,
+  getMilestoneById,
+  listMilestonesOfEach,
+} from '../milestones/milestone-listings.ts'
+import { projectMilestones } from '../milestones/milestone-operations.ts'
+import type { Project } from '../projects/project.ts'
+import type { User } from '../users/user.ts'
+import type { GivenDescription } from './description-store.ts'
+import type { Listed } from './listing.ts'
+import type { BatchQuery, InputSchema } from './operation.ts'
+import { performBatch } from './perform.ts'
+
+interface Thing {
+  readonly id: number
+}
+
+let world: World
+let mira: User
+let tools: Project
+let names = 0
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  tools = await world.project('tools', await world.group('ops'))
+  await world.member(tools, mira, accessLevels.developer)
+})
+afterEach(() => world.close())
+
+type Query<Parent, Result> = BatchQuery<InputSchema, Parent, Result>
+const ask = <Parent, Result>(query: Query<Parent, Result>, parents: readonly Parent[], input: object = {}) =>
+  performBatch(world.core, mira, query, parents, input)
+const firstOf = async <Item>([listed]: readonly (Listed<Item> | undefined)[]) =>
+  (await listed!.listing.pages({ first: 10 }))[0]!.items[0]!
+
+const createOne = {
+  issue: (more: object): Promise<Thing> => world.perform(mira, createIssue, { project: tools.id, title: 'A', ...more }),
+  mergeRequest: (more: object): Promise<Thing> => {
+    const draft = { project: tools.id, title: 'A', sourceBranch: `${names++}`, targetBranch: 'main' }
+    return world.perform(mira, createMergeRequest, { ...draft, ...more })
+  },
+  label: (more: object): Promise<Thing> =>
+    world.perform(mira, projectLabels.create, { parent: tools.id, name: `${names++}`, color: '#fff', ...more }),
+  milestone: (more: object): Promise<Thing> =>
+    world.perform(mira, projectMilestones.create, { parent: tools.id, title: `${names++}`, ...more }),
+}
+
+describe.each([
+  {
+    kind: 'issues',
+    create: createOne.issue,
+    found: async ({ id }: Thing): Promise<(Thing | undefined)[]> => [
+      await firstOf(await ask(listIssuesOfEachProject, [tools])),
+      ...(await ask(findEachIssue, [id])),
+    ],
+    descriptions: descriptionsOfEachIssue as Query<never, GivenDescription | undefined>,
+  },
+  {
+    kind: 'merge requests',
+    create: createOne.mergeRequest,
+    found: async ({ id }: Thing): Promise<(Thing | undefined)[]> => [
+      await firstOf(await ask(listMergeRequestsOfEachProject, [tools])),
+      ...(await ask(findEachMergeRequest, [id])),
+    ],
+    descriptions: descriptionsOfEachMergeRequest as Query<never, GivenDescription | undefined>,
+  },
+  {
+    kind: 'labels',
+    create: createOne.label,
+    found: async (label: Thing): Promise<(Thing | undefined)[]> => {
+      const { name: title } = label as Thing & { readonly name: string }
+      const { id } = await createOne.issue({ labels: [title] })
+      const [issue] = await ask(findEachIssue, [id])
+      return [
+        await firstOf(await ask(listLabelsOfEachProject, [tools])),
+        await firstOf(await ask(listLabelsOfEachIssue, [issue!])),
+        ...(await ask(findLabelOfEach, [tools], { title })),
+      ]
+    },
+    descriptions: descriptionsOfEachLabel as Query<never, GivenDescription | undefined>,
+  },
+  {
+    kind: 'milestones',
+    create: createOne.milestone,
+    found: async ({ id: milestoneId }: Thing): Promise<(Thing | undefined)[]> => {
+      const issue = await createOne.issue({ milestoneId })
+      await createOne.mergeRequest({ milestoneId })
+      return [
+        await firstOf(await ask(listMilestonesOfEach, [tools])),
+        await world.perform(mira, getMilestoneById, { milestoneId }),
+        (await ask(findEachIssue, [issue.id]))[0]!.milestone,
+        (await firstOf(await ask(listMergeRequestsOfEachProject, [tools]))).milestone,
+      ]
+    },
+    descriptions: descriptionsOfEachMilestone as Query<never, GivenDescription | undefined>,
+  },
+])('descriptions of $kind', ({ create, found, descriptions }) => {
+  const given = (of: readonly Thing[], mostBytes: number) => ask(descriptions, of as never[], { mostBytes })
+  const texts = async (of: readonly Thing[], mostBytes: number) =>
+    (await given(of, mostBytes)).map((each) => each && (each.description ?? 'none'))
+  const saying = (description?: string) => create({ description })
+
+  test('the first ones, as long as there is room for them', async () => {
+    const [six, none, seven, two] = [await saying('sechs!'), await saying(), await saying('sieben!'), await saying('ü')]
+    const all = [six, none, seven, two]
+    expect(await texts(all, 15)).toEqual(['sechs!', 'none', 'sieben!', 'ü'])
+    expect(await texts(all, 14)).toEqual(['sechs!', 'none', 'sieben!', undefined])
+    expect(await texts(all, 12)).toEqual(['sechs!', 'none', undefined, undefined])
+    expect(await texts(all.toReversed(), 12)).toEqual(['ü', 'sieben!', 'none', undefined])
+    expect(await texts([none, six], 0)).toEqual(['none', undefined])
+    expect(await given([two, none], 2)).toEqual([
+      { description: 'ü', bytes: 2 },
+      { description: undefined, bytes: 0 },
+    ])
+  })
+
+  test('what is asked for twice counts twice; what is gone meanwhile has none', async () => {
+    const one = await saying('one')
+    expect(await texts([one, one, { id: 999 }], 6)).toEqual(['one', 'one', 'none'])
+    expect(await texts([one, one], 5)).toEqual(['one', undefined])
+  })
+
+  test('of more than one statement takes, one limit for all', async () => {
+    const one = await saying('one')
+    const found = await texts(Array(2_500).fill(one), 3 * 1_700)
+    expect(found).toHaveLength(2_500)
+    expect([found.lastIndexOf('one'), found.indexOf(undefined)]).toEqual([1_699, 1_700])
+  })
+
+  test('whatever finds them without showing the description does not read it', async () => {
+    const one = await saying('what it says')
+    const read: object[] = []
+    const db = world.core.db.read.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        read.push(...result.rows)
+        return result
+      },
+    })
+    Object.assign(world.core, { db: { ...world.core.db, read: db } })
+    const each = await found(one)
+    expect(each.map((thing) => thing?.id)).toEqual(each.map(() => one.id))
+    expect(JSON.stringify([read, each])).not.toContain('what it says')
+    expect(await texts([each[0]!], 100)).toEqual(['what it says'])
+    expect(JSON.stringify(read)).toContain('what it says')
+  })
+})
+
+test('where an issue or a merge request is shown whole, its milestone is too', async () => {
+  const { id: milestoneId } = await createOne.milestone({ description: 'Until May' })
+  const described = { description: 'A leak', milestone: { description: 'Until May' } }
+  const made = [
+    await createOne.issue({ description: 'A leak', milestoneId }),
+    await createOne.mergeRequest({ description: 'A leak', milestoneId }),
+  ]
+  const project = tools.id
+  const shown = [
+    ...made,
+    await world.perform(mira, getProjectIssue, { project, issueIid: 1 }),
+    await world.perform(mira, getProjectMergeRequest, { project, mergeRequestIid: 1 }),
+    ...(await world.perform(mira, listProjectIssues, { project })).items,
+    ...(await world.perform(mira, listProjectIssues, { project, pagination: 'keyset' })).items,
+    ...(await world.perform(mira, listIssues, {})).items,
+    ...(await world.perform(mira, listProjectMergeRequests, { project })).items,
+  ]
+  expect(shown).toMatchObject(Array(8).fill(described))
+})

@@ -1,0 +1,116 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { containsWords } from '../kit/contains-text.ts'
+import type { Reading } from '../kit/context.ts'
+import { dayAt } from '../kit/day.ts'
+import { type Listing, listingOf } from '../kit/listing.ts'
+import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import type { DescribedMilestone, Milestone, MilestoneOrder, MilestoneState } from './milestone.ts'
+import type { MilestoneScope } from './milestone-scope-store.ts'
+import {
+  describedMilestoneOf,
+  listedColumns,
+  milestoneOf,
+  parentOf,
+  parentPaths,
+  type RowWithPaths,
+} from './milestone-store.ts'
+
+export interface MilestoneFilter {
+  readonly ids?: readonly number[] | undefined
+  readonly iids?: readonly number[] | undefined
+  readonly state: MilestoneState | 'all'
+  /** Exactly. */
+  readonly title?: string | undefined
+  /** Words, each of which occurs in the title or the description; `searchTitle`: in the title. In any case of letters. */
+  readonly search?: string | undefined
+  readonly searchTitle?: string | undefined
+  readonly updatedBefore?: number | undefined
+  readonly updatedAfter?: number | undefined
+  /** `YYYY-MM-DD`, as are the other two. A milestone that lacks the date that one is compared with is left out. */
+  readonly containingDate?: string | undefined
+  readonly startDate?: string | undefined
+  readonly endDate?: string | undefined
+}
+
+/** The soonest due first, those without a due date last; of those that are due together, the newest first. */
+export async function pageOfMilestones(
+  reading: Reading,
+  scope: MilestoneScope,
+  filter: MilestoneFilter,
+  page: PageRequest,
+): Promise<Page<DescribedMilestone>> {
+  const query = reading.db
+    .selectFrom('milestones')
+    .selectAll()
+    .select(parentPaths)
+    .where(scope)
+    .where((eb) => eb.and(conditionsOf(filter, eb)))
+    .orderBy('due_order')
+    .orderBy('id', 'desc')
+  return mapPage(await pageOf(reading, query, page), (row) => describedMilestoneOf(row, parentOf(row)))
+}
+
+interface Ordering {
+  readonly orderBy: MilestoneOrder
+  readonly sort: 'asc' | 'desc'
+}
+
+/** One list for each scope. */
+export function milestoneListing(
+  reading: Reading,
+  scopes: readonly MilestoneScope[],
+  filter: MilestoneFilter,
+  ordering: Ordering,
+): Listing<Milestone> {
+  const { rank, value, order } = keysetOf(reading, ordering)
+  return listingOf<'milestones', ListedRow, Milestone>(
+    reading,
+    scopes.map((scope) =>
+      reading.db
+        .selectFrom('milestones')
+        .select(listedColumns)
+        .select(parentPaths)
+        .select([rank.as('order_rank'), value.as('order_value')])
+        .where(scope)
+        .where((eb) => eb.and(conditionsOf(filter, eb))),
+    ),
+    { order, itemsOf: (rows) => rows.map((row) => milestoneOf(row, parentOf(row))) },
+  )
+}
+
+interface ListedRow extends RowWithPaths {
+  readonly order_rank: number
+  readonly order_value: unknown
+}
+
+function keysetOf({ nowMs }: Reading, { orderBy, sort }: Ordering) {
+  const isByDueDate = orderBy === 'due_date' || orderBy === 'expired_last_due_date'
+  const dueDate = sort === 'asc' ? sql`due_order` : sql`coalesce(due_date, '')`
+  const value = isByDueDate ? dueDate : sql.ref(orderBy === 'created_at' ? 'created_at_ms' : 'updated_at_ms')
+  const rank = sql<number>`case when due_date is null then 1 when due_date < ${dayAt(nowMs)} then 2 else 0 end`
+  const columns: KeysetColumn<ListedRow>[] = [
+    { column: value, key: 'order_value', name: orderBy, direction: sort },
+    { column: 'milestones.id', key: 'id', direction: isByDueDate ? 'desc' : sort },
+  ]
+  const ranked: KeysetColumn<ListedRow> = { column: rank, key: 'order_rank', direction: 'asc' }
+  return { rank, value, order: orderBy === 'expired_last_due_date' ? [ranked, ...columns] : columns }
+}
+
+function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables, 'milestones'>) {
+  const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
+  return [
+    filter.ids !== undefined && (filter.ids.length === 0 ? sql<SqlBool>`1 = 0` : eb('id', 'in', [...filter.ids])),
+    iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
+    state !== 'all' && eb('state', '=', state),
+    title !== undefined && eb('title', '=', title),
+    ...containsWords(['title', 'description'], filter.search),
+    ...containsWords(['title'], filter.searchTitle),
+    updatedBefore !== undefined && eb('updated_at_ms', '<=', updatedBefore),
+    updatedAfter !== undefined && eb('updated_at_ms', '>=', updatedAfter),
+    containingDate !== undefined && eb('start_date', '<=', containingDate),
+    containingDate !== undefined && eb('due_date', '>=', containingDate),
+    startDate !== undefined && eb('due_date', '>=', startDate),
+    endDate !== undefined && eb('start_date', '<=', endDate),
+  ].filter((condition) => condition !== false)
+}

@@ -1,0 +1,23 @@
+import { GraphQLError, Kind, type ValidationRule } from 'graphql'
+
+/** Comparing each with each, the rule for fields of the same name would take seconds over what says one thing so often. */
+const MAX_REPEATS = 50
+
+export const fewRepeats: ValidationRule = (context) => ({
+  SelectionSet({ selections }) {
+    const counts = new Map<string, number>()
+    for (const selection of selections) {
+      const key =
+        selection.kind === Kind.FIELD
+          ? (selection.alias ?? selection.name).value
+          : selection.kind === Kind.FRAGMENT_SPREAD
+            ? `... ${selection.name.value}`
+            : '...'
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      if (count === MAX_REPEATS + 1) {
+        context.reportError(new GraphQLError(`'${key}' is selected too often in one place`, { nodes: selection }))
+      }
+    }
+  },
+})

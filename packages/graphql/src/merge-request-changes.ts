@@ -1,0 +1,95 @@
+import {
+  diffStatsOfRanges,
+  findRangeOfEachMergeRequest,
+  type MergeRequest,
+  type MergeRequestRange,
+} from '@penstock/core'
+import { connectionField } from './connection-field.ts'
+import type { Kit } from './kit.ts'
+import { listed } from './listed.ts'
+import { ask, type RequestContext } from './request-context.ts'
+import type { CommitOfProject } from './sources.ts'
+
+declare module './schema-types.ts' {
+  interface ObjectSources {
+    DiffRefs: MergeRequestRange
+    DiffStats: { readonly path: string; readonly additions: number; readonly deletions: number }
+  }
+}
+
+/**
+ * What its branches tell; null where one of them is missing, or where there is too much to read.
+ *
+ * @see spec/graphql-contract.md 5.7
+ */
+export function addMergeRequestChanges(kit: Kit): void {
+  const { builder } = kit
+  builder.objectType('DiffRefs', {
+    fields: (t) => ({
+      baseSha: t.exposeString('baseSha'),
+      headSha: t.exposeString('headSha', { nullable: false }),
+      startSha: t.exposeString('startSha', { nullable: false }),
+    }),
+  })
+  builder.objectType('DiffStats', {
+    fields: (t) => ({
+      path: t.exposeString('path', { nullable: false }),
+      additions: t.exposeInt('additions', { nullable: false }),
+      deletions: t.exposeInt('deletions', { nullable: false }),
+    }),
+  })
+
+  const rangeOf = (source: MergeRequest, context: RequestContext) => ask(context, findRangeOfEachMergeRequest, source)
+  const statsOf = async (source: MergeRequest, context: RequestContext) => {
+    const range = await rangeOf(source, context)
+    return range && ask(context, diffStatsOfRanges, range)
+  }
+  const commitsOf = async (source: MergeRequest, context: RequestContext): Promise<CommitOfProject[] | undefined> => {
+    const range = await rangeOf(source, context)
+    return range?.commits.map((commit) => ({ ...commit, inProject: range.project }))
+  }
+
+  builder.objectFields('MergeRequest', (t) => ({
+    diffHeadSha: t.exposeString('sha'),
+    diffRefs: t.field({ type: 'DiffRefs', resolve: (source, _args, context) => rangeOf(source, context) }),
+    divergedFromTargetBranch: t.boolean({
+      nullable: false,
+      resolve: async (source, _args, context) => {
+        const range = await rangeOf(source, context)
+        return range !== undefined && range.baseSha !== range.startSha
+      },
+    }),
+    diffStatsSummary: t.field({
+      type: 'DiffStatsSummary',
+      resolve: async (source, _args, context) => {
+        const stats = await statsOf(source, context)
+        const total = (what: 'additions' | 'deletions') => stats!.reduce((sum, file) => sum + file[what], 0)
+        return stats && { additions: total('additions'), deletions: total('deletions'), fileCount: stats.length }
+      },
+    }),
+    diffStats: t.field({
+      type: ['DiffStats'],
+      args: { path: t.arg.string() },
+      resolve: async (source, { path }, context) => {
+        const stats = await statsOf(source, context)
+        return stats?.filter((file) => path == null || file.path === path)
+      },
+    }),
+    commitCount: t.int({
+      resolve: async (source, _args, context) => (await rangeOf(source, context))?.commits.length,
+    }),
+    commits: connectionField(kit, t, 'Commit', {
+      list: async (source, _args, context) => {
+        const commits = await commitsOf(source, context)
+        return commits && listed(commits)
+      },
+    }),
+    commitsWithoutMergeCommits: connectionField(kit, t, 'Commit', {
+      list: async (source, _args, context) => {
+        const commits = await commitsOf(source, context)
+        const plain = commits?.filter(({ parentShas }) => parentShas.length < 2)
+        return plain && listed(plain)
+      },
+    }),
+  }))
+}

@@ -1,0 +1,68 @@
+import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
+import { GraphQLError } from 'graphql'
+import { businessFailure, notAvailable } from './failure.ts'
+import type { Kit } from './kit.ts'
+import type { RequestContext } from './request-context.ts'
+import type { FieldsOf, Types } from './schema-types.ts'
+
+interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
+  readonly description?: string
+  readonly input: (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => Fields
+  /** `errors` of the result, if there are any: those of a change that was not made. */
+  run(
+    input: InputShapeFromFields<Fields>,
+    context: RequestContext,
+  ): Promise<Result & { readonly errors?: readonly string[] }>
+  /** Fields of the payload beside `errors`; all are null after a failure. */
+  readonly payload: (
+    t: FieldsOf<PayloadSource<Result>>,
+  ) => Record<string, ReturnType<FieldsOf<PayloadSource<Result>>['field']>>
+}
+
+export type PayloadSource<Result extends object> = Partial<Result> & {
+  readonly clientMutationId: string | null | undefined
+  readonly errors: readonly string[]
+}
+
+/**
+ * A field of `Mutation`, with its types `<Name>Input` and `<Name>Payload`.
+ *
+ * @see spec/graphql-contract.md 3.5, 4.3
+ */
+export function mutation<Fields extends InputFieldMap, Result extends object>(
+  { builder }: Kit,
+  name: string,
+  { description, input: fields, payload, run }: MutationOptions<Fields, Result>,
+): void {
+  const typeName = name.replace(/^./, (letter) => letter.toUpperCase())
+  const input = builder.inputType(`${typeName}Input`, {
+    fields: (t) => ({ clientMutationId: t.string(), ...fields(t) }) as never,
+  })
+  const payloadType = builder.objectRef<PayloadSource<Result>>(`${typeName}Payload`).implement({
+    fields: (t) =>
+      ({
+        clientMutationId: t.string({ resolve: ({ clientMutationId }) => clientMutationId }),
+        errors: t.stringList({ nullable: false, resolve: (source) => [...source.errors] }),
+        ...payload(t as never),
+      }) as never,
+  })
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payloadType as never,
+      ...(description !== undefined && { description }),
+      args: { input: t.arg({ type: input as never, required: true }) },
+      resolve: async (_, given, context) => {
+        const { clientMutationId, ...values } = given.input as { clientMutationId?: string | null }
+        if (!context.mayWrite) throw notAvailable()
+        try {
+          const result = await run(values as never, context)
+          context.loaders.forget()
+          return { errors: [], ...result, clientMutationId } as never
+        } catch (error) {
+          if (error instanceof GraphQLError) throw error
+          return { clientMutationId, errors: businessFailure(error) } as never
+        }
+      },
+    }),
+  )
+}
