@@ -28,7 +28,7 @@ export const pipelineSummaryShape = {
     source: pipeline.source ?? null,
     created_at: timeOf(pipeline.createdAtMs),
     updated_at: new Date(pipeline.updatedAtMs).toISOString(),
-    web_url: `${context.externalUrl}${pathOf(pipeline)}`,
+    web_url: urlOf(pipeline, context),
   }),
 } satisfies Shape<Pipeline>
 
@@ -103,12 +103,12 @@ export const pipelineShape = {
     duration: pipeline.durationSeconds ?? null,
     queued_duration: pipeline.queuedSeconds ?? null,
     coverage: null,
-    detailed_status: detailedStatus(pipeline),
+    detailed_status: detailedStatus(pipeline, context),
     archived: false,
   }),
 } satisfies Shape<Pipeline>
 
-function detailedStatus(pipeline: Pipeline) {
+function detailedStatus(pipeline: Pipeline, context: JsonContext) {
   const { icon, text, label, group } = pipelineStatusWording(pipeline)
   return {
     icon,
@@ -117,12 +117,13 @@ function detailedStatus(pipeline: Pipeline) {
     group,
     tooltip: label,
     has_details: true,
-    details_path: pathOf(pipeline),
+    details_path: new URL(urlOf(pipeline, context)).pathname,
     illustration: null,
     favicon: null,
   }
 }
 
-const pathOf = ({ projectPath, id }: Pipeline): string => `/${projectPath}/-/pipelines/${id}`
+const urlOf = ({ projectPath, id }: Pipeline, { externalUrl }: JsonContext): string =>
+  `${externalUrl}/${projectPath}/-/pipelines/${id}`
 
 export const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

@@ -21,7 +21,7 @@ let token: string
 let heard: DomainEvent[]
 
 beforeEach(async () => {
-  world = await World.open()
+  world = await World.open({ externalUrl: 'https://svc.example.test/forge' })
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, 40)
@@ -92,7 +92,7 @@ const summary = () => ({
   source: 'push',
   created_at: '2026-02-03T03:00:00.000Z',
   updated_at: '2026-02-03T04:05:06.789Z',
-  web_url: 'https://svc.example.test/ops/tools/-/pipelines/31',
+  web_url: 'https://svc.example.test/forge/ops/tools/-/pipelines/31',
 })
 const ada = {
   id: 1,
@@ -100,7 +100,7 @@ const ada = {
   name: 'Ada',
   state: 'active',
   avatar_url: null,
-  web_url: 'https://svc.example.test/ada',
+  web_url: 'https://svc.example.test/forge/ada',
 }
 
 describe('a record', () => {
@@ -211,7 +211,7 @@ describe('shapes', () => {
         group: 'success-with-warnings',
         tooltip: label,
         has_details: true,
-        details_path: '/ops/tools/-/pipelines/31',
+        details_path: '/forge/ops/tools/-/pipelines/31',
         illustration: null,
         favicon: null,
       },
@@ -254,7 +254,7 @@ describe('shapes', () => {
       failure_reason: 'script_failure',
       when: 'on_success',
       manual: false,
-      web_url: 'https://svc.example.test/ops/tools/-/jobs/380',
+      web_url: 'https://svc.example.test/forge/ops/tools/-/jobs/380',
       environment: { name: 'staging', action: 'start', deployment_tier: 'staging' },
       artifacts_file: { filename: 'a.zip', size: null },
       artifacts: [],
@@ -293,7 +293,7 @@ describe('shapes', () => {
         user: null,
         when: null,
         manual: null,
-        web_url: 'https://svc.example.test/ops/tools/-/jobs/381',
+        web_url: 'https://svc.example.test/forge/ops/tools/-/jobs/381',
         environment: null,
         downstream_pipeline: null,
       },
