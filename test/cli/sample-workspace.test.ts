@@ -77,10 +77,11 @@ testWithCurl(
   },
 )
 
-testWithCurl('README.md: the sample workspace is what it says', async () => {
+testWithCurl('README.md, docs/graphql.md: the sample workspace is what they say', async () => {
   const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
   const [tour = ''] = shellBlocks('README.md', '## A tour of the core')
-  expect(blocks).toHaveLength(2)
+  const guide = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
+  expect([blocks.length, guide.length]).toEqual([2, 4])
   await using directory = await temporaryDirectory()
   const token = 'root-token-of-this-very-test'
   const service = await serving(['--sample'], {
@@ -90,10 +91,11 @@ testWithCurl('README.md: the sample workspace is what it says', async () => {
   })
   await allTraces(service)
   const coreUrl = /REST API is on (http:\S+)\/api\/v4,/.exec(service.stdout.text)![1]!
-  const script = [/^api\(\).*\n/m.exec(tour)![0], ...blocks].join('').replaceAll('http://127.0.0.1:8080', coreUrl)
+  const [api, graphql] = [/^api\(\).*\n/m.exec(tour)![0], /^graphql\(\).*\n/m.exec(guide[0]!)![0]]
+  const script = [api, graphql, blocks[0], guide[3], blocks[1]].join('').replaceAll('http://127.0.0.1:8080', coreUrl)
   const outcome = await runAgainst({ ...service, otlpUrl: '' }, script, { PRIVATE_TOKEN: token, OBS_API_KEY: API_KEY })
   expect(outcome.exitCode).toBe(0)
-  const [groups, pipelines, failed, settings, refused, found] = outcome.stdout
+  const [groups, pipelines, failed, settings, refused, ...others] = outcome.stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
@@ -107,7 +109,14 @@ testWithCurl('README.md: the sample workspace is what it says', async () => {
   expect(failed.map(({ source }: { source: string }) => source).toSorted()).toEqual(['parent_pipeline', 'push'])
   expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token_set: true, warnings: [] })
   expect(refused).toEqual({ message: '403 Forbidden' })
+  const found = others.pop()
   expect(found).toHaveLength(3)
+  const [issues, ofBranch, secondPage] = others.map(({ data }) => data.project)
+  expect(issues.issues.nodes[0].labels.nodes).toMatchObject([{ title: 'small screens' }])
+  expect(ofBranch.pipelines.nodes[0].jobs.nodes).toHaveLength(5)
+  expect(secondPage.pipelines).toMatchObject({ nodes: { length: 4 }, pageInfo: { hasNextPage: false } })
+  const explorer = /(http:\S+) in a browser/.exec(service.stdout.text)![1]!
+  expect((await fetch(explorer)).status).toBe(200)
   await service.end()
 })
 

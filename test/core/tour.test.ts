@@ -7,10 +7,11 @@ import { CoreProcess, ROOT_TOKEN } from './core-process.ts'
 
 const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
 
-testWithCurl('the tour of the core and its first steps show what they say', async () => {
+testWithCurl('the tour of the core, its first steps and ten minutes of GraphQL show what they say', async () => {
   const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
   const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
   const record = shellBlocks('docs/core.md', '## Pipelines', '## What holds')
+  const [first = '', json = '', changes = ''] = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
   expect([tour.length, firstSteps.length, record.length]).toEqual([2, 3, 1])
   await using directory = await temporaryDirectory()
   const dataDir = join(directory.path, 'data')
@@ -23,7 +24,7 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
     ...{ username: 'noor', name: 'Noor', email: 'noor@example.test', force_random_password: true },
   })
 
-  const script = [...tour, ...firstSteps, ...record]
+  const script = [...tour, ...firstSteps, ...record, first, json, changes]
     .join('')
     .replaceAll('http://127.0.0.1:8080', origin)
     .replaceAll('npx penstock', `node ${bin}`)
@@ -35,8 +36,23 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
     .split('\n')
     .filter((line) => /^[[{]/.test(line))
     .map((line) => JSON.parse(line))
-  const [root, group, project, milestone, issue, closed, burndown, , commits, token, member, signedIn, garden, run] =
-    answers
+  const [
+    root,
+    group,
+    project,
+    milestone,
+    issue,
+    closed,
+    burndown,
+    ,
+    commits,
+    token,
+    member,
+    signedIn,
+    garden,
+    run,
+    ...ofGraphql
+  ] = answers
   expect([root.username, group.full_path, project.path_with_namespace]).toEqual(['root', 'ops', 'ops/tools'])
   expect([milestone.group_id, issue.iid, issue.milestone.id]).toEqual([group.id, 1, milestone.id])
   expect(closed.state).toBe('closed')
@@ -46,7 +62,15 @@ testWithCurl('the tour of the core and its first steps show what they say', asyn
   expect(member).toMatchObject({ username: 'mira', access_level: 30 })
   expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
   expect(run).toMatchObject({ id: 31, project_id: project.id, status: 'success', ref: 'main' })
-  expect(answers).toHaveLength(14)
+  const [who, issues, , batch, made, refused] = ofGraphql
+  expect([who.data.currentUser.username, issues.data.project.issues.nodes[0].title]).toEqual(['root', 'Late frost'])
+  expect(batch.map(({ data }: { data: object }) => data)).toEqual([
+    { echo: '"root" says: one' },
+    { echo: '"root" says: two' },
+  ])
+  expect(made.data.createIssue).toEqual({ issue: { iid: '2' }, errors: [] })
+  expect([refused.data.createIssue, refused.errors.length]).toEqual([null, 1])
+  expect(answers).toHaveLength(20)
 
   expect(stdout).toMatch(/^ok {4}\S+core\.db is up to date$/m)
   expect(stdout).toMatch(/^[0-9a-f]{64}\nsvcoas-[0-9a-f]{64}\nsvccbt-[0-9A-Za-z]{43}$/m)

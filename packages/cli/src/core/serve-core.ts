@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
-import { explorerRoutes, graphqlRoutes } from '@penstock/graphql'
+import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
@@ -62,7 +62,7 @@ export async function serveCore(
         trustedProxies,
         extraRoutes: [
           ...oauthRoutes(core),
-          ...signInRoutes(core),
+          ...signInRoutes(core, EXPLORER_PATH),
           ...graphqlRoutes({ core }),
           ...explorerRoutes({ core, signInUrl: (returnTo) => signInUrl(core, returnTo) }),
         ],

@@ -2,6 +2,8 @@ import {
   exportSettingsFor,
   getPipeline,
   getProject,
+  getProjectIssue,
+  getProjectMergeRequest,
   groupMembers,
   groupVariables,
   listPipelineBridges,
@@ -84,6 +86,20 @@ test('records are taken whole: jobs and their attempts, bridges and what they st
   expect(jobs.total).toBe(201)
   const pipeline = await world.perform(operator, getPipeline, { ...nightly, pipelineId })
   expect(pipeline).toMatchObject({ source: 'schedule', status: 'success', detailedStatus: 'passed with warnings' })
+})
+
+test('an issue with a label, and a merge request that pipelines have run for', async () => {
+  await fill()
+  const project = 'mossgate/shop/storefront'
+  const issue = await world.perform(operator, getProjectIssue, { project, issueIid: 1 })
+  expect([issue.labels, issue.author?.username]).toEqual([['small screens'], 'bram'])
+  const { iid, sourceBranch, sha } = await world.perform(operator, getProjectMergeRequest, {
+    project,
+    mergeRequestIid: 1,
+  })
+  expect(sha).toMatch(/^[0-9a-f]{40}$/)
+  const { items } = await world.perform(operator, listPipelines, { project, ref: sourceBranch })
+  expect([iid, items.map(({ status }) => status)]).toEqual([1, ['success', 'canceled']])
 })
 
 test('there is no room beside a stranger', async () => {

@@ -5,7 +5,6 @@ import {
   createGroup,
   createProject,
   createUser,
-  DomainError,
   exportVariableKeys,
   groupMembers,
   groupVariables,
@@ -17,7 +16,9 @@ import {
 } from '@penstock/core'
 import { operator } from '../core/core-operator.ts'
 import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
+import { ensured } from './ensured.ts'
 import { sampleRecords } from './sample-hooks.ts'
+import { addWork } from './work.ts'
 
 export interface FillOptions {
   readonly core: Core
@@ -46,6 +47,7 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
   }
   await setExport(core, founder, newIngestToken)
   const projectIds = await addProjects(core, founder)
+  await addWork(core, actors)
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
   const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds })
   for (const { project, by, pipelineId, hook } of records) {
@@ -148,13 +150,4 @@ function inCamelCase(value: object): object {
 function valueInCamelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(valueInCamelCase)
   return typeof value === 'object' && value !== null ? inCamelCase(value) : value
-}
-
-async function ensured<Thing>(find: () => Promise<Thing>, make: () => Promise<Thing>): Promise<Thing> {
-  try {
-    return await find()
-  } catch (error) {
-    if (error instanceof DomainError && error.failure.code === 'not_found') return make()
-    throw error
-  }
 }

@@ -51,7 +51,8 @@ const change = (project: string, iid: number, branch: string, title: string, sta
   ...{ project, iid, branch, title, state },
 })
 const openingHours = change(storefront, 14, 'opening-hours', 'Show when a locker is open', 'merged')
-const phoneMap = change(storefront, 15, 'phone-map', 'Draft: A map that fits a phone', 'opened')
+/** The one that is in the core as well, where it is the first. */
+export const phoneMap = change(storefront, 1, 'phone-map', 'Draft: A map that fits a phone', 'opened')
 const quietMotor = change(firmware, 6, 'quiet-motor', 'Close the door with less noise', 'opened')
 const vouchers = change(checkout, 9, 'street-vouchers', 'Vouchers for whole streets', 'merged')
 

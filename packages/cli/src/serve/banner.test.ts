@@ -51,6 +51,9 @@ test('with samples: what they are, and three commands about them', () => {
 test('of the core: where it is, and the token that has just been made', () => {
   const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made', hooks: [] } })
   expect(text).toContain('The REST API is on http://127.0.0.1:8080/api/v4')
+  expect(text).toContain(
+    '\nGraphQL is on http://127.0.0.1:8080/api/graphql; http://127.0.0.1:8080/-/graphql-explorer in',
+  )
   expect(text).toContain('shown only now:  svcpat-made\n')
   expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
 })

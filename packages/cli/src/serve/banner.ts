@@ -1,3 +1,4 @@
+import { EXPLORER_PATH, GRAPHQL_PATH } from '@penstock/graphql'
 import type { StartedSamples } from '../samples/sample-workspace.ts'
 
 export interface Started {
@@ -27,6 +28,7 @@ export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: stri
   return {
     facts: [
       `The REST API is on ${url}/api/v4, described at ${url}/api/v4/openapi.json.`,
+      `GraphQL is on ${url}${GRAPHQL_PATH}; ${url}${EXPLORER_PATH} in a browser shows its schema and runs queries.`,
       ...hooks.slice(0, MAX_HOOKS).map((hook) => `Webhooks of a source go to ${hook}`),
       ...(hooks.length > MAX_HOOKS ? [`… and of ${hooks.length - MAX_HOOKS} further sources.`] : []),
       ...(rootToken === undefined ? [] : ['', `Token of the administrator root, shown only now:  ${rootToken}`]),

@@ -1,0 +1,57 @@
+import {
+  type Actor,
+  type Core,
+  createFile,
+  createIssue,
+  createMergeRequest,
+  getBranch,
+  getProjectIssue,
+  getProjectMergeRequest,
+  perform,
+  projectLabels,
+} from '@penstock/core'
+import { SHOWN_PROJECT } from './company.ts'
+import { ensured } from './ensured.ts'
+import { phoneMap } from './runs.ts'
+
+const LABEL = 'small screens'
+
+/** One label, one issue and one merge request, whose branch pipelines have run for. */
+export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
+  const [planner, developer] = [actors.get('bram'), actors.get('priya')]
+  const project = SHOWN_PROJECT
+  await ensured(
+    () => perform(core, planner, projectLabels.get, { parent: project, labelId: LABEL }),
+    () => perform(core, planner, projectLabels.create, { parent: project, name: LABEL, color: '#7a4fa3' }),
+  )
+  await ensured(
+    () => perform(core, planner, getProjectIssue, { project, issueIid: 1 }),
+    () =>
+      perform(core, planner, createIssue, {
+        project,
+        title: 'The map hides the list on a phone',
+        description: 'Below 400 pixels nothing else is to be seen.',
+        labels: [LABEL],
+        assigneeIds: [developer!.id],
+      }),
+  )
+  await ensured<unknown>(
+    () => perform(core, developer, getBranch, { project, branch: phoneMap.branch }),
+    () =>
+      perform(core, developer, createFile, {
+        ...{ project, branch: phoneMap.branch, startBranch: 'main', filePath: 'MAP.md' },
+        ...{
+          content: 'Half the height of the window, with a border.\n',
+          commitMessage: 'A smaller map, with a border',
+        },
+      }),
+  )
+  await ensured(
+    () => perform(core, developer, getProjectMergeRequest, { project, mergeRequestIid: phoneMap.iid }),
+    () =>
+      perform(core, developer, createMergeRequest, {
+        ...{ project, title: phoneMap.title, sourceBranch: phoneMap.branch, targetBranch: 'main' },
+        ...{ labels: [LABEL], assigneeIds: [developer!.id] },
+      }),
+  )
+}
