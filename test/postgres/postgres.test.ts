@@ -52,6 +52,22 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       return work(other).finally(() => other.close())
     }
 
+    test('what tables there are is told while a schema of others is dropped', async () => {
+      const theirs = await temporarySchema(serverUrl())
+      const other = openPostgres<object>(theirs.location)
+      await other.write((tx) => tx.schema.createTable('pages').addColumn('id', 'integer').execute())
+      await other.close()
+      const tables = await db.read
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (before) => {
+          await sql`select 1`.execute(before)
+          await theirs.remove()
+          return before.introspection.getTables()
+        })
+      expect(tables.map(({ name }) => name)).toEqual(['notes'])
+    })
+
     test('a write whose statement failed is not passed off as kept', async () => {
       await insert(1)
       const swallowing = db.write(async (tx) => {

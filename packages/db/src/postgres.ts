@@ -2,6 +2,8 @@ import {
   type DatabaseIntrospector,
   type DatabaseMetadataOptions,
   type DataTypeNode,
+  DEFAULT_MIGRATION_LOCK_TABLE,
+  DEFAULT_MIGRATION_TABLE,
   Kysely,
   PostgresDialect,
   PostgresIntrospector,
@@ -222,7 +224,10 @@ class WideIntegers extends PostgresQueryCompiler {
   }
 }
 
-/** Others may have tables of the same names in schemas of their own. */
+/**
+ * Tells the tables of the connection's first schema, without their columns. The library's own looks at every schema of the
+ * database, and fails when one that is not ours is dropped meanwhile.
+ */
 class FirstSchema extends PostgresIntrospector {
   readonly #db: Kysely<unknown>
 
@@ -231,8 +236,17 @@ class FirstSchema extends PostgresIntrospector {
     this.#db = db
   }
 
-  override async getTables(options?: DatabaseMetadataOptions): Promise<TableMetadata[]> {
-    const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(this.#db)
-    return (await super.getTables(options)).filter(({ schema }) => schema === rows[0]?.schema)
+  override async getTables({
+    withInternalKyselyTables = false,
+  }: Partial<DatabaseMetadataOptions> = {}): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ name: string; schema: string; kind: string }>`
+      select pg_class.relname as name, pg_namespace.nspname as schema, pg_class.relkind as kind
+      from pg_class inner join pg_namespace on pg_namespace.oid = pg_class.relnamespace
+      where pg_namespace.nspname = current_schema() and pg_class.relkind in ('r', 'p', 'v')
+      order by pg_class.relname`.execute(this.#db)
+    const internal = [DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE]
+    return rows
+      .filter(({ name }) => withInternalKyselyTables || !internal.includes(name))
+      .map(({ name, schema, kind }) => ({ name, schema, isView: kind === 'v', columns: [] }))
   }
 }
