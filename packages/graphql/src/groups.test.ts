@@ -188,6 +188,7 @@ describe('lists of groups', () => {
     { args: '(owned: true)', found: ['acme/tools/deep'] },
     { args: '(sort: ID_DESC, first: 1)', found: ['acme/attic'] },
     { args: '(sort: SIMILARITY, search: "t")', found: ['acme/tools', 'acme/attic'] },
+    { args: '(sort: SIMILARITY)', found: ['acme/attic', 'acme/tools/deep', 'acme/tools'] },
     { args: '(archived: true)', found: [] },
   ])('descendantGroups$args', async ({ args, found }) => {
     const { body } = await server.ask(
@@ -237,6 +238,7 @@ describe('projects of a namespace', () => {
     { args: '(sort: FULL_PATH_DESC, first: 1)', found: ['acme/site'] },
     { args: '(search: "AP")', found: ['acme/app'] },
     { args: '(search: "s", sort: SIMILARITY)', found: ['acme/site'] },
+    { args: '(sort: SIMILARITY)', found: ['acme/site', 'acme/app'] },
     { args: '(ids: ["gid://svc/Project/1", "gid://svc/Project/3"])', found: ['acme/app'] },
     { args: '(archivedOnly: true)', found: [] },
     { args: '(includeArchived: false)', found: ['acme/site', 'acme/app'] },

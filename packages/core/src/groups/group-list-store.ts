@@ -75,9 +75,11 @@ export interface GroupListingOrder {
 export function groupListing(
   reading: Reading,
   filters: readonly GroupFilter[],
-  { by, direction }: GroupListingOrder,
+  { by: asked, direction }: GroupListingOrder,
 ): Listing<Group> {
-  const search = by === 'similarity' ? filters[0]?.search : undefined
+  const search = asked === 'similarity' ? filters[0]?.search : undefined
+  // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
+  const by = asked === 'similarity' && search === undefined ? 'id' : asked
   const nearness = search === undefined ? sql<number>`0` : nearnessTo(['groups.name', 'groups.path'], search)
   const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const
   const own: KeysetColumn<ListedRow>[] =

@@ -112,9 +112,11 @@ export interface ProjectListingOrder {
 export function projectListing(
   reading: Reading,
   filters: readonly ProjectFilter[],
-  { by, direction }: ProjectListingOrder,
+  { by: asked, direction }: ProjectListingOrder,
 ): Listing<Project> {
-  const search = by === 'similarity' ? filters[0]?.search : undefined
+  const search = asked === 'similarity' ? filters[0]?.search : undefined
+  // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
+  const by = asked === 'similarity' && search === undefined ? 'id' : asked
   const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
   const queries = filters.map((filter) => wantedProjects(reading, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
