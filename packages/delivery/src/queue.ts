@@ -320,8 +320,9 @@ export class DeliveryQueue {
   }
 }
 
-/** Written out: SQLite uses an index over some of the rows only where it can see that these are meant. */
-const is = (state: DeliveryStatus['state']) => sql<boolean>`state = ${sql.lit(state)}`
+/** Written out: SQLite uses an index over some of the rows only where it reads that these are meant. */
+const is = (state: DeliveryStatus['state']) =>
+  state === 'open' ? sql<boolean>`state = 'open'` : sql<boolean>`state <> 'open' and state = ${sql.lit(state)}`
 
 const isSuspect = sql<boolean>`abandoned >= ${sql.lit(SUSPECT_AFTER)}`
 const isUnsuspected = sql<boolean>`abandoned < ${sql.lit(SUSPECT_AFTER)}`
