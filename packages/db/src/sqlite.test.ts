@@ -65,12 +65,28 @@ const holder = `
     database.exec("insert into notes (id, text) values (1, 'theirs'); commit")
   }).resume()`
 
-test('a writer waits for another process without stopping the event loop', async () => {
+async function holding() {
   const child = spawn(process.execPath, ['-e', holder, join(directory, 'test.db')], {
     cwd: import.meta.dirname,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   await once(child.stdout, 'data')
+  return child
+}
+
+test('of writers that another process keeps waiting too long the first is told, and the next has its own time', async () => {
+  const child = await holding()
+  const first = db.write((tx) => tx.insertInto('notes').values({ id: 2, text: 'first' }).execute())
+  const second = db.write((tx) => tx.insertInto('notes').values({ id: 3, text: 'second' }).execute())
+  await expect(first).rejects.toSatisfy(isUnavailable)
+  child.stdin.end()
+  await second
+  await once(child, 'exit')
+  expect(await texts()).toEqual(['theirs', 'second'])
+})
+
+test('a writer waits for another process without stopping the event loop', async () => {
+  const child = await holding()
   const seen: string[] = []
   const write = db.write(async (tx) => {
     seen.push('began')
