@@ -69,42 +69,56 @@ function requireShortHost(input: Input): void {
 /** Also of a field that was there twice, or whose name is escaped. An empty list is what most bodies have. */
 function hasVariables(body: unknown, text: string): boolean {
   if (someVariables.test(text)) return true
-  return holdersOfVariables(body).some((holder) => {
-    const variables = fieldOf(holder, 'variables')
+  if (!isObject(body)) return false
+  return [body, ...holdersOfVariables.map((name) => body[name])].some((holder) => {
+    const variables = isObject(holder) ? holder.variables : undefined
     return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
   })
 }
 
 const someVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 
-/**
- * Without variables. Written anew from what was read, so that nothing is left of a field that was there twice. Long integers are strings
- * behind a marker meanwhile: more U+0000 than begin any string of the text, which has them escaped in this one way.
- */
+/** Written anew from what was read, so that nothing is left of a field that was there twice. */
 function rewritten(body: unknown, text: string): string {
-  const marker = '\0'.repeat(1 + longestNulRun(text))
-  const holders = holdersOfVariables(body)
+  const bare = withoutVariables(body)
   try {
-    const json = JSON.stringify(body, function (this: unknown, key, value: unknown) {
-      if (key === 'variables' && holders.includes(this)) return undefined
-      return typeof value === 'bigint' ? `${marker}${value}` : value
-    })
-    const marked = new RegExp(`"(?:\\\\u0000){${marker.length}}(-?\\d+)"`, 'g')
-    return json.replace(marked, '$1')
+    try {
+      return JSON.stringify(bare)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return withLongIntegers(bare, text)
+    }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new RecordError('', 'is nested too deeply')
   }
 }
 
-/** Of a hook, and of what a REST API tells. */
-const holdersOfVariables = (body: unknown): unknown[] => [
-  body,
-  fieldOf(body, 'object_attributes'),
-  fieldOf(body, 'pipeline'),
-]
+/** Beside the body itself: those of a hook, and of what a REST API tells. */
+const holdersOfVariables = ['object_attributes', 'pipeline']
 
-const fieldOf = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
+function withoutVariables(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { variables: _, ...bare }: Record<string, unknown> = body
+  for (const name of holdersOfVariables) {
+    const holder = bare[name]
+    if (!isObject(holder)) continue
+    const { variables: _, ...rest } = holder
+    bare[name] = rest
+  }
+  return bare
+}
+
+/**
+ * JSON, which has no word for them: they are strings behind a marker meanwhile, which is more U+0000 than begin any string
+ * of the text, which has them escaped in this one way.
+ */
+function withLongIntegers(value: unknown, text: string): string {
+  const marker = '\0'.repeat(1 + longestNulRun(text))
+  const json = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${marker}${each}` : each))
+  const marked = new RegExp(`"(?:\\\\u0000){${marker.length}}(-?\\d+)"`, 'g')
+  return json.replace(marked, '$1')
+}
 
 function longestNulRun(json: string): number {
   let longest = 0

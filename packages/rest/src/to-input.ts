@@ -1,6 +1,6 @@
 import type { InputSchema } from '@penstock/core'
 import type { z } from 'zod'
-import { type Names, parametersOf, snakeCase } from './parameter-names.ts'
+import { type Names, type Parameter, parametersOf, snakeCase } from './parameter-names.ts'
 import type { RequestParameters } from './request-parameters.ts'
 import { type Traits, traitsOf } from './schema-traits.ts'
 
@@ -39,12 +39,25 @@ function renamedValue(schema: z.core.$ZodType, value: unknown): unknown {
   const { element, shape } = traitsOf(schema)
   if (Array.isArray(value)) return element === undefined ? value : value.map((one) => renamedValue(element, one))
   if (!isObject(value) || shape === undefined) return value
-  return Object.fromEntries(
-    Object.entries(shape).flatMap(([key, member]) => {
-      const name = snakeCase(key)
-      return Object.hasOwn(value, name) ? [[key, renamedValue(member, value[name])]] : []
-    }),
-  )
+  const named: Record<string, unknown> = {}
+  for (const { key, name, schema: member } of membersOf(shape)) {
+    if (Object.hasOwn(value, name)) named[key] = renamedValue(member, value[name])
+  }
+  return named
+}
+
+type ObjectShape = NonNullable<Traits['shape']>
+
+/** Every job of a record asks the same. */
+const knownMembers = new WeakMap<ObjectShape, readonly Parameter[]>()
+
+function membersOf(shape: ObjectShape): readonly Parameter[] {
+  let members = knownMembers.get(shape)
+  if (members === undefined) {
+    members = Object.entries(shape).map(([key, schema]) => ({ key, name: snakeCase(key), schema }))
+    knownMembers.set(shape, members)
+  }
+  return members
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

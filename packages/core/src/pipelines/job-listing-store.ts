@@ -5,13 +5,14 @@ import { inParts } from '../kit/in-parts.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { detailOfRunner, type JobRow, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
+import { type JobHead, jobRowsOf, wantedJobHeads } from './job-row-store.ts'
+import { detailOfRunner, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
 /** Jobs of many pipelines or projects at once. */
 
-const newestFirst: readonly KeysetColumn<JobRow>[] = [
+const newestFirst: readonly KeysetColumn<JobHead>[] = [
   { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
   { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
 ]
@@ -25,10 +26,13 @@ export function pipelineJobListing(
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   return listingOf(
     reading,
-    pipelines.map(({ key }) => wantedJobs(reading, filter).where('pipeline_key', '=', key)),
+    pipelines.map(({ key }) => wantedJobHeads(reading, filter).where('pipeline_key', '=', key)),
     {
       order: newestFirst,
-      itemsOf: (rows) => rows.map((row) => ({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })),
+      itemsOf: async (heads) => {
+        const rows = await jobRowsOf(reading, heads)
+        return rows.map((row) => row && { ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
+      },
     },
   )
 }
@@ -49,7 +53,7 @@ export const projectJobListing = (
   listingOf(
     reading,
     projects.map(({ id }) => wantedJobsOfProject(reading, id, filter)),
-    { order: newestFirst, itemsOf: (rows) => jobsOf(reading, rows) },
+    { order: newestFirst, itemsOf: (heads) => jobsOfHeads(reading, heads) },
   )
 
 function wantedJobsOfProject(
@@ -57,7 +61,7 @@ function wantedJobsOfProject(
   projectId: number,
   { pipelineIid, sources, ...filter }: WantedJobs & OfPipelines,
 ) {
-  const jobs = wantedJobs(reading, filter).where('pipeline_jobs.project_id', '=', projectId)
+  const jobs = wantedJobHeads(reading, filter).where('pipeline_jobs.project_id', '=', projectId)
   if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
   return jobs.where('pipeline_key', 'in', (eb) =>
     eb
@@ -71,10 +75,26 @@ function wantedJobsOfProject(
 
 /** Of the whole instance. */
 export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(reading, [wantedJobs(reading, filter)], { order: newestFirst, itemsOf: (rows) => jobsOf(reading, rows) })
+  listingOf(reading, [wantedJobHeads(reading, filter)], {
+    order: newestFirst,
+    itemsOf: (heads) => jobsOfHeads(reading, heads),
+  })
+
+/** With their pipelines. */
+async function jobsOfHeads(reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> {
+  const rows = await jobRowsOf(reading, heads)
+  const jobs = (
+    await jobsOf(
+      reading,
+      rows.filter((row) => row !== undefined),
+    )
+  ).values()
+  return rows.map((row) => row && jobs.next().value)
+}
 
 /** Of so many at once the stages are told. */
 const MOST_JOBS = 100_000
+const JOBS_PER_STATEMENT = 3_000
 
 /** All of each pipeline, superseded attempts too, by id. @throws DomainError `impossible` when they are too many */
 export async function jobsOfEachPipeline(
@@ -85,19 +105,36 @@ export async function jobsOfEachPipeline(
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
   let left = MOST_JOBS
   for (const keys of inParts([...byKey.keys()])) {
-    const rows = await wantedJobs(reading, {})
-      .where('pipeline_key', 'in', keys)
-      .orderBy('job_id')
-      .limit(left + 1)
-      .execute()
-    left -= rows.length
-    if (left < 0)
-      throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
-    for (const row of rows) {
-      found.get(row.pipeline_key)!.push({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
+    for await (const heads of headsOf(reading, keys)) {
+      left -= heads.length
+      if (left < 0)
+        throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
+      for (const row of await jobRowsOf(reading, heads)) {
+        if (row === undefined) continue
+        found.get(row.pipeline_key)!.push({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
+      }
     }
   }
   return found
+}
+
+/** By pipeline, then by id, so many at a time. */
+async function* headsOf(reading: Reading, keys: readonly number[]): AsyncGenerator<JobHead[]> {
+  let last: JobHead | undefined
+  do {
+    const behind = last
+    const heads = await wantedJobHeads(reading, {})
+      .where('pipeline_key', 'in', behind === undefined ? keys : keys.filter((key) => key >= behind.pipeline_key))
+      .$if(behind !== undefined, (all) =>
+        all.where((eb) => eb.or([eb('pipeline_key', '>', behind!.pipeline_key), eb('job_id', '>', behind!.job_id)])),
+      )
+      .orderBy('pipeline_key')
+      .orderBy('job_id')
+      .limit(JOBS_PER_STATEMENT)
+      .execute()
+    yield heads
+    last = heads[JOBS_PER_STATEMENT - 1]
+  } while (last !== undefined)
 }
 
 /** How many jobs are in which status. */

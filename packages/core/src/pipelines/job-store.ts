@@ -92,22 +92,29 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
   return job!
 }
 
+/** Of a pipeline that has none yet. */
+export const insertJobs = (tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> =>
+  insertRows(tx, rowsOf(pipeline, jobs))
+
 /** Of one pipeline; rows that say the same already are left alone. */
-export async function setJobs(
-  { db }: Tx,
-  { id: projectId }: Project,
-  key: number,
-  jobs: readonly Job[],
-): Promise<void> {
-  const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', key).execute()
+export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
+  const { db } = tx
+  const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
   const before = new Map(stored.map((row) => [row.job_id, row]))
-  const rows = jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...columnsOf(job) }))
+  const rows = rowsOf(pipeline, jobs)
   const changed = rows.filter((row) => !isSame(row, before.get(row.job_id)))
   const kept = new Set(rows.map((row) => row.job_id))
   for (const row of changed) kept.delete(row.job_id)
   const gone = stored.filter((row) => !kept.has(row.job_id)).map((row) => row.id)
   for (const ids of inParts(gone)) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
-  for (const values of inParts(changed)) await db.insertInto('pipeline_jobs').values(values).execute()
+  await insertRows(tx, changed)
+}
+
+const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly Job[]) =>
+  jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...columnsOf(job) }))
+
+async function insertRows({ db }: Tx, rows: readonly Insertable<PipelineJobsTable>[]): Promise<void> {
+  for (const values of inParts(rows)) await db.insertInto('pipeline_jobs').values(values).execute()
 }
 
 const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })

@@ -3,7 +3,8 @@ import type { Actor, Reading } from '../kit/context.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
-import { pipelineListing, pipelineOf, withPath } from './pipeline-store.ts'
+import { pipelineOf } from './pipeline-row.ts'
+import { pipelineListing, withPath } from './pipeline-store.ts'
 
 /**
  * Who started whom. A project says itself whose downstream its pipelines are; nobody is told of what they may not see.

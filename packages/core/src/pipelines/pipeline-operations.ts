@@ -6,7 +6,14 @@ import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
-import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs, setJobs } from './job-store.ts'
+import {
+  getJobRow,
+  insertJobs,
+  keysetPageOfProjectJobs,
+  pageOfPipelineJobs,
+  pageOfProjectJobs,
+  setJobs,
+} from './job-store.ts'
 import { downstreamOfEach } from './linked-pipeline-store.ts'
 import {
   type BridgeOfPipeline,
@@ -21,17 +28,17 @@ import {
   pipelineExportInput,
   pipelineInput,
 } from './pipeline.ts'
-import { isNews, type Told } from './pipeline-news.ts'
 import { asOf, pipelineDraftOf, putRecordInput } from './pipeline-record.ts'
 import {
   deletePipeline,
   findLatestPipeline,
-  findTold,
+  findRecordedVersion,
   getPipelineRow,
   insertPipeline,
   pageOfPipelines,
   updatePipeline,
 } from './pipeline-store.ts'
+import { isNewer, type RecordVersion } from './record-version.ts'
 
 const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
 const read = { caller: 'anyone', permission: 'read_pipeline', subject } as const
@@ -108,23 +115,23 @@ export const putPipelineRecord = command(
       webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
     })
     const digest = createHash('sha256').update(JSON.stringify(draft)).digest('base64url')
-    const told: Told = { status: draft.status, asOfMs: asOf(draft), digest }
-    const former = await findTold(tx, draft.id)
+    const version: RecordVersion = { status: draft.status, asOfMs: asOf(draft), digest }
+    const former = await findRecordedVersion(tx, draft.id)
     if (former !== undefined && former.projectId !== project.id) throw takenElsewhere(draft.id)
     const isNew = former === undefined
-    if (isNew || isNews(former, told)) {
-      const key = isNew ? await insertPipeline(tx, project, draft, told) : former.key
-      if (!isNew) await updatePipeline(tx, key, draft, told)
-      await setJobs(tx, project, key, draft.jobs)
-      await tx.recordEvent({
-        type: `pipeline.${isNew ? 'created' : 'updated'}`,
-        objectId: key,
-        projectId: project.id,
-        details: { pipelineId: draft.id, status: draft.status, formerStatus: former?.status },
-        payload: input.payload,
-      })
-    }
-    return { pipeline: await getPipelineRow(tx, project, draft.id), isNew }
+    if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, draft.id), isNew }
+    const pipeline = isNew
+      ? await insertPipeline(tx, project, draft, version)
+      : await updatePipeline(tx, project, former.key, draft, version)
+    await (isNew ? insertJobs(tx, pipeline, draft.jobs) : setJobs(tx, pipeline, draft.jobs))
+    await tx.recordEvent({
+      type: `pipeline.${isNew ? 'created' : 'updated'}`,
+      objectId: pipeline.key,
+      projectId: project.id,
+      details: { pipelineId: draft.id, status: draft.status, formerStatus: former?.status },
+      payload: input.payload,
+    })
+    return { pipeline, isNew }
   },
 )
 

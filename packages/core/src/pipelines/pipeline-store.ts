@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Generated, Insertable, Selectable } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
@@ -7,53 +7,14 @@ import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
 import type { Pipeline, PipelineDraft, PipelineFilter } from './pipeline.ts'
-import type { Told } from './pipeline-news.ts'
+import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
+import type { RecordVersion } from './record-version.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
     pipelines: PipelinesTable
   }
 }
-
-interface PipelinesTable {
-  /** Ours; `pipeline_id` is the one it came with. */
-  id: Generated<number>
-  project_id: number
-  pipeline_id: number
-  iid: number | null
-  name: string | null
-  status: string
-  source: string | null
-  ref: string | null
-  is_tag: number | null
-  sha: string | null
-  user_id: number | null
-  username: string | null
-  created_at_ms: number | null
-  updated_at_ms: number
-  as_of_ms: number | null
-  /** Of another project; null: of the same, or nobody knows of which. */
-  upstream_project_path: string | null
-  upstream_pipeline_id: number | null
-  upstream_job_id: number | null
-  /** JSON of what is only shown. */
-  details: string
-  digest: string
-}
-
-export type PipelineRow = Selectable<PipelinesTable> & { project_path: string }
-type Details = Pick<
-  Pipeline,
-  | 'detailedStatus'
-  | 'beforeSha'
-  | 'user'
-  | 'commit'
-  | 'upstream'
-  | 'startedAtMs'
-  | 'finishedAtMs'
-  | 'durationSeconds'
-  | 'queuedSeconds'
->
 
 export async function pageOfPipelines(
   reading: Reading,
@@ -109,11 +70,14 @@ export async function getPipelineRow(reading: Reading, project: Project, id: num
   return pipelineOf(row)
 }
 
-/** Of what is there, in whichever project, as much as says whether a record is news. */
-export async function findTold(
-  { db }: Reading,
-  id: number,
-): Promise<(Told & { readonly key: number; readonly projectId: number }) | undefined> {
+export interface RecordedVersion extends RecordVersion {
+  /** Of its row. */
+  readonly key: number
+  readonly projectId: number
+}
+
+/** Of what is there, in whichever project. */
+export async function findRecordedVersion({ db }: Reading, id: number): Promise<RecordedVersion | undefined> {
   const row = await db
     .selectFrom('pipelines')
     .select(['id', 'project_id', 'status', 'as_of_ms', 'digest'])
@@ -150,29 +114,36 @@ export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): 
   return found
 }
 
-/** Returns its key. */
 export async function insertPipeline(
   { db, nowMs }: Tx,
-  { id }: Project,
+  { id, fullPath }: Project,
   draft: PipelineDraft,
-  told: Told,
-): Promise<number> {
-  const columns = columnsOf(draft, told)
+  version: RecordVersion,
+): Promise<Pipeline> {
+  const columns = columnsOf(draft, version)
   const row = await db
     .insertInto('pipelines')
     .values({ project_id: id, pipeline_id: draft.id, updated_at_ms: nowMs, ...columns })
-    .returning('id')
+    .returningAll()
     .executeTakeFirstOrThrow()
-  return row.id
+  return pipelineOf({ ...row, project_path: fullPath })
 }
 
-export async function updatePipeline({ db, nowMs }: Tx, key: number, draft: PipelineDraft, told: Told): Promise<void> {
-  const columns = columnsOf(draft, told)
-  await db
+export async function updatePipeline(
+  { db, nowMs }: Tx,
+  { fullPath }: Project,
+  key: number,
+  draft: PipelineDraft,
+  version: RecordVersion,
+): Promise<Pipeline> {
+  const columns = columnsOf(draft, version)
+  const row = await db
     .updateTable('pipelines')
     .set({ updated_at_ms: nowMs, ...columns })
     .where('id', '=', key)
-    .execute()
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return pipelineOf({ ...row, project_path: fullPath })
 }
 
 export async function deletePipeline({ db }: Tx, key: number): Promise<void> {
@@ -253,60 +224,4 @@ function ordered(query: ReturnType<typeof wantedPipelines>, { orderBy, sort }: P
       ? query.orderBy((eb) => eb.case().when(column, 'is', null).then(1).else(0).end())
       : query
   return valuesFirst.orderBy(column, sort).orderBy('pipelines.pipeline_id', sort)
-}
-
-function columnsOf(draft: PipelineDraft, { asOfMs, digest }: Told) {
-  const { detailedStatus, beforeSha, user, commit, upstream } = draft
-  const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds } = draft
-  const details: Details = {
-    detailedStatus,
-    beforeSha,
-    user,
-    commit,
-    upstream,
-    startedAtMs,
-    finishedAtMs,
-    durationSeconds,
-    queuedSeconds,
-  }
-  // Whose downstream it would be stays open where another project is meant and not named.
-  const isNamed = upstream !== undefined && (!upstream.isOtherProject || upstream.projectPath !== undefined)
-  return {
-    iid: draft.iid ?? null,
-    name: draft.name ?? null,
-    status: draft.status,
-    source: draft.source ?? null,
-    ref: draft.ref ?? null,
-    is_tag: draft.isTag === undefined ? null : Number(draft.isTag),
-    sha: draft.sha ?? null,
-    user_id: user?.id ?? null,
-    username: user?.username ?? null,
-    created_at_ms: draft.createdAtMs ?? null,
-    as_of_ms: asOfMs ?? null,
-    upstream_project_path: (isNamed && upstream.isOtherProject && upstream.projectPath) || null,
-    upstream_pipeline_id: isNamed ? upstream.pipelineId : null,
-    upstream_job_id: (isNamed && upstream.jobId) || null,
-    details: JSON.stringify(details),
-    digest,
-  } satisfies Partial<Insertable<PipelinesTable>>
-}
-
-export function pipelineOf(row: PipelineRow): Pipeline {
-  const details = JSON.parse(row.details) as Details
-  return {
-    ...details,
-    key: row.id,
-    id: row.pipeline_id,
-    iid: row.iid ?? undefined,
-    projectId: row.project_id,
-    projectPath: row.project_path,
-    name: row.name ?? undefined,
-    status: row.status,
-    source: row.source ?? undefined,
-    ref: row.ref ?? undefined,
-    isTag: row.is_tag === null ? undefined : row.is_tag === 1,
-    sha: row.sha ?? undefined,
-    createdAtMs: row.created_at_ms ?? undefined,
-    updatedAtMs: row.updated_at_ms,
-  }
 }

@@ -1,7 +1,7 @@
 import { isComplete } from './pipeline-status.ts'
 
-/** As much of a record as tells whether it is newer than another of the same pipeline. */
-export interface Told {
+/** As much of a record as says whether it is newer than another of the same pipeline. */
+export interface RecordVersion {
   readonly status: string
   /** Of a complete one when it finished, else the latest time it tells of; `undefined`: it tells of none. */
   readonly asOfMs: number | undefined
@@ -16,7 +16,7 @@ export interface Told {
  *
  * @see design.md 6; spec/pipeline-telemetry.md 2.6
  */
-export function isNews(former: Told, next: Told): boolean {
+export function isNewer(former: RecordVersion, next: RecordVersion): boolean {
   if (former.digest === next.digest) return false
   if (isComplete(former.status) !== isComplete(next.status)) return isComplete(next.status)
   const [before, after] = [former.asOfMs ?? 0, next.asOfMs ?? 0]

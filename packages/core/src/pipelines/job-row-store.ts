@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import type { Reading } from '../kit/context.ts'
+import { type JobRow, wantedJobs } from './job-store.ts'
+
+/** Rows of many jobs at once, each of which may have more to tell than all others together. */
+
+/** What is longer than this is not read with its row. */
+const SHORT_BYTES = 16 * 1024
+/** As much is read by one statement, unless one job alone has more. */
+const BYTES_PER_STATEMENT = 4 * 1024 * 1024
+
+/** Of one whose details are long there are none. */
+export interface JobHead extends Omit<JobRow, 'details'> {
+  readonly details: string | null
+  readonly details_bytes: number
+}
+
+const detailsBytes = sql<number>`octet_length(pipeline_jobs.details)`
+
+/** The same jobs as `wantedJobs`. */
+export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
+  wantedJobs(...asked)
+    .clearSelect()
+    .select([
+      'pipeline_jobs.id',
+      'pipeline_jobs.pipeline_key',
+      'pipeline_jobs.project_id',
+      'pipeline_jobs.job_id',
+      'pipeline_jobs.is_bridge',
+      'pipeline_jobs.is_retried',
+      'pipeline_jobs.status',
+      detailsBytes.as('details_bytes'),
+      sql<string | null>`case when ${detailsBytes} <= ${sql.lit(SHORT_BYTES)} then pipeline_jobs.details end`.as(
+        'details',
+      ),
+    ])
+
+/** In their order, with what was left out of them; `undefined` for those that have gone meanwhile. */
+export async function jobRowsOf({ db }: Reading, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
+  const long = new Map<number, string>()
+  for (const ids of longInParts(heads)) {
+    const rows = await db.selectFrom('pipeline_jobs').select(['id', 'details']).where('id', 'in', ids).execute()
+    for (const { id, details } of rows) long.set(id, details)
+  }
+  return heads.map(({ details_bytes: _, details: short, ...head }) => {
+    const details = short ?? long.get(head.id)
+    return details === undefined ? undefined : { ...head, details }
+  })
+}
+
+function* longInParts(heads: readonly JobHead[]): Generator<number[]> {
+  let ids: number[] = []
+  let bytes = 0
+  for (const { id, details, details_bytes } of heads) {
+    if (details !== null) continue
+    if (ids.length > 0 && bytes + details_bytes > BYTES_PER_STATEMENT) {
+      yield ids
+      ids = []
+      bytes = 0
+    }
+    ids.push(id)
+    bytes += details_bytes
+  }
+  if (ids.length > 0) yield ids
+}

@@ -1,0 +1,101 @@
+import type { Generated, Insertable, Selectable } from 'kysely'
+import type { Pipeline, PipelineDraft } from './pipeline.ts'
+import type { RecordVersion } from './record-version.ts'
+
+export interface PipelinesTable {
+  /** Ours; `pipeline_id` is the one it came with. */
+  id: Generated<number>
+  project_id: number
+  pipeline_id: number
+  iid: number | null
+  name: string | null
+  status: string
+  source: string | null
+  ref: string | null
+  is_tag: number | null
+  sha: string | null
+  user_id: number | null
+  username: string | null
+  created_at_ms: number | null
+  updated_at_ms: number
+  as_of_ms: number | null
+  /** Of another project; null: of the same, or nobody knows of which. */
+  upstream_project_path: string | null
+  upstream_pipeline_id: number | null
+  upstream_job_id: number | null
+  /** JSON of what is only shown. */
+  details: string
+  digest: string
+}
+
+/** With where it is. */
+type PipelineRow = Selectable<PipelinesTable> & { project_path: string }
+
+type Details = Pick<
+  Pipeline,
+  | 'detailedStatus'
+  | 'beforeSha'
+  | 'user'
+  | 'commit'
+  | 'upstream'
+  | 'startedAtMs'
+  | 'finishedAtMs'
+  | 'durationSeconds'
+  | 'queuedSeconds'
+>
+
+export function columnsOf(draft: PipelineDraft, { asOfMs, digest }: RecordVersion) {
+  const { detailedStatus, beforeSha, user, commit, upstream } = draft
+  const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds } = draft
+  const details: Details = {
+    detailedStatus,
+    beforeSha,
+    user,
+    commit,
+    upstream,
+    startedAtMs,
+    finishedAtMs,
+    durationSeconds,
+    queuedSeconds,
+  }
+  // Whose downstream it would be stays open where another project is meant and not named.
+  const isNamed = upstream !== undefined && (!upstream.isOtherProject || upstream.projectPath !== undefined)
+  return {
+    iid: draft.iid ?? null,
+    name: draft.name ?? null,
+    status: draft.status,
+    source: draft.source ?? null,
+    ref: draft.ref ?? null,
+    is_tag: draft.isTag === undefined ? null : Number(draft.isTag),
+    sha: draft.sha ?? null,
+    user_id: user?.id ?? null,
+    username: user?.username ?? null,
+    created_at_ms: draft.createdAtMs ?? null,
+    as_of_ms: asOfMs ?? null,
+    upstream_project_path: (isNamed && upstream.isOtherProject && upstream.projectPath) || null,
+    upstream_pipeline_id: isNamed ? upstream.pipelineId : null,
+    upstream_job_id: (isNamed && upstream.jobId) || null,
+    details: JSON.stringify(details),
+    digest,
+  } satisfies Partial<Insertable<PipelinesTable>>
+}
+
+export function pipelineOf(row: PipelineRow): Pipeline {
+  const details = JSON.parse(row.details) as Details
+  return {
+    ...details,
+    key: row.id,
+    id: row.pipeline_id,
+    iid: row.iid ?? undefined,
+    projectId: row.project_id,
+    projectPath: row.project_path,
+    name: row.name ?? undefined,
+    status: row.status,
+    source: row.source ?? undefined,
+    ref: row.ref ?? undefined,
+    isTag: row.is_tag === null ? undefined : row.is_tag === 1,
+    sha: row.sha ?? undefined,
+    createdAtMs: row.created_at_ms ?? undefined,
+    updatedAtMs: row.updated_at_ms,
+  }
+}
