@@ -14,7 +14,7 @@ interface Tables {
 describeWithPostgres('PostgreSQL', (serverUrl) => {
   describeDb('conformance', async () => {
     const { location, remove } = await temporarySchema(serverUrl())
-    return { open: () => openDatabase(location), remove }
+    return { open: (options) => openPostgres(location, options), remove }
   })
 
   describe('of its own', () => {

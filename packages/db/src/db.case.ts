@@ -14,7 +14,7 @@ interface Tables {
 
 /** A new, empty database, which several may open, as several processes would. */
 export interface Place {
-  open<T>(): Db<T>
+  open<T>(options?: { readonly standstillLimitMs: number }): Db<T>
   remove(): Promise<void>
 }
 
@@ -136,12 +136,47 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['counter', ...upToFifty.map(String)])
       })
 
+      test('work that stands still is given up, with what it says later; a write of its own, for which it waits, has its turn', async () => {
+        const other = place.open<Tables>({ standstillLimitMs: 250 })
+        let inner: Promise<unknown> | undefined
+        let later: Promise<unknown> | undefined
+        const outer = other.write(async (tx) => {
+          const add = (id: number) => tx.insertInto('notes').values({ id, text: 'outer', bytes: 0 }).execute()
+          await add(1)
+          inner = insert(2, 'inner', other)
+          later = inner.then(() => add(3))
+          await later
+        })
+        await expect(outer).rejects.toSatisfy(isUnavailable)
+        await inner
+        await expect(later).rejects.toThrow()
+        await other.close()
+        expect(await texts()).toEqual(['inner'])
+      })
+
       test('several statements at once inside a write', async () => {
         await db.write(async (tx) => {
           const rows = Array.from({ length: 5 }, (_, id) => ({ id, text: `n${id}`, bytes: 0 }))
           await Promise.all(rows.map((row) => tx.insertInto('notes').values(row).execute()))
         })
         expect(await texts()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
+      })
+
+      test('of several at once one may fail: nothing of them is kept, however long the others go on', async () => {
+        const going: Promise<unknown>[] = []
+        const failing = db.write((tx) => {
+          const add = (id: number) => tx.insertInto('notes').values({ id, text: 'half', bytes: 0 }).execute()
+          const addAll = async () => {
+            for (let id = 1; id <= 50; id += 1) await add(id)
+          }
+          going.push(addAll(), add(100), sql`insert into nothing values (1)`.execute(tx), add(101), add(102))
+          return Promise.all(going)
+        })
+        const after = insert(200, 'after')
+        await expect(failing).rejects.toThrow('nothing')
+        await after
+        expect((await Promise.allSettled(going)).map(({ status }) => status)).toContain('rejected')
+        expect(await texts()).toEqual(['after'])
       })
 
       test('many rows at once, whatever their number; those that are there already are not counted', async () => {

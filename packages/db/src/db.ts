@@ -6,7 +6,8 @@ export const MOST_WRITES = 1_000
 /**
  * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
  *
- * Nothing outside the database may be awaited inside `write`: every other writer waits meanwhile. A statement that fails
+ * Nothing outside the database may be awaited inside `write`, nor another `write`: every other writer waits meanwhile, and
+ * work that stands still for 30 s is given up. A statement that fails
  * inside `write` has to end it: SQLite would go on, PostgreSQL keeps nothing of such a transaction.
  */
 export interface Db<Tables> {
@@ -14,8 +15,8 @@ export interface Db<Tables> {
   readonly read: Kysely<Tables>
   /**
    * Runs `work` in a transaction of its own, after those asked for before, and never beside another one of any process.
-   * A rejection rolls it back and is passed on. While `MOST_WRITES` of this process are unfinished, one
-   * more is refused with an error that is `isUnavailable`.
+   * A rejection rolls it back and is passed on; statements that come after its end are refused. While `MOST_WRITES` of this
+   * process are unfinished, one more is refused with an error that is `isUnavailable`.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
   /** Waits for the writes asked for before. */
@@ -24,8 +25,8 @@ export interface Db<Tables> {
 
 export interface WriteOptions {
   /**
-   * Lifts the limits of PostgreSQL on a statement and on the wait for the writers of other processes; SQLite has none on
-   * a statement, and keeps its own on the wait.
+   * Lifts the limits of PostgreSQL on a statement and on the wait for the writers of other processes, and that of SQLite on
+   * work that stands still; it has none on a statement, and keeps its own on the wait.
    */
   readonly unhurried?: boolean
 }

@@ -1,26 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Kysely,
-  type SqliteDialectConfig,
-  SqliteDriver,
-  type Transaction,
-} from 'kysely'
-import { MOST_WRITES } from './db.ts'
+import type { Kysely, Transaction } from 'kysely'
+import { MOST_WRITES, type WriteOptions } from './db.ts'
+import { givenUp } from './savepoint-driver.ts'
 import { QueueFullError, Turns } from './turns.ts'
 
 /** So long a transaction takes in further writes that wait. Each is over only when all are committed. */
 const GROUP_MS = 10
+/** Of the event loop, after each transaction: in one of them Node accepts no more than one connection. */
+const TURNS_BETWEEN = 8
 const BUSY_TIMEOUT_MS = 5_000
 /** Between two tries to begin while another process writes; the last one repeats. */
 const beginDelaysMs = [1, 2, 5, 10, 15, 20, 25]
 
 interface Write<Tables> {
   readonly work: (tx: Transaction<Tables>) => Promise<unknown>
+  readonly limitMs: number | undefined
   readonly resolve: (result: never) => void
   readonly reject: (reason: unknown) => void
+}
+
+/** What becomes of a write if its group is committed. */
+interface Outcome<Tables> {
+  readonly write: Write<Tables>
+  readonly tell: () => void
 }
 
 /**
@@ -30,24 +33,29 @@ interface Write<Tables> {
 export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
   readonly #writer: Kysely<Tables>
+  readonly #standstillLimitMs: number
   readonly #turns = new Turns()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
 
   /** @param writer on `database`, driven by `SavepointDriver` */
-  constructor(database: Sqlite.Database, writer: Kysely<Tables>) {
+  constructor(database: Sqlite.Database, writer: Kysely<Tables>, standstillLimitMs: number) {
     this.#database = database
     this.#writer = writer
+    this.#standstillLimitMs = standstillLimitMs
   }
 
   /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
-  async take<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+  async take<Result>(
+    work: (tx: Transaction<Tables>) => Promise<Result>,
+    { unhurried = false }: WriteOptions = {},
+  ): Promise<Result> {
     if (this.#unfinished >= MOST_WRITES) throw new QueueFullError()
     this.#unfinished += 1
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#waiting.push({ work, resolve, reject })
+        this.#waiting.push({ work, limitMs: unhurried ? undefined : this.#standstillLimitMs, resolve, reject })
         this.#planGroup()
       })
     } finally {
@@ -75,7 +83,9 @@ export class GroupedWrites<Tables> {
   async #group(): Promise<void> {
     try {
       await this.#begin()
-      await this.#commit(await this.#writeThoseThatWait())
+      const beganMs = performance.now()
+      await this.#writeThoseThatWait()
+      await letOthers(performance.now() - beganMs)
     } catch (error) {
       // It has waited longest. Those behind it have a try of their own.
       this.#waiting.shift()?.reject(error)
@@ -102,62 +112,56 @@ export class GroupedWrites<Tables> {
     }
   }
 
-  /** @returns those that are to be committed, with what they give */
-  async #writeThoseThatWait(): Promise<(readonly [Write<Tables>, unknown])[]> {
-    const written: (readonly [Write<Tables>, unknown])[] = []
+  async #writeThoseThatWait(): Promise<void> {
+    const outcomes: Outcome<Tables>[] = []
     const fullAtMs = performance.now() + GROUP_MS
-    while (this.#waiting.length > 0 && (written.length === 0 || performance.now() < fullAtMs)) {
-      const write = this.#waiting.shift()!
-      try {
-        written.push([write, await this.#writer.transaction().execute(write.work)])
-      } catch (error) {
-        write.reject(error)
-        if (!this.#database.inTransaction) {
-          // A full disk, for one, ends the transaction and takes along everything in it.
-          for (const [{ reject }] of written) reject(error)
-          return []
-        }
+    while (this.#waiting.length > 0 && (outcomes.length === 0 || performance.now() < fullAtMs)) {
+      const outcome = await this.#run(this.#waiting.shift()!)
+      if (!this.#database.inTransaction) {
+        // A full disk, for one, ends the transaction and takes along everything in it.
+        outcome.tell()
+        for (const { write } of outcomes) write.reject(givenUp())
+        return
       }
+      outcomes.push(outcome)
     }
-    return written
-  }
-
-  async #commit(written: readonly (readonly [Write<Tables>, unknown])[]): Promise<void> {
     try {
-      if (this.#database.inTransaction) this.#database.exec('commit')
+      this.#database.exec('commit')
     } catch (error) {
+      for (const { write } of outcomes) write.reject(error)
       if (this.#database.inTransaction) this.#database.exec('rollback')
-      for (const [{ reject }] of written) reject(error)
       return
     }
-    for (const [{ resolve }, result] of written) resolve(result as never)
+    for (const { tell } of outcomes) tell()
+  }
+
+  /** A failure is told as late as a success: what it was found to collide with may not be committed yet. */
+  async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
+    try {
+      const result = await this.#writer.transaction().execute((tx) => withinLimit(write.work(tx), write.limitMs))
+      return { write, tell: () => write.resolve(result as never) }
+    } catch (error) {
+      return { write, tell: () => write.reject(error) }
+    }
   }
 }
 
-const SAVEPOINT = 'a_write'
-
-/** A transaction of whoever writes is what lies between two savepoints of the group's. */
-export class SavepointDriver extends SqliteDriver {
-  readonly #database: Sqlite.Database
-
-  constructor(config: SqliteDialectConfig, database: Sqlite.Database) {
-    super(config)
-    this.#database = database
+/** For as long as they had to wait at most, but for one turn in any case. */
+async function letOthers(forMs: number): Promise<void> {
+  const untilMs = performance.now() + forMs
+  for (let turns = 0; turns < TURNS_BETWEEN; turns += 1) {
+    await nextTurn()
+    if (performance.now() >= untilMs) return
   }
+}
 
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(`savepoint ${SAVEPOINT}`))
-  }
-
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(`release ${SAVEPOINT}`))
-  }
-
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (!this.#database.inTransaction) return
-    await connection.executeQuery(CompiledQuery.raw(`rollback to ${SAVEPOINT}`))
-    await connection.executeQuery(CompiledQuery.raw(`release ${SAVEPOINT}`))
-  }
+async function withinLimit<Result>(work: Promise<Result>, limitMs: number | undefined): Promise<Result> {
+  if (limitMs === undefined) return work
+  let timer: NodeJS.Timeout | undefined
+  const standstill = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(givenUp(`it stood still for ${limitMs} ms`)), limitMs)
+  })
+  return Promise.race([work, standstill]).finally(() => clearTimeout(timer))
 }
 
 /** `SQLITE_BUSY` and its extended codes. */

@@ -23,12 +23,14 @@ export interface PostgresOptions {
   readonly statementLimitMs?: number
   /** How long a writer waits for those of other processes, and anyone for a lock. */
   readonly lockLimitMs?: number
+  /** How long a write may ask nothing of the database. */
+  readonly standstillLimitMs?: number
 }
 
 const STATEMENT_LIMIT_MS = 30_000
 const LOCK_LIMIT_MS = 5_000
 /** A process that stands still inside a transaction would keep every other from writing. */
-const IDLE_IN_TRANSACTION_LIMIT_MS = 30_000
+const STANDSTILL_LIMIT_MS = 30_000
 /** Beyond the statement's limit, after which the server should have answered: whoever is silent then is gone. */
 const SILENCE_LIMIT_MS = 1_000
 /** Also for a connection of the pool to become free. */
@@ -50,19 +52,24 @@ const WRITER_LOCK = 1_885_697_139
  */
 export function openPostgres<Tables>(
   url: string,
-  { statementLimitMs = STATEMENT_LIMIT_MS, lockLimitMs = LOCK_LIMIT_MS }: PostgresOptions = {},
+  {
+    statementLimitMs = STATEMENT_LIMIT_MS,
+    lockLimitMs = LOCK_LIMIT_MS,
+    standstillLimitMs = STANDSTILL_LIMIT_MS,
+  }: PostgresOptions = {},
 ): Db<Tables> {
   // Never in the message: it holds a password.
   if (!URL.canParse(url)) throw new Error('The URL of the PostgreSQL database cannot be read')
   const limits = [
     `set statement_timeout = ${statementLimitMs}`,
     `set lock_timeout = ${lockLimitMs}`,
-    `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_LIMIT_MS}`,
+    `set idle_in_transaction_session_timeout = ${standstillLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
   let isHurried = true
   const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
-  const writing = new ConnectionPool(url, 1, limits)
+  let tellWriter = (_: unknown): void => {}
+  const writing = new ConnectionPool(url, 1, limits, (error) => tellWriter(error))
   const read = new Kysely<Tables>({ dialect: new Dialect({ pool: reading.limitedTo(() => answerLimitMs) }) })
   const writer = new Kysely<Tables>({
     dialect: new Dialect({ pool: writing.limitedTo(() => (isHurried ? answerLimitMs : undefined)) }),
@@ -73,6 +80,11 @@ export function openPostgres<Tables>(
     write: (work, { unhurried = false } = {}) =>
       turns.take(() => {
         isHurried = !unhurried
+        // Work that asks nothing of the connection would not hear of its end, and keep its turn for ever.
+        const broken = new Promise<never>((_, reject) => {
+          tellWriter = reject
+        })
+        broken.catch(() => {})
         // At any higher level the wait for the lock would decide what is seen, and not the moment after it.
         const transaction = writer.transaction().setIsolationLevel('read committed').setAccessMode('read write')
         return transaction.execute(async (tx) => {
@@ -84,7 +96,7 @@ export function openPostgres<Tables>(
           await sql`select pg_advisory_xact_lock(${sql.lit(WRITER_LOCK)}, hashtext(coalesce(current_schema(), '')))`.execute(
             tx,
           )
-          return work(tx)
+          return Promise.race([work(tx), broken])
         })
       }),
     async close() {
@@ -103,7 +115,7 @@ class ConnectionError extends Error {
 class ConnectionPool {
   readonly #pool: pg.Pool
 
-  constructor(url: string, max: number, settings: readonly string[]) {
+  constructor(url: string, max: number, settings: readonly string[], onBroken = (_: unknown): void => {}) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max,
@@ -113,7 +125,7 @@ class ConnectionPool {
       types: { getTypeParser: parserOf },
       onConnect: async (client) => {
         // One that breaks while nobody uses it, or between two queries, says so to the process, which would end.
-        client.on('error', () => {})
+        client.on('error', (error) => onBroken(asTold(error)))
         await client.query(settings.join('; '))
       },
     })
@@ -136,6 +148,7 @@ class Connection implements PostgresPoolClient {
   /** pg wants one query at a time. */
   readonly #turns = new Turns()
   #broken: ConnectionError | undefined
+  #isOver = false
 
   constructor(client: pg.PoolClient, limitMs: number | undefined) {
     this.#client = client
@@ -146,6 +159,10 @@ class Connection implements PostgresPoolClient {
   query(): never
   query<Row>(text?: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<Row>> {
     if (text === undefined) throw new Error('Cursors are not used')
+    // Of statements asked for at once one may fail, which ends the write, and what comes later would be committed by itself.
+    const isEnd = text === 'commit' || text === 'rollback'
+    if (this.#isOver && !isEnd) throw new Error('The write that this statement belongs to is over')
+    this.#isOver = isEnd
     return this.#turns.take(async () => {
       // Behind a query that is never answered the next would wait as long.
       if (this.#broken !== undefined) throw this.#broken

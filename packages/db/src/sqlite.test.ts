@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { sql, type Transaction } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeDb } from './db.case.ts'
 import type { Db } from './db.ts'
 import { isUnavailable } from './open-database.ts'
@@ -35,7 +35,7 @@ const texts = async () =>
 describeDb('SQLite', async () => {
   const home = mkdtempSync(join(tmpdir(), 'penstock-db-'))
   return {
-    open: () => openSqlite(join(home, 'test.db')),
+    open: (options) => openSqlite(join(home, 'test.db'), options),
     remove: async () => rmSync(home, { recursive: true }),
   }
 })
@@ -99,62 +99,6 @@ test('a writer waits for another process without stopping the event loop', async
   await once(child, 'exit')
   expect(seen).toEqual(['event loop went on', 'began'])
   expect(await texts()).toEqual(['theirs', 'ours'])
-})
-
-describe('writes that wait for each other', () => {
-  const insert = (id: number) => (tx: Transaction<Tables>) =>
-    tx
-      .insertInto('notes')
-      .values({ id, text: `note ${id}` })
-      .execute()
-
-  test('are committed together, and each is over only then', async () => {
-    const seen: string[][] = []
-    const writes = [1, 2].map((id) =>
-      db.write(async (tx) => {
-        await insert(id)(tx)
-        seen.push(await texts())
-      }),
-    )
-    seen.push(await writes[0]!.then(texts))
-    await writes[1]
-    expect(seen).toEqual([[], [], ['note 1', 'note 2']])
-  })
-
-  test('begin no further transaction when theirs has taken its time, and the event loop gets a turn', async () => {
-    const order: string[] = []
-    setImmediate(() => order.push('somebody else'))
-    const busy = (name: string) =>
-      db.write(async () => {
-        for (const untilMs = performance.now() + 11; performance.now() < untilMs; );
-        order.push(name)
-      })
-    await Promise.all([busy('first'), busy('second')])
-    expect(order).toEqual(['first', 'somebody else', 'second'])
-  })
-
-  test('fail together when the database gives their transaction up, and those behind them go on', async () => {
-    await db.write((tx) => tx.schema.createIndex('notes_by_id').unique().on('notes').column('id').execute())
-    await db.write(insert(1))
-    const outcomes = await Promise.allSettled([
-      db.write(insert(2)),
-      db.write((tx) => sql`insert or rollback into notes (id, text) values (1, 'again')`.execute(tx)),
-      db.write(insert(3)),
-    ])
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
-    expect(await texts()).toEqual(['note 1', 'note 3'])
-  })
-
-  test('fail together when they cannot be committed', async () => {
-    await db.write(async (tx) => {
-      await sql`create table pages (note_id integer references numbers (id) deferrable initially deferred)`.execute(tx)
-      await sql`create table numbers (id integer primary key)`.execute(tx)
-    })
-    const failing = [db.write(insert(1)), db.write((tx) => sql`insert into pages (note_id) values (7)`.execute(tx))]
-    for (const each of failing) await expect(each).rejects.toThrow(/foreign key/i)
-    await db.write(insert(2))
-    expect(await texts()).toEqual(['note 2'])
-  })
 })
 
 test('a file can be created by many at once', async () => {

@@ -15,8 +15,9 @@ import {
 } from 'kysely'
 import type { Db } from './db.ts'
 import { folded } from './folded-text.ts'
-import { GroupedWrites, isBusy, SavepointDriver } from './grouped-writes.ts'
+import { GroupedWrites, isBusy } from './grouped-writes.ts'
 import { withKeptStatements } from './kept-statements.ts'
+import { SavepointDriver } from './savepoint-driver.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
@@ -26,6 +27,8 @@ export interface SqliteOptions {
    * no disk, which for whoever writes on the event loop of a data path is a wait of everyone.
    */
   readonly survives?: 'power-loss' | 'process-loss'
+  /** A write that takes longer is given up: it awaits something else than the database, and every other one waits for it. */
+  readonly standstillLimitMs?: number
 }
 
 export interface SqliteDb<Tables> extends Db<Tables> {
@@ -37,6 +40,7 @@ export interface SqliteDb<Tables> extends Db<Tables> {
 }
 
 const BUSY_TIMEOUT_MS = 5_000
+const STANDSTILL_LIMIT_MS = 30_000
 const WAL_TRIES = 200
 const WAL_DELAY_MS = 5
 
@@ -49,7 +53,7 @@ const WAL_DELAY_MS = 5
  */
 export function openSqlite<Tables>(
   file: string,
-  { reclaimable = false, survives = 'power-loss' }: SqliteOptions = {},
+  { reclaimable = false, survives = 'power-loss', standstillLimitMs = STANDSTILL_LIMIT_MS }: SqliteOptions = {},
 ): SqliteDb<Tables> {
   const writing = open(file)
   // The change of the journal's mode writes the first page, and what that page does not say cannot be said later.
@@ -69,10 +73,10 @@ export function openSqlite<Tables>(
   const read = new Kysely<Tables>({
     dialect: new DrivenDialect({ database: withKeptStatements(reading) }, (config) => new ReadingDriver(config)),
   })
-  const writes = new GroupedWrites(writing, writer)
+  const writes = new GroupedWrites(writing, writer, standstillLimitMs)
   return {
     read,
-    write: (work) => writes.take(work),
+    write: (work, options) => writes.take(work, options),
     reclaim(maxPages) {
       // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
       const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
