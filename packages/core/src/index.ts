@@ -26,6 +26,7 @@ export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from 
 export * from './kit/parameter-schemas.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
+export * from './kit/watched-reads.ts'
 export { type DescribedLabel, type Label, textColorOn } from './labels/label.ts'
 export * from './labels/label-listings.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Core, isFromOurPage } from '@penstock/core'
+import { type Core, isFromOurPage, watchedReads } from '@penstock/core'
 import { captchaAnswerIn, pageProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
 import type { ExecutionResult } from 'graphql'
 import { BlobData } from './blob-data.ts'
@@ -11,6 +11,7 @@ import { GraphqlRefusal } from './graphql-refusal.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import { ItemBudget } from './item-budget.ts'
 import { Loaders } from './loaders.ts'
+import { ReadBudget } from './read-budget.ts'
 import type { RequestContext } from './request-context.ts'
 import { TextBudget } from './text-budget.ts'
 
@@ -21,9 +22,15 @@ interface Asked {
   readonly mostBlobData: number
   readonly mostItems: number
   readonly mostText: number
+  readonly mostRead: number
   readonly request: RouteRequest
   readonly caller: Caller
   readonly asked: GraphqlRequest
+}
+
+/** What the operations of one request have together. */
+interface Shared extends Pick<RequestContext, 'deadline' | 'blobData' | 'items' | 'texts'> {
+  readonly readBudget: ReadBudget
 }
 
 /**
@@ -33,7 +40,7 @@ interface Asked {
  * @see spec/graphql-contract.md 1.2, 1.4
  */
 export async function answer(given: Asked): Promise<Reply> {
-  const { core, engine, timeoutMs, mostBlobData, mostItems, mostText, request, caller, asked } = given
+  const { core, engine, timeoutMs, mostBlobData, mostItems, mostText, mostRead, request, caller, asked } = given
   const limit = limitOf(caller.actor !== undefined, false)
   const count = asked.operations.length
   // None costs less than 1, so there is no need to read them.
@@ -43,12 +50,13 @@ export async function answer(given: Asked): Promise<Reply> {
     requireWayToChange(request, caller, core)
   }
   const prepared = await preparedAll(readable, given)
-  const deadline = new Deadline(core.clock, timeoutMs)
-  const shared = {
+  const deadline = new Deadline(core.clock, timeoutMs, () => request.raw.socket.destroyed)
+  const shared: Shared = {
     deadline,
     blobData: new BlobData(mostBlobData),
     items: new ItemBudget(mostItems),
     texts: new TextBudget(mostText),
+    readBudget: new ReadBudget(mostRead),
   }
   try {
     const results: ExecutionResult[] = []
@@ -93,17 +101,32 @@ async function preparedAll(
 async function execute(
   prepared: Prepared,
   { core, engine, request, caller, asked }: Asked,
-  shared: Pick<RequestContext, 'deadline' | 'blobData' | 'items' | 'texts'>,
+  { readBudget, ...shared }: Shared,
 ): Promise<ExecutionResult> {
+  const requireTime = () => shared.deadline.requireTime()
+  const beyondBudget = readBudget.refusal()
+  const requireBudget = () => {
+    if (readBudget.isSpent) throw beyondBudget
+  }
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {
     core,
+    reads: watchedReads(core, {
+      begins: () => {
+        requireTime()
+        requireBudget()
+      },
+      gave: (characters) => {
+        readBudget.take(characters)
+        requireBudget()
+      },
+    }),
     actor: caller.actor,
     mayWrite: caller.mayWrite,
     complexity: { score: prepared.score, limit: limitOf(isSignedIn, !asked.isBatch && prepared.isIntrospection) },
     ...shared,
     captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
-    loaders: new Loaders(),
+    loaders: new Loaders(requireTime),
   }
   const { errors = [], data } = await engine.execute(prepared, context)
   const told = errors.flatMap(toldErrors)

@@ -59,7 +59,7 @@ async function give(
   context: RequestContext,
   all: readonly Asked[],
 ): Promise<(GivenDescription | GraphQLError | undefined)[]> {
-  const { core, actor, texts } = context
+  const { core, reads, actor, texts } = context
   const given = new Map<Asked, GivenDescription | GraphQLError | undefined>()
   const left = all.toSorted((one, other) => one.position - other.position)
   while (left.length > 0) {
@@ -67,7 +67,9 @@ async function give(
     const end = left.findIndex((each) => each.query !== query)
     const some = left.splice(0, end < 0 ? left.length : end)
     const sources = some.map(({ source }) => source as never)
-    const taken = await texts.take(some.length, (mostBytes) => performBatch(core, actor, query, sources, { mostBytes }))
+    const taken = await texts.take(some.length, (mostBytes) =>
+      performBatch(core, actor, query, sources, { mostBytes }, reads),
+    )
     for (const [index, each] of some.entries()) given.set(each, taken[index] ?? texts.refusalIn(context))
   }
   return all.map((each) => given.get(each))

@@ -10,6 +10,18 @@ export class ToldBefore extends Error {
   override readonly name = 'ToldBefore'
 }
 
+/** A limit that whatever is asked for next meets too: the first field of an operation tells of it. */
+export class LimitMet extends Error {
+  override readonly name = 'LimitMet'
+  #isTold = false
+
+  told({ nodes, path }: GraphQLError): GraphQLError[] {
+    if (this.#isTold) return []
+    this.#isTold = true
+    return [new GraphQLError(this.message, { nodes: nodes ?? null, path: path ?? null })]
+  }
+}
+
 /** To a change that the caller may not make, or of what there is not: which of the two, nobody is told. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
 
@@ -119,6 +131,7 @@ export function toldErrors(error: GraphQLError): GraphQLError[] {
   const { originalError, nodes, path } = error
   if (originalError == null || originalError instanceof GraphQLError) return [error]
   if (originalError instanceof ToldBefore) return []
+  if (originalError instanceof LimitMet) return originalError.told(error)
   if (!(originalError instanceof DomainError)) throw originalError
   const { failure } = originalError
   const saying = sayingOf(failure)

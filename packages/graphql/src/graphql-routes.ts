@@ -9,6 +9,7 @@ import { endsRequest } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
 import { MAX_ITEMS } from './item-budget.ts'
+import { MAX_READ } from './read-budget.ts'
 import { createSchema } from './schema.ts'
 import { MAX_TEXT } from './text-budget.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
@@ -23,6 +24,8 @@ export interface GraphqlOptions {
   readonly mostItems?: number
   /** Bytes of the descriptions of issues and merge requests that one request is given; default 20 MB. */
   readonly mostText?: number
+  /** Characters of what the database gives for one request; default 64,000,000. */
+  readonly mostRead?: number
 }
 
 /** A route, and whose call each of its requests is. */
@@ -47,6 +50,7 @@ export function graphqlRoutes({
   mostBlobData = MAX_BLOB_DATA,
   mostItems = MAX_ITEMS,
   mostText = MAX_TEXT,
+  mostRead = MAX_READ,
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
   const whole = new Engine(schema)
@@ -75,7 +79,7 @@ export function graphqlRoutes({
           const ofBody = await callerInBody(core, request)
           const asked = graphqlRequestOf(request)
           const engine = engineFor(asked.removesDeprecated)
-          const limits = { timeoutMs, mostBlobData, mostItems, mostText }
+          const limits = { timeoutMs, mostBlobData, mostItems, mostText, mostRead }
           return answer({ core, engine, ...limits, request, caller: ofBody ?? caller, asked })
         },
       }

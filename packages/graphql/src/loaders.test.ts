@@ -74,3 +74,27 @@ test('what was loaded before a change is loaded again', async () => {
   await loaders.load('doubled', 1, doubling(batches))
   expect(batches).toEqual([[1], [1]])
 })
+
+test('when the time is over, what is wanted is refused, and nothing of it is begun', async () => {
+  let isOver = false
+  const loaders = new Loaders(() => {
+    if (isOver) throw new Error('over')
+  })
+  const batches: number[][] = []
+  const slow = held<number[]>()
+  const first = loaders.load('slow', 1, () => slow.promise)
+  const other = new Promise((resolve) => setImmediate(resolve)).then(() =>
+    loaders.load('doubled', 2, doubling(batches)),
+  )
+  const refused = expect(other).rejects.toThrow('over')
+  setImmediate(() =>
+    setImmediate(() => {
+      isOver = true
+      slow.settle([1])
+    }),
+  )
+  expect(await first).toBe(1)
+  await refused
+  await expect(loaders.once({}, 'page', async () => batches.push([3]))).rejects.toThrow('over')
+  expect(batches).toEqual([])
+})

@@ -10,6 +10,12 @@ export class Loaders {
   readonly #told = new WeakMap<object, Map<string, Promise<unknown>>>()
   #wanted: (() => void)[] = []
   #unanswered = 0
+  readonly #requireTime: () => void
+
+  /** @param requireTime asked before anything is begun; what it throws is told to whoever wants it */
+  constructor(requireTime: () => void = () => {}) {
+    this.#requireTime = requireTime
+  }
 
   /**
    * What `load` gives for `key`, asked together with the other keys of the round.
@@ -25,7 +31,7 @@ export class Loaders {
   ): Promise<Value> {
     let loader = this.#byKind.get(kind) as DataLoader<Key, Value, unknown> | undefined
     if (loader === undefined) {
-      loader = new DataLoader<Key, Value, unknown>((keys) => this.after(load(keys)), {
+      loader = new DataLoader<Key, Value, unknown>((keys) => this.#begin(() => load(keys)), {
         batchScheduleFn: (dispatch) => this.#want(dispatch),
         ...(sameAs && { cacheKeyFn: sameAs }),
       })
@@ -38,7 +44,7 @@ export class Loaders {
   once<Result>(source: object, what: string, ask: () => Promise<Result>): Promise<Result> {
     const told = this.#told.get(source) ?? new Map<string, Promise<unknown>>()
     this.#told.set(source, told)
-    const result = told.get(what) ?? this.after(ask())
+    const result = told.get(what) ?? this.#begin(ask)
     told.set(what, result)
     return result as Promise<Result>
   }
@@ -57,6 +63,15 @@ export class Loaders {
   /** What was loaded so far need not be so any more. */
   forget(): void {
     this.#byKind.clear()
+  }
+
+  #begin<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.after(
+      (async () => {
+        this.#requireTime()
+        return work()
+      })(),
+    )
   }
 
   #want(dispatch: () => void): void {

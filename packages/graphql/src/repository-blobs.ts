@@ -47,8 +47,12 @@ function data(
 ) {
   return t.string({
     description,
-    resolve: async (blob: FileOfRepository, _args: object, { blobData }: RequestContext) => {
-      await blobData.admit({ blob, field, size: () => blob.size() })
+    resolve: async (blob: FileOfRepository, _args: object, { blobData, deadline }: RequestContext) => {
+      const size = async () => {
+        deadline.requireTime()
+        return blob.size()
+      }
+      await blobData.admit({ blob, field, size })
       return read(await blob.bytes())
     },
   })

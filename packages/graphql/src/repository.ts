@@ -75,12 +75,12 @@ export function addRepository(kit: Kit): void {
 /** `undefined` for whoever may not read it. */
 export const openRepository = (
   project: Project,
-  { core, actor, loaders }: RequestContext,
+  { core, reads, actor, loaders }: RequestContext,
 ): Promise<RepositoryReader | undefined> =>
   loaders.load(
     'repositories',
     project,
-    (projects) => performBatch(core, actor, openRepositories, projects, {}),
+    (projects) => performBatch(core, actor, openRepositories, projects, {}, reads),
     ({ id }) => id,
   )
 

@@ -6,6 +6,7 @@ import {
   type Operation,
   perform,
   performBatch,
+  type Reads,
 } from '@penstock/core'
 import type { CaptchaAnswer } from '@penstock/http'
 import type { BlobData } from './blob-data.ts'
@@ -18,6 +19,8 @@ import type { TextBudget } from './text-budget.ts'
 /** What the resolvers of one operation share. */
 export interface RequestContext {
   readonly core: Core
+  /** Until the request is over, and within its budget. A change reads as it likes, and what it has begun it finishes. */
+  readonly reads: Reads
   readonly actor: Actor
   /** With a credential that may change things. */
   readonly mayWrite: boolean
@@ -41,17 +44,17 @@ export function ask<Input extends InputSchema, Parent, Result>(
   parent: Parent,
   input: object = {},
 ): Promise<Result> {
-  const { core, actor, loaders } = context
+  const { core, reads, actor, loaders } = context
   return loaders.load(`${query.name} ${JSON.stringify(input)}`, parent, (parents) =>
-    performBatch(core, actor, query, parents, input),
+    performBatch(core, actor, query, parents, input, reads),
   )
 }
 
 /** A query of the core that is asked of nothing before it: null where there is nothing, or nothing for the caller. */
 export function readOrNull<Input extends InputSchema, Result>(
-  { core, actor, loaders }: RequestContext,
+  { core, reads, actor, loaders }: RequestContext,
   operation: Operation<Input, Result>,
   input: object,
 ): Promise<Result | null> {
-  return loaders.after(orNull(perform(core, actor, operation, input)))
+  return loaders.after(orNull(perform(core, actor, operation, input, reads)))
 }

@@ -55,7 +55,15 @@ async function answer(request: IncomingMessage): Promise<string> {
   const user = found === undefined || found === 'unknown' ? undefined : found.user
   const actor = user && { id: user.id, username: user.username, isAdministrator: user.isAdministrator }
   const contextValue = {
-    ...{ core, actor, mayWrite: true, complexity: { score: 0, limit: 250 }, deadline, captcha: undefined },
+    ...{
+      core,
+      reads: core.db.read,
+      actor,
+      mayWrite: true,
+      complexity: { score: 0, limit: 250 },
+      deadline,
+      captcha: undefined,
+    },
     loaders: new Loaders(),
     items: { take: async () => true },
     texts: { take: (_: number, read: (mostBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },

@@ -216,3 +216,32 @@ test('lists that hold too much together are not fetched to their ends, and other
   expect(turns).toBeGreaterThan(0)
   clearInterval(others)
 })
+
+test('lists that may hold much together are several statements', async () => {
+  await fill([[1], [1, 1], []])
+  const given: number[] = []
+  const read = world.core.db.read.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      given.push(result.rows.length)
+      return result
+    },
+  })
+  const queries = Array.from({ length: 150 }, (_, index) =>
+    read
+      .selectFrom('labels')
+      .select('id')
+      .where('group_id', '=', groupIds[index % 3]!),
+  )
+  const of = listingOf({ db: read, nowMs: 0 }, queries, {
+    order: [{ column: 'id', key: 'id', direction: 'asc' }],
+    itemsOf: (rows) => rows,
+  })
+  const pages = await of.pages({ first: 100 })
+  // 59, 59 and 32 lists, of 101 rows each at most.
+  expect(given).toEqual([59, 59, 32].map((lists, index) => itemsIn(pages.slice(index * 59, index * 59 + lists))))
+  expect(itemsIn(pages)).toBe(150)
+})
+
+const itemsIn = (pages: readonly { readonly items: readonly unknown[] }[]): number =>
+  pages.reduce((sum, { items }) => sum + items.length, 0)

@@ -53,8 +53,8 @@ type Query<From extends keyof CoreTables, Row> = SelectQueryBuilder<CoreTables, 
 interface ListingOptions<Row, Item, Sum extends string> {
   /** Total: it ends with the key. Its columns hold no null. */
   readonly order: readonly KeysetColumn<Row>[]
-  /** In the same order; told of the rows of all the lists at once. */
-  readonly itemsOf: (rows: readonly Row[]) => Promise<readonly Item[]> | readonly Item[]
+  /** In the same order; told of the rows of all the lists at once. `undefined` for what has gone meanwhile. */
+  readonly itemsOf: (rows: readonly Row[]) => Promise<readonly (Item | undefined)[]> | readonly (Item | undefined)[]
   readonly sums?: Readonly<Record<Sum, RawBuilder<unknown>>>
 }
 
@@ -65,6 +65,8 @@ const LISTS_PER_STATEMENT = 200
  * long ones are quicker in parts.
  */
 const VALUES_PER_STATEMENT = 2_500
+/** And lists of so many rows together: what they hold is in memory at once, and nobody else has their turn. */
+const ROWS_PER_STATEMENT = 6_000
 /** Of all lists together, more than any answer shows: beyond it nothing more is read, and the whole is refused. */
 const MOST_ROWS = 100_000
 
@@ -87,16 +89,21 @@ export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends 
         const within = before === undefined ? behind : behind.where(beyondCursor(before, order, 'before'))
         return orderedBy(within, asked).limit(limit + 1)
       })
-      const lists = limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach(db, limited))
+      const lists =
+        limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach(db, limited, limit + 1))
       const kept = lists.map((rows) => (isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)))
       const items = await itemsOf(kept.flat())
       let from = 0
       return kept.map((rows, index) => {
         const start = from
         from += rows.length
+        const there = rows.flatMap((row, place) => {
+          const item = items[start + place]
+          return item === undefined ? [] : { item, cursor: keysetCursorOf(row, order) }
+        })
         return {
-          items: items.slice(start, from),
-          cursors: rows.map((row) => keysetCursorOf(row, order)),
+          items: there.map(({ item }) => item),
+          cursors: there.map(({ cursor }) => cursor),
           hasMore: lists[index]!.length > limit,
         }
       })
@@ -175,12 +182,17 @@ interface RowsQuery<Row> extends OperationNodeSource {
 /**
  * The rows of each query in its own order, by one statement, or by several with others' turns in between.
  *
+ * @param mostRows of each of them
  * @throws DomainError `impossible` when they are too many
  */
-export async function rowsOfEach<Row>(db: Reading['db'], queries: readonly RowsQuery<Row>[]): Promise<Row[][]> {
+export async function rowsOfEach<Row>(
+  db: Reading['db'],
+  queries: readonly RowsQuery<Row>[],
+  mostRows = 1,
+): Promise<Row[][]> {
   if (queries.length === 1) return [await queries[0]!.execute()]
   const lists = queries.map((): Row[] => [])
-  const perStatement = listsPerStatement(queries)
+  const perStatement = Math.min(listsPerStatement(queries), Math.max(1, Math.floor(ROWS_PER_STATEMENT / mostRows)))
   let left = MOST_ROWS
   for (let from = 0; from < queries.length; from += perStatement) {
     if (from > 0) await nextTurn()

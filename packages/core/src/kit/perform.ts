@@ -5,6 +5,7 @@ import { DomainError, forbidden } from './domain-error.ts'
 import { type DomainEvent, insertEvent } from './event.ts'
 import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
 import { parseInput } from './parse-input.ts'
+import type { Reads } from './watched-reads.ts'
 
 /** The queue of writers, if it was that, is mostly through by then. */
 const RETRY_AFTER_SECONDS = 5
@@ -13,6 +14,7 @@ const RETRY_AFTER_SECONDS = 5
  * The only way to run an operation: who asks, then the input, then (inside) what it is about and the permission, then the
  * work, in one transaction where it writes.
  *
+ * @param reads where what it reads outside transactions comes from
  * @throws DomainError
  */
 export async function perform<Input extends InputSchema, Result>(
@@ -20,11 +22,12 @@ export async function perform<Input extends InputSchema, Result>(
   actor: Actor,
   operation: Operation<Input, Result>,
   input: unknown,
+  reads: Reads = core.db.read,
 ): Promise<Result> {
   requireCaller(actor, operation.caller)
   const parsed: z.output<Input> = parseInput(operation.input, input)
   const context: OperationContext = { actor, core }
-  const reading = () => ({ ...context, db: core.db.read, nowMs: core.clock.nowMs() })
+  const reading = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
   const { work } = operation
   try {
     switch (work.kind) {
@@ -51,10 +54,11 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   { input: schema, run }: BatchQuery<Input, Parent, Result>,
   parents: readonly Parent[],
   input: unknown,
+  reads: Reads = core.db.read,
 ): Promise<readonly Result[]> {
   const parsed = parseInput(schema, input)
   try {
-    return await run({ actor, core, db: core.db.read, nowMs: core.clock.nowMs() }, parents, parsed)
+    return await run({ actor, core, db: reads, nowMs: core.clock.nowMs() }, parents, parsed)
   } catch (error) {
     throw asFailure(error)
   }

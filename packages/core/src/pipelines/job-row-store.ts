@@ -5,7 +5,7 @@ import { type JobRow, wantedJobs } from './job-store.ts'
 /** Rows of many jobs at once, each of which may have more to tell than all others together. */
 
 /** What is longer than this is not read with its row. */
-const SHORT_BYTES = 16 * 1024
+const SHORT_BYTES = 4 * 1024
 /** As much is read by one statement, unless one job alone has more. */
 const BYTES_PER_STATEMENT = 4 * 1024 * 1024
 

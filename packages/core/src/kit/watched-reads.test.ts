@@ -1,0 +1,60 @@
+import { World } from '@penstock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { freeBatchQuery, freeQuery } from './operation.ts'
+import { perform, performBatch } from './perform.ts'
+import { type Reads, watchedReads } from './watched-reads.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await World.open()
+})
+afterEach(() => world.close())
+
+const text = sql<{ one: string; two: string; three: number }>`select 'abc' as one, 'de' as two, 7 as three`
+const input = z.object({})
+const ask = freeQuery({ name: 'ask', caller: 'anyone', input }, async ({ db }) => (await text.execute(db)).rows)
+const askEach = freeBatchQuery({ name: 'askEach', input }, async ({ db }, parents: readonly number[]) => {
+  await text.execute(db)
+  await db.selectFrom('users').selectAll().where('id', 'in', db.selectFrom('users').select('id')).execute()
+  return parents
+})
+const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
+  ['one thing', (reads) => perform(world.core, undefined, ask, {}, reads)],
+  ['each of several', (reads) => performBatch(world.core, undefined, askEach, [1], {}, reads)],
+]
+
+test.each(both)('the watch hears how much a query gives: %s', async (_, asking) => {
+  const given: number[] = []
+  await asking(watchedReads(world.core, { begins() {}, gave: (characters) => void given.push(characters) }))
+  expect(given).toEqual([5, 0].slice(0, given.length))
+  expect(given).not.toEqual([])
+})
+
+test.each(both)(
+  'what it throws before a statement, the caller is told, and nothing is asked: %s',
+  async (_, asking) => {
+    const no = new Error('no')
+    const reads = watchedReads(world.core, {
+      begins() {
+        throw no
+      },
+      gave() {},
+    })
+    const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(no))
+    expect(asked).toBe(0)
+  },
+)
+
+test.each(both)('and what it throws after one: %s', async (_, asking) => {
+  const enough = new Error('enough')
+  const reads = watchedReads(world.core, {
+    begins() {},
+    gave() {
+      throw enough
+    },
+  })
+  const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(enough))
+  expect(asked).toBe(1)
+})

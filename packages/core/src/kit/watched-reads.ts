@@ -1,0 +1,33 @@
+import type { Core } from './context.ts'
+
+/** Where statements outside transactions go. */
+export type Reads = Core['db']['read']
+
+/** Hears of every statement. What it throws, whoever reads is told. */
+export interface ReadWatch {
+  /** One is about to begin. */
+  begins(): void
+  /** Its rows hold texts of so many characters together. */
+  gave(characters: number): void
+}
+
+/** Reads under a watch: of a caller who may go away, or who is given only so much. */
+export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads =>
+  db.read.withPlugin({
+    transformQuery({ node }) {
+      watch.begins()
+      return node
+    },
+    async transformResult({ result }) {
+      watch.gave(charactersOf(result.rows))
+      return result
+    },
+  })
+
+function charactersOf(rows: readonly object[]): number {
+  let sum = 0
+  for (const row of rows) {
+    for (const value of Object.values(row)) if (typeof value === 'string') sum += value.length
+  }
+  return sum
+}

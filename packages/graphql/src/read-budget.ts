@@ -1,0 +1,30 @@
+import { LimitMet } from './failure.ts'
+
+export const MAX_READ = 64_000_000
+
+/**
+ * How much text the database gives for one request, shown or not: records of jobs and pipelines may each be long, and lists
+ * and stages hold thousands of them. With the statement that reads more it ends, for whatever waits for that and all after it.
+ */
+export class ReadBudget {
+  #left: number
+  readonly #message: string
+
+  constructor(mostCharacters: number) {
+    this.#left = mostCharacters
+    this.#message = `One request may read at most ${mostCharacters} characters of text`
+  }
+
+  /** What an operation is refused with. */
+  refusal(): LimitMet {
+    return new LimitMet(this.#message)
+  }
+
+  get isSpent(): boolean {
+    return this.#left < 0
+  }
+
+  take(characters: number): void {
+    this.#left -= characters
+  }
+}
