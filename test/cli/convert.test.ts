@@ -1,154 +1,16 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
-import { decodeRequest, encodeRequest, type Signal, signalNames } from '@penstock/otlp'
+import { Readable } from 'node:stream'
 import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import type { OutputStream } from '../../packages/cli/src/environment.ts'
 import { penstock, Sink } from '../command-line.ts'
 import { caseFile, fixtures, pipelines } from '../fixtures.ts'
 import { hookLine, ndjson } from './hook-line.ts'
+import { attributeOf, type JsonSpan, pipelineIdsIn, spansOf } from './json-spans.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-interface JsonSpan {
-  readonly name: string
-  readonly spanId: string
-  readonly traceId: string
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[]
-}
-
-/** The spans of all lines that are traces. */
-function spansOf(stdout: string): JsonSpan[] {
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .filter((line) => line.startsWith('{"resourceSpans"'))
-  return lines.flatMap((line) => JSON.parse(line).resourceSpans[0].scopeSpans[0].spans)
-}
-
-const attributeOf = (span: JsonSpan, key: string): string | undefined => {
-  const value = span.attributes.find((attribute) => attribute.key === key)?.value
-  return value && Object.values(value)[0]
-}
-
-/** Of every pipeline span, in order. */
-const pipelineIdsIn = (stdout: string): string[] =>
-  spansOf(stdout).flatMap((span) => attributeOf(span, 'pipeline.id') ?? [])
-
 const push = caseFile('push-pipeline-five-jobs-three-stages')
-
-describe('output', () => {
-  test('a request per line: traces, metrics, logs', async () => {
-    const { exitCode, stdout, stderr } = await penstock(['convert', push])
-    expect(exitCode).toBe(0)
-    expect(stderr).toBe('')
-    const lines = stdout.trimEnd().split('\n')
-    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual([
-      'resourceSpans',
-      'resourceMetrics',
-      'resourceLogs',
-    ])
-    expect(spansOf(stdout)[0]?.traceId).toBe('f09bd275a66f6824d2b176f2a52ef4b6')
-  })
-
-  test('only the signals asked for, in our order', async () => {
-    const { stdout } = await penstock(['convert', push, '--signals', 'Logs, traces,logs'])
-    const lines = stdout.trimEnd().split('\n')
-    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['resourceSpans', 'resourceLogs'])
-  })
-
-  test('protobuf of one signal, where requests in a row are one request', async () => {
-    const both = [push, caseFile('tag-pipeline-release')]
-    const { exitCode, stdoutBytes } = await penstock([
-      'convert',
-      ...both,
-      '--signals',
-      'traces',
-      '--encoding',
-      'protobuf',
-    ])
-    expect(exitCode).toBe(0)
-    expect(decodeRequest('traces', stdoutBytes, 'protobuf').resources).toHaveLength(2)
-  })
-
-  test('protobuf of several signals does not fit standard output', async () => {
-    const { exitCode, stdout, stderr } = await penstock(['convert', push, '--encoding', 'protobuf'])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/^penstock: protobuf on standard output can hold one signal only.*\n$/)
-  })
-
-  test.each([
-    { encoding: 'json' as const, extension: 'json' },
-    { encoding: 'protobuf' as const, extension: 'pb' },
-  ])('$encoding files in a directory say the same as lines', async ({ encoding, extension }) => {
-    await using directory = await temporaryDirectory()
-    const output = join(directory.path, 'made/for/it')
-    const { exitCode, stdout } = await penstock(['convert', push, '--encoding', encoding, '--output', output])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
-    const lines = (await penstock(['convert', push])).stdout.split('\n')
-    for (const [at, signal] of signalNames.entries()) {
-      const file = await readFile(join(output, `31.${signal}.${extension}`))
-      expect(asJson(signal, file, encoding)).toBe(lines[at])
-    }
-  })
-
-  test('pipelines of the same id keep a file each', async () => {
-    await using directory = await temporaryDirectory()
-    await penstock([
-      'convert',
-      caseFile('same-ids-on-two-instances'),
-      '--signals',
-      'traces',
-      '--output',
-      directory.path,
-    ])
-    expect((await readdir(directory.path)).sort()).toEqual(['2024.2.traces.json', '2024.traces.json'])
-  })
-
-  test('a place that cannot be written to is said so', async () => {
-    const { exitCode, stderr } = await penstock(['convert', push, '--output', push])
-    expect(exitCode).toBe(2)
-    expect(stderr).toBe(`penstock: cannot write to ${push}: file already exists\n`)
-  })
-
-  test('an output that cannot be written makes it 1', async () => {
-    const full = new Writable({
-      write: (_chunk, _encoding, done) =>
-        done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC', errno: -28 })),
-    })
-    full.on('error', () => {})
-    expect(await penstock(['convert', push], { stdout: full as OutputStream })).toMatchObject({
-      exitCode: 1,
-      stderr: 'penstock: cannot write to standard output: no space left on device\n',
-    })
-  })
-
-  test('a file that cannot be written makes it 1', async () => {
-    await using directory = await temporaryDirectory()
-    const file = join(directory.path, '31.traces.json')
-    await mkdir(file)
-    expect(await penstock(['convert', push, '--output', directory.path])).toMatchObject({
-      exitCode: 1,
-      stderr: `penstock: cannot write ${file}: illegal operation on a directory\n`,
-    })
-  })
-
-  test('a reader that has seen enough ends the run quietly', async () => {
-    const closing = new Writable({
-      write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
-    })
-    closing.on('error', () => {})
-    const stderr = new Sink()
-    const { exitCode } = await penstock(['convert', push], { stdout: closing as OutputStream, stderr })
-    expect(exitCode).toBe(0)
-    expect(stderr.text).toBe('')
-  })
-})
-
-function asJson(signal: Signal, file: Buffer, encoding: 'json' | 'protobuf'): string {
-  return Buffer.from(encodeRequest(signal, decodeRequest(signal, file, encoding), 'json')).toString()
-}
 
 describe('input', () => {
   test('one value, an array and NDJSON convert alike', async () => {

@@ -104,7 +104,7 @@ test('O-14: what the command line does is in the audit log, as the operator’s'
   const { gateway, cli } = world
   const created = await cli(['token', 'create', '--name', 'ci'])
   await cli(['token', 'revoke', idIn(created)])
-  const { json } = await gateway.call('GET', '/audit')
-  const ours = json.filter((entry: { actor?: { id: string } }) => entry.actor?.id === 'operator')
-  expect(ours.map(({ event }: { event: string }) => event)).toEqual(['token.revoked', 'token.created'])
+  const { json } = await gateway.call<{ event: string; actor?: { id: string } }[]>('GET', '/audit')
+  const ours = json.filter(({ actor }) => actor?.id === 'operator')
+  expect(ours.map(({ event }) => event)).toEqual(['token.revoked', 'token.created'])
 })

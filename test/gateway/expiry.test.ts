@@ -48,8 +48,8 @@ test('O-9: the end of a token is announced 14, 7, 3 and 1 days and an hour befor
   await gateway.leapTo(endMs + DAY_MS)
   expect([warnings(gateway).length, logged(gateway, 'token.expired').length]).toEqual([5, 1])
 
-  const { json: audit } = await gateway.call('GET', '/audit')
-  expect(audit.filter(({ event }: { event: string }) => event === 'token.expired')).toMatchObject([
+  const { json: audit } = await gateway.call<{ event: string }[]>('GET', '/audit')
+  expect(audit.filter(({ event }) => event === 'token.expired')).toMatchObject([
     { event: 'token.expired', at: endText },
   ])
 })
@@ -105,8 +105,8 @@ test('O-8: how many tokens are valid, and how long each still lives', async () =
   expect(await metricLines(gateway, 'otelcol_ingestauth_token_expiry_seconds{')).toEqual([
     `otelcol_ingestauth_token_expiry_seconds{token_id="${id}"} 3600`,
   ])
-  const { json: list } = await gateway.call('GET', '/tokens')
-  expect(list.find((entry: { id: string }) => entry.id === id)).toMatchObject({
+  const { json: list } = await gateway.call<{ id: string }[]>('GET', '/tokens')
+  expect(list.find((entry) => entry.id === id)).toMatchObject({
     status: 'valid',
     expires_in_seconds: 3_600,
     expires_soon: true,

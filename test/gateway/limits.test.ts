@@ -150,11 +150,14 @@ test('O-3, T-17: use by token in the metrics and in the list', async () => {
 
   await gateway.leapTo(startMs + 10_000)
   const entry = await until('use has been written down', async () => {
-    const { json } = await gateway.call('GET', `/tokens/${id}`)
+    const { json } = await gateway.call<{ last_used_at: string | null; usage_24h: { bytes: number } }>(
+      'GET',
+      `/tokens/${id}`,
+    )
     return json.last_used_at !== null && json
   })
   expect(entry.last_used_at).toBe('2026-11-21T07:03:00Z')
   expect(entry.usage_24h).toMatchObject({ requests: 4, rejected: 1 })
-  expect((await gateway.call('GET', '/tokens')).json[0]).toMatchObject({ id, usage_24h: entry.usage_24h })
+  expect((await gateway.call<object[]>('GET', '/tokens')).json[0]).toMatchObject({ id, usage_24h: entry.usage_24h })
   expect(entry.usage_24h.bytes).toBeGreaterThan(3 * body.length)
 })

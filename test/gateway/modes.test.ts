@@ -192,7 +192,7 @@ test('E-7: however much is refused, enforcement stays on', async () => {
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   await gateway.token()
   await gateway.enforce(true)
-  const { epoch } = (await gateway.call('GET', '/state')).json
+  const { epoch } = (await gateway.call<{ epoch: number }>('GET', '/state')).json
   const codes = new Set<number>()
   for (let round = 0; round < 20; round += 1) {
     const all = await Promise.all(Array.from({ length: 20 }, () => exportOnce(gateway.otlpPort, 'HTTP protobuf')))

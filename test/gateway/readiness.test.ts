@@ -8,6 +8,13 @@ import { until } from './until.ts'
 const startMs = Date.parse('2026-11-21T07:03:00Z')
 const DAY_MS = 86_400_000
 
+interface Report {
+  readonly blockers: unknown
+  readonly clients: readonly { readonly service_name: string | null }[]
+  readonly unused_tokens: readonly unknown[]
+  readonly expiring_tokens: unknown
+}
+
 test('the report names who would be refused, and by what name they call themselves', async () => {
   const sink = await startSink()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
@@ -29,8 +36,8 @@ test('the report names who would be refused, and by what name they call themselv
   await exportOnce(gateway.otlpPort, 'HTTP protobuf', { service: 'good', token })
 
   const report = await until('all have been looked at', async () => {
-    const { json } = await gateway.call('GET', '/readiness')
-    return json.clients.every(({ service_name }: { service_name: string | null }) => service_name !== null) && json
+    const { json } = await gateway.call<Report>('GET', '/readiness')
+    return json.clients.every(({ service_name }) => service_name !== null) && json
   })
   expect(report).toMatchObject({ ready: false, window_seconds: 86_400, requests: 9, would_reject: 8 })
   expect(report.blockers).toEqual([
@@ -65,11 +72,16 @@ test('the report names who would be refused, and by what name they call themselv
 test('require_ready: enforcement goes on only when nobody would be refused and a token lives on', async () => {
   const sink = await startSink()
   const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
-  const demand = () => gateway.call('PUT', '/state?require_ready=true', { enabled: true })
+  const demand = () =>
+    gateway.call<{ error: { code: string; details: { blockers: { code: string }[] } } }>(
+      'PUT',
+      '/state?require_ready=true',
+      { enabled: true },
+    )
   const blockers = async () => {
     const { status, json } = await demand()
     expect([status, json.error.code]).toEqual([409, 'not_ready'])
-    return json.error.details.blockers.map(({ code }: { code: string }) => code)
+    return json.error.details.blockers.map(({ code }) => code)
   }
 
   expect(await blockers()).toEqual(['no_valid_token'])
@@ -101,7 +113,7 @@ test('unused and expiring tokens are named', async () => {
   await gateway.leapTo(startMs + 10_000)
 
   const { json: report } = await until('use has been written down', async () => {
-    const answer = await gateway.call('GET', '/readiness')
+    const answer = await gateway.call<Report>('GET', '/readiness')
     return answer.json.unused_tokens.length === 1 && answer
   })
   expect(report).toMatchObject({ ready: true, requests: 3, would_reject: 0, blockers: [] })

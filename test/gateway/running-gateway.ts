@@ -19,7 +19,7 @@ export interface RunningGateway {
   /** What it has logged, one JSON object a line. */
   logs(): string
   /** A call of `/api/v1/ingest_auth…` with the Admin key. */
-  call(method: string, path: string, body?: object): Promise<{ status: number; json: any }>
+  call<Json = unknown>(method: string, path: string, body?: object): Promise<{ status: number; json: Json }>
   /** A new token. */
   token(body?: object): Promise<{ id: string; token: string }>
   enforce(enabled: boolean, more?: object): Promise<void>
@@ -66,17 +66,17 @@ export async function startGateway(
 
   const managementUrl = /on (http:\S+)\./.exec(stdout.text)![1]!
   const otlpAddress = /OTLP on (\S+)/.exec(stdout.text)![1]!
-  const call: RunningGateway['call'] = async (method, path, body) => {
+  const call = async <Json = unknown>(method: string, path: string, body?: object) => {
     const response = await fetch(`${managementUrl}/api/v1/ingest_auth${path}`, {
       method,
       headers: { 'OBS-API-KEY': ADMIN_KEY, ...(body && { 'Content-Type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
+    return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as Json }
   }
-  const must = async (method: string, path: string, body: object) => {
-    const { status, json } = await call(method, path, body)
+  const must = async <Json>(method: string, path: string, body: object) => {
+    const { status, json } = await call<Json>(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
     return json
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accumulate, convert, newAccumulator, parseLossless, readInput, resolveOptions } from '@penstock/converter'
@@ -50,7 +50,8 @@ test('without a file totals start now', async () => {
 })
 
 test('a directory is no file', async () => {
-  const path = await directory()
+  const path = join(await directory(), 'totals.json')
+  await mkdir(path)
   await expect(loadState(path, 9n)).rejects.toThrow(
     new UsageError(`cannot read ${path}: illegal operation on a directory`),
   )

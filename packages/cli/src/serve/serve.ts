@@ -2,15 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
-import {
-  createToken,
-  ensureFirstAdminKey,
-  openGatewayStore,
-  openIngestPlane,
-  openManagement,
-  propagate,
-  type UpstreamConfig,
-} from '@penstock/gateway'
+import { createToken, ensureFirstAdminKey, openManagement, propagate } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
 import { type ServedCore, serveCore } from '../core/serve-core.ts'
 import { type Environment, exitCodes, Interrupted } from '../environment.ts'
@@ -18,14 +10,14 @@ import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import { write } from '../output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { banner } from './banner.ts'
-import { openEmbeddedUpstream } from './embedded-upstream.ts'
 import { judgeByAgeAlone } from './engine.ts'
-import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
+import { configuredUpstream } from './gateway-settings.ts'
+import { type Intake, openIntake, openWorkerIntake, type Teardown } from './open-intake.ts'
 import { openStore, operatorContext, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { startErrorOf } from './start-error.ts'
 import { untilAborted } from './until-aborted.ts'
-import { isWorker, Workers, workUntilReleased } from './workers.ts'
+import { isWorker, workUntilReleased } from './workers.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
@@ -42,9 +34,6 @@ const sampleToken = {
   signals: ['traces', 'metrics', 'logs'],
 }
 
-/** Runs in the order in which they were added, last first. */
-type Teardown = (() => Promise<void>)[]
-
 /**
  * Serves until `environment.signal` aborts, then ends in order.
  *
@@ -57,7 +46,7 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   try {
     if (isWorker()) {
       await workUntilReleased(
-        () => openPlane(options.settings, environment, log, teardown),
+        () => openWorkerIntake(options.settings, environment, log, teardown),
         (error) => (startErrorOf(error, options.settings) ?? error).message,
       )
     } else {
@@ -72,72 +61,47 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
 }
 
 async function serveUntilInterrupted(
-  { settings, workers: workerCount, isSampled, withCore }: ServeOptions,
+  options: ServeOptions,
   environment: Environment,
   log: Log,
   teardown: Teardown,
 ): Promise<void> {
-  const { clock, random, signal, stdout } = environment
+  const { settings, withCore } = options
+  const { clock, signal, stdout } = environment
   const exports = withCore ? exportConfig(settings) : undefined
   const isNew = !existsSync(join(settings.dataDir, STORE_FILE))
   const { db, peppers, close } = await openStore(settings)
   teardown.push(close)
   const configured = configuredUpstream(settings)
   // Samples are for trying things out: into nobody's backend.
-  const isForSamples = isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
+  const isForSamples =
+    options.isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
-  const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
-  if (embedded !== undefined) teardown.push(() => embedded.close())
-  const config = gatewayConfig(settings, configured ?? embedded!.upstream)
 
-  const workers =
-    workerCount > 1
-      ? await Workers.start({
-          count: workerCount,
-          env: workerVariables(config.upstream, settings),
-          drainTimeoutMs: config.drainTimeoutMs,
-          clock,
-          log,
-        })
-      : undefined
-  if (workers !== undefined) teardown.push(() => workers.drain(0))
-  // What a plane writes is statistics: no request shall wait for the disk because of them.
-  const statistics = await openGatewayStore(join(settings.dataDir, STORE_FILE), 'process-loss')
-  teardown.push(() => statistics.close())
-  // Beside workers, this process takes no telemetry in; it only judges for other proxies.
-  const judge = await openIngestPlane(workers === undefined ? config : { ...config, listeners: [] }, {
-    db: statistics,
-    peppers,
-    clock,
-    random,
-    log,
-  })
-  teardown.push(() => judge.close())
-
-  const planes = () => [judge, ...(workers?.planes ?? [])]
+  const intake = await openIntake(options, { configured, peppers }, environment, log, teardown)
   let core: ServedCore | undefined
   const management = await openManagement({
-    config,
+    config: intake.config,
     address: settings['observability.listen'],
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
-    judge,
-    planes,
-    routes: embedded?.routes ?? [],
+    judge: intake.judge,
+    planes: intake.planes,
+    routes: intake.embedded?.routes ?? [],
     moreMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
     clock,
-    random,
+    random: environment.random,
     randomBytes,
     log,
   })
   teardown.push(() => management.close())
   if (exports !== undefined) {
-    const ownGateway = gatewayUrl(settings, judge.addresses[0])
+    const ownGateway = gatewayUrl(settings, intake.judge.addresses[0])
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
-    teardown.push(() => core!.close(config.drainTimeoutMs))
+    teardown.push(() => core!.close(intake.config.drainTimeoutMs))
   }
   // Not before everything listens: a start that fails must not make a key that nobody gets to see.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
@@ -146,9 +110,11 @@ async function serveUntilInterrupted(
     randomBytes,
   })
 
-  const gatewayUrls = (workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)).map(
-    ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
-  )
+  const newIngestToken = async () => {
+    const applied = () => propagate({ db, clock, log, planes: intake.planes })
+    const { token } = await createToken(operatorContext({ db, peppers }, settings, clock, applied), sampleToken)
+    return token
+  }
   const samples =
     core === undefined || samplesBegunMs === undefined
       ? undefined
@@ -156,48 +122,30 @@ async function serveUntilInterrupted(
           dataDir: settings.dataDir,
           begunMs: samplesBegunMs,
           core: core.core,
-          newIngestToken: async () => {
-            const applied = () => propagate({ db, clock, log, planes })
-            const { token } = await createToken(operatorContext({ db, peppers }, settings, clock, applied), sampleToken)
-            return token
-          },
+          newIngestToken,
           log,
         })
-  await write(
-    stdout,
-    banner({
-      managementUrl: management.url,
-      gatewayUrls,
-      embedded: embedded !== undefined,
-      firstKey,
-      samples,
-      core,
-    }),
-  )
+  const managementUrl = management.url
+  const embedded = intake.embedded !== undefined
+  await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(intake), embedded, firstKey, samples, core }))
 
   await untilAborted(signal)
-  const delayMs =
-    signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT' ? 0 : settings['gateway.drainDelayMs']
+  const isHurried = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
+  await drain(intake, core, isHurried ? 0 : settings['gateway.drainDelayMs'], log)
+}
+
+function gatewayUrls({ config, judge, workers }: Intake): string[] {
+  const addresses = workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)
+  return addresses.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+}
+
+async function drain(
+  { judge, workers }: Intake,
+  core: ServedCore | undefined,
+  delayMs: number,
+  log: Log,
+): Promise<void> {
   log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
   await Promise.all([judge.drain(delayMs), workers?.drain(delayMs), core?.exporting.end()])
   log.info({ event: 'drain.ended' }, 'drained')
-}
-
-async function openPlane(settings: Settings, { clock, random }: Environment, log: Log, teardown: Teardown) {
-  const { db, peppers, close } = await openStore(settings, 'process-loss')
-  teardown.push(close)
-  const config = gatewayConfig(settings, configuredUpstream(settings)!)
-  const plane = await openIngestPlane(config, { db, peppers, clock, random, log })
-  teardown.push(() => plane.close())
-  return plane
-}
-
-/** The embedded store lives in the primary; workers reach it as any upstream. */
-function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<string, string> {
-  if (settings['gateway.upstream'] !== undefined || upstream.credential === undefined) return {}
-  const { credential } = upstream
-  return {
-    PENSTOCK_UPSTREAM: upstream.url,
-    ...('header' in credential && { PENSTOCK_UPSTREAM_AUTHORIZATION: credential.header }),
-  }
 }

@@ -1,122 +1,26 @@
-import {
-  AggregationTemporality,
-  type Exemplar,
-  type HistogramDataPoint,
-  type KeyValue,
-  type Metric,
-  type MetricData,
-  type NumberDataPoint,
-  type OtlpRequest,
-} from '@penstock/otlp'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../convert.ts'
 import { resolveOptions } from '../options.ts'
 import { readInput } from '../sources/input.ts'
-import { type AccumulatorState, accumulate, newAccumulator } from './accumulate.ts'
-
-type Metrics = OtlpRequest<'metrics'>
-
-const text = (key: string, value: string): KeyValue => ({ key, type: 'string', value })
-const stage = (value: string): KeyValue[] => [text('job.stage', value)]
-const { DELTA, CUMULATIVE } = AggregationTemporality
-
-function exemplar(value: number): Exemplar {
-  const traceId = String(value).padStart(32, '1')
-  return { filteredAttributes: [], timeUnixNano: 1n, value: { type: 'double', value }, spanId: '', traceId }
-}
-
-interface PointParts {
-  readonly attributes?: KeyValue[]
-  readonly timeNs?: bigint
-  readonly exemplars?: Exemplar[]
-}
-
-const frame = ({ attributes = [], timeNs = 9n, exemplars = [] }: PointParts) => ({
-  attributes,
-  startTimeUnixNano: 5n,
-  timeUnixNano: timeNs,
-  exemplars,
-  flags: 0,
-})
-
-const metric = (name: string, data: MetricData): Metric => ({ name, description: '', unit: 's', data, metadata: [] })
-
-const counter = (value: bigint, parts: PointParts = {}): Metric =>
-  metric('runs', {
-    type: 'sum',
-    dataPoints: [{ ...frame(parts), value: { type: 'int', value } }],
-    aggregationTemporality: DELTA,
-    isMonotonic: true,
-  })
-
-const gauge = (value: number, parts: PointParts = {}): Metric =>
-  metric('seconds', {
-    type: 'gauge',
-    dataPoints: [{ ...frame(parts), startTimeUnixNano: 0n, value: { type: 'double', value } }],
-  })
-
-function histogram(samples: number[], parts: PointParts & { bounds?: number[] } = {}): Metric {
-  const { bounds = [10, 100] } = parts
-  const bucketCounts = [...bounds, Number.POSITIVE_INFINITY].map((bound, i) =>
-    BigInt(samples.filter((sample) => sample <= bound && sample > (bounds[i - 1] ?? 0)).length),
-  )
-  const dataPoint = {
-    ...frame(parts),
-    count: BigInt(samples.length),
-    sum: samples.reduce((a, b) => a + b),
-    bucketCounts,
-    explicitBounds: bounds,
-    min: Math.min(...samples),
-    max: Math.max(...samples),
-  }
-  return metric('durations', { type: 'histogram', dataPoints: [dataPoint], aggregationTemporality: DELTA })
-}
-
-/** One resource group per project; several runs of one project are several groups. */
-function request(...runs: { project?: string; metrics: Metric[] }[]): Metrics {
-  return {
-    resources: runs.map(({ project = 'tide-tables', metrics }) => ({
-      resource: { attributes: [text('service.name', project)], droppedAttributesCount: 0 },
-      scopes: [
-        {
-          scope: { name: 'svc-ci-metrics', version: '1', attributes: [], droppedAttributesCount: 0 },
-          items: metrics,
-          schemaUrl: '',
-        },
-      ],
-      schemaUrl: '',
-    })),
-  }
-}
-
-const run = (...metrics: Metric[]) => ({ metrics })
-
-const metricsOf = ({ resources }: Metrics): Metric[] =>
-  resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))
-
-function pointsOf(from: Metrics): (NumberDataPoint & HistogramDataPoint)[] {
-  return metricsOf(from).flatMap(({ data }) => (data?.dataPoints ?? []) as (NumberDataPoint & HistogramDataPoint)[])
-}
-
-const windowOf = (from: Metrics) => pointsOf(from).map((point) => [point.startTimeUnixNano, point.timeUnixNano])
-const valuesOf = (from: Metrics) => pointsOf(from).map((point) => point.value?.value)
-
-/** The exports of several requests, one after the other. */
-function exportsOf(
-  start: AccumulatorState,
-  steps: readonly (readonly [nowNs: bigint, request: Metrics])[],
-  maxStreams = 100,
-) {
-  let state = start
-  const exported: Metrics[] = []
-  for (const [nowNs, next] of steps) {
-    const result = accumulate(state, next, nowNs, { maxStreams })
-    exported.push(result.request)
-    state = result.state
-  }
-  return { exported, state }
-}
+import {
+  CUMULATIVE,
+  counter,
+  DELTA,
+  exemplar,
+  exportsOf,
+  gauge,
+  histogram,
+  type Metrics,
+  metricsOf,
+  pointsOf,
+  request,
+  run,
+  stage,
+  text,
+  valuesOf,
+  windowOf,
+} from './accumulate.case.ts'
+import { accumulate, newAccumulator } from './accumulate.ts'
 
 describe('windowed', () => {
   const start = newAccumulator('windowed', 100n)
@@ -366,98 +270,6 @@ describe('purity', () => {
     expect(first.state).toEqual(before)
     expect(second.state).not.toBe(first.state)
     expect(accumulate(first.state, points, 300n)).toEqual(second)
-  })
-})
-
-describe('laws', () => {
-  const stages = fc.constantFrom('build', 'test', 'deploy')
-  const projects = fc.constantFrom('north', 'south')
-  const samples = fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 1, maxLength: 4 })
-  const runs = fc
-    .record({ project: projects, stage: stages, count: fc.bigInt({ min: 1n, max: 9n }), samples })
-    .map((drawn) => {
-      const attributes = stage(drawn.stage)
-      return {
-        project: drawn.project,
-        metrics: [counter(drawn.count, { attributes }), histogram(drawn.samples, { attributes })],
-      }
-    })
-  const histories = fc.array(runs, { minLength: 1, maxLength: 8 })
-
-  function totalsOf({ streams }: AccumulatorState): unknown[] {
-    return [...streams]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { total }]) => {
-        const { value, count, sum, bucketCounts, min, max } = total as NumberDataPoint & HistogramDataPoint
-        return { key, value, count, sum, bucketCounts, min, max }
-      })
-  }
-
-  test('cumulative: all at once or one after the other, the totals are the same', () => {
-    fc.assert(
-      fc.property(histories, fc.nat(), (history, cut) => {
-        const start = newAccumulator('cumulative', 100n)
-        const at = cut % (history.length + 1)
-        const once = exportsOf(start, [[200n, request(...history)]])
-        const twice = exportsOf(start, [
-          [200n, request(...history.slice(0, at))],
-          [300n, request(...history.slice(at))],
-        ])
-        const singly = exportsOf(
-          start,
-          history.map((each) => [200n, request(each)] as const),
-        )
-        expect(totalsOf(twice.state)).toEqual(totalsOf(once.state))
-        expect(totalsOf(singly.state)).toEqual(totalsOf(once.state))
-      }),
-    )
-  })
-
-  /** Every point of a sum, with the identity of its stream. */
-  function countsOf({ resources }: Metrics) {
-    return resources.flatMap(({ resource, scopes }) =>
-      scopes[0]!.items.flatMap(({ data }) =>
-        data?.type !== 'sum'
-          ? []
-          : data.dataPoints.map((point) => ({
-              stream: JSON.stringify([resource.attributes, point.attributes]),
-              count: point.value?.value as bigint,
-              beginNs: point.startTimeUnixNano,
-              endNs: point.timeUnixNano,
-            })),
-      ),
-    )
-  }
-  const addedUp = (counts: readonly { count: bigint }[]) => counts.reduce((sum, { count }) => sum + count, 0n)
-
-  test('windowed: the windows of a stream add up to everything, leave no gap and do not overlap', () => {
-    const clocks = fc.array(fc.bigInt({ min: 0n, max: 400n }), { minLength: 8, maxLength: 8 })
-    fc.assert(
-      fc.property(histories, clocks, (history, clock) => {
-        const steps = history.map((each, i) => [clock[i]!, request(each)] as const)
-        const counts = exportsOf(newAccumulator('windowed', 100n), steps).exported.flatMap(countsOf)
-        expect(addedUp(counts)).toBe(addedUp(countsOf(request(...history))))
-        const ends = new Map<string, bigint>()
-        for (const { stream, beginNs, endNs } of counts) {
-          expect(beginNs).toBe(ends.get(stream) ?? 100n)
-          expect(endNs).toBeGreaterThan(beginNs)
-          ends.set(stream, endNs)
-        }
-      }),
-    )
-  })
-
-  test('bounded, whatever comes', () => {
-    fc.assert(
-      fc.property(histories, fc.integer({ min: 1, max: 4 }), (history, maxStreams) => {
-        const { state } = exportsOf(
-          newAccumulator('cumulative', 1n),
-          history.map((each) => [2n, request(each)] as const),
-          maxStreams,
-        )
-        expect(state.streams.size).toBeLessThanOrEqual(maxStreams)
-      }),
-    )
   })
 })
 

@@ -4,24 +4,10 @@ import { describe, expect, test } from 'vitest'
 import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import { type CheckAnswer, type ForwardAuthParts, forwardAuth, loopbackProxies } from './forward-auth.ts'
 
-const token: TokenRecord = {
-  id: '7Hq2mK9sT4bZ',
-  name: 'Läufer',
-  mac: new Uint8Array(32),
-  pepperId: 'p',
-  signals: new Set(['traces']),
-  tenant: 'blue',
-  allowedOrigins: [],
-  certificateNames: [],
-  allowQuery: false,
-  limits: undefined,
-  expiresAtMs: undefined,
-  revokedAtMs: undefined,
-  disabled: false,
-}
+const token = tokenRecord({ name: 'Läufer', signals: new Set(['traces']), tenant: 'blue' })
 
 const verified: Admitted = {
   admitted: true,

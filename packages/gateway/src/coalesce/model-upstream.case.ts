@@ -3,6 +3,7 @@ import { encodeRequest, type OtlpRequest, type ResourceGroup, type Span } from '
 import protobuf from 'protobufjs'
 import type { Answer, Refused } from '../ingest/answer.ts'
 import { type ExportCall, noHeaders } from '../ingest/export-call.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 
@@ -94,23 +95,7 @@ export function verdict(names: readonly string[] | undefined): Answer {
   return names === undefined ? refusal('rejected', 400) : accepted
 }
 
-export function token(id: string, tenant?: string): TokenRecord {
-  return {
-    id,
-    name: id,
-    mac: new Uint8Array(32),
-    pepperId: '1',
-    signals: new Set(['traces', 'metrics', 'logs', 'profiles'] as const),
-    tenant,
-    allowedOrigins: [],
-    certificateNames: [],
-    allowQuery: false,
-    limits: undefined,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-    disabled: false,
-  }
-}
+export const token = (id: string, tenant?: string) => tokenRecord({ id, name: id, tenant })
 
 export function exportCall(changes: Partial<ExportCall> & { readonly owner?: TokenRecord } = {}): ExportCall {
   const { owner = token('a'), ...fields } = changes

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { blindness, type EffectRules, effectOf } from './effect.ts'
 import { WarningMemory } from './warning-memory.ts'
@@ -27,22 +28,8 @@ const snapshotIn = (mode: EnforcementMode, over: Partial<Snapshot> = {}): Snapsh
   ...over,
 })
 
-const tokenWith = (over: Partial<TokenRecord> = {}): TokenRecord => ({
-  id: '7Hq2mK9sT4bZ',
-  name: 'ci-runners',
-  mac: new Uint8Array(32),
-  pepperId: 'p1',
-  signals: new Set(['traces'] as const),
-  tenant: undefined,
-  allowedOrigins: [],
-  certificateNames: [],
-  allowQuery: false,
-  limits: undefined,
-  expiresAtMs: undefined,
-  revokedAtMs: undefined,
-  disabled: false,
-  ...over,
-})
+const tokenWith = (over: Partial<TokenRecord> = {}) =>
+  tokenRecord({ name: 'ci-runners', signals: new Set(['traces']), ...over })
 
 const presentedBy = (over: Partial<Presented> = {}): Presented => ({
   transport: 'http',

@@ -4,30 +4,12 @@ import type { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { decodeExportResponse, decodeRpcStatus } from '@penstock/otlp'
 import { Gate, ManualClock } from '@penstock/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Answer, Refused } from './answer.ts'
-import { accepted, GrpcClient, type Harness, letIn, startFront, type UnaryReply } from './grpc-harness.case.ts'
-import { END_STREAM, exportHeaders, FrameType, RawClient } from './grpc-raw-client.case.ts'
+import { accepted, type Harness, letIn, raw, start, type UnaryReply } from './grpc-harness.case.ts'
+import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
 import { frame } from './grpc-wire.ts'
 import type { Refusal } from './refusals.ts'
-
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
-})
-
-async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
-  const harness = await startFront(options)
-  const client = new GrpcClient(harness.address)
-  open.push(harness.listener, client)
-  return { ...harness, client }
-}
-
-async function raw({ port }: Harness): Promise<RawClient> {
-  const client = await RawClient.connect(port)
-  open.push(client)
-  return client
-}
 
 const refuse = (refusal: Refusal) => ({ admitted: false, refusal }) as const
 const unauthenticated = refuse({ kind: 'unauthenticated', message: 'The ingest token is not valid.' })
@@ -391,99 +373,5 @@ describe('answers', () => {
     ingest.takesWhole = false
     ingest.sendStream = async () => refused({ grpcCode: 14, cause: 'unreachable', httpStatus: 503, retryAfter: 2 })
     expect(await client.unary(Buffer.alloc(8_000_000))).toMatchObject({ code: 14 })
-  })
-})
-
-describe('X-5, X-6: clients that go and clients that stay', () => {
-  test('gone while upstream works', async () => {
-    const harness = await start()
-    const { ingest } = harness
-    const gate = new Gate()
-    let gone = 0
-    ingest.answer = async (call) => {
-      call.onClientGone = () => {
-        gone += 1
-      }
-      await gate.opened
-      return accepted
-    }
-    const client = await raw(harness)
-    client.headers(1, exportHeaders)
-    client.data(1, frame(Buffer.from('a'), false), true)
-    await ingest.until(() => ingest.bodies.length === 1)
-    client.close()
-    await ingest.until(() => harness.aborted.count === 1)
-    gate.open()
-    await ingest.until(() => ingest.reservedBytes === 0)
-    expect([gone, harness.endings]).toEqual([1, []])
-  })
-
-  test.each([true, false])('gone in the middle of a message (whole: %s)', async (takesWhole) => {
-    const harness = await start()
-    const { ingest } = harness
-    ingest.takesWhole = takesWhole
-    const client = await raw(harness)
-    client.headers(1, exportHeaders)
-    client.data(1, frame(Buffer.alloc(100), false).subarray(0, 50))
-    await harness.ingest.until(() => true)
-    if (!takesWhole) await ingest.until(() => ingest.calls.length === 1)
-    client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, 8))
-    await ingest.until(() => harness.aborted.count === 1)
-    if (!takesWhole) await ingest.until(() => ingest.problems.length === 1)
-    expect([ingest.bodies, ingest.reservedBytes, harness.endings]).toEqual([[], 0, []])
-  })
-
-  test.each([
-    ['nothing comes for 15 s', {}, 15_000, 14],
-    ['not before the client’s deadline', { 'grpc-timeout': '2S' }, 2_000, 4],
-  ])('%s', async (_, headers, waitMs, code) => {
-    const clock = new ManualClock(1_000_000)
-    const harness = await start({ clock })
-    const client = await raw(harness)
-    client.headers(1, { ...exportHeaders, ...headers })
-    await clock.untilSleeping()
-    await clock.advance(waitMs - 1_000)
-    expect(harness.endings).toEqual([])
-    await clock.advance(1_000)
-    await client.until(() => client.of(1).length === 2)
-    expect(harness.endings).toMatchObject([{ status: code }])
-  })
-})
-
-describe('P-26: connections', () => {
-  test('100 concurrent streams are advertised', async () => {
-    const client = await raw(await start())
-    await client.until(() => client.frames.length > 0)
-    const { payload } = client.frames.find(({ type, flags }) => type === FrameType.SETTINGS && flags === 0)!
-    const settings = Array.from({ length: payload.length / 6 }, (_, i) => [
-      payload.readUInt16BE(i * 6),
-      payload.readUInt32BE(i * 6 + 2),
-    ])
-    expect(settings).toContainEqual([3, 100])
-  })
-
-  test('pings are answered; too many without streams end the connection', async () => {
-    const client = await raw(await start())
-    const answered = () => client.frames.filter(({ type, flags }) => type === FrameType.PING && flags === 1)
-    for (let i = 0; i < 3; i++) {
-      client.send(FrameType.PING, 0, 0, Buffer.alloc(8, i))
-      await client.until(() => answered().length === i + 1)
-    }
-    client.send(FrameType.PING, 0, 0, Buffer.alloc(8, 3))
-    await client.until(() => client.isEnded)
-    const goaway = client.frames.find(({ type }) => type === FrameType.GOAWAY)
-    expect(goaway!.payload.readUInt32BE(4)).toBe(11)
-    expect(goaway!.payload.subarray(8).toString()).toBe('too_many_pings')
-  })
-
-  test('with a stream open they may come as they like', async () => {
-    const harness = await start()
-    const client = await raw(harness)
-    client.headers(1, exportHeaders)
-    for (let i = 0; i < 20; i++) client.send(FrameType.PING, 0, 0, Buffer.alloc(8, i))
-    await client.until(() => client.frames.filter(({ type }) => type === FrameType.PING).length === 20)
-    client.data(1, frame(Buffer.alloc(0), false), true)
-    await client.until(() => client.of(1).length > 0)
-    expect(client.isEnded).toBe(false)
   })
 })

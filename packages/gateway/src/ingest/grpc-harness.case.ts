@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { type Clock, silentLog, systemClock } from '@penstock/runtime'
+import { onTestFinished } from 'vitest'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
@@ -9,6 +10,7 @@ import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
 import { GrpcFront } from './grpc-front.ts'
 import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
+import { RawClient } from './grpc-raw-client.case.ts'
 import { HeadReader } from './http-headers.ts'
 import type { Ingest } from './ingest.ts'
 import { defaultListenerSettings, type Front, type Listener, openListener } from './listener.ts'
@@ -194,4 +196,20 @@ export class GrpcClient {
   close(): void {
     this.#client.close()
   }
+}
+
+/** A front, and a client of it; over with the running test. */
+export async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
+  const harness = await startFront(options)
+  const client = new GrpcClient(harness.address)
+  onTestFinished(() => harness.listener.close())
+  onTestFinished(() => client.close())
+  return { ...harness, client }
+}
+
+/** Over with the test, too. */
+export async function raw({ port }: Harness): Promise<RawClient> {
+  const client = await RawClient.connect(port)
+  onTestFinished(() => client.close())
+  return client
 }

@@ -1,19 +1,12 @@
-import { afterEach, expect, test } from 'vitest'
-import { GrpcClient, type Harness, startFront } from './grpc-harness.case.ts'
-import { END_STREAM, exportHeaders, FrameType, RawClient } from './grpc-raw-client.case.ts'
+import { expect, test } from 'vitest'
+import { raw, start as startFront } from './grpc-harness.case.ts'
+import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
 import { frame } from './grpc-wire.ts'
 
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
-})
-
-async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
+async function start(options?: Parameters<typeof startFront>[0]) {
   const harness = await startFront(options)
   harness.ingest.admission = { admitted: false, refusal: { kind: 'unauthenticated', message: 'no' } }
-  const client = new GrpcClient(harness.address)
-  open.push(harness.listener, client)
-  return { ...harness, client }
+  return harness
 }
 
 const check = { path: '/grpc.health.v1.Health/Check' }
@@ -69,8 +62,7 @@ test.each([
   ['some.Service', 3, undefined],
 ])('X-14: who watches "%s" hears %i, then %s, and at the end code 14', async (service, first, then) => {
   const harness = await start()
-  const client = await RawClient.connect(harness.port)
-  open.push(client)
+  const client = await raw(harness)
   client.headers(1, { ...exportHeaders, ':path': '/grpc.health.v1.Health/Watch' })
   client.data(1, frame(asking(service), false), true)
   const statuses = () =>

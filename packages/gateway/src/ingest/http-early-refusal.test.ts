@@ -2,37 +2,10 @@ import { Agent, request as nodeRequest } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
-import { afterEach, describe, expect, test } from 'vitest'
-import {
-  chunk,
-  head,
-  post,
-  RawClient,
-  readAll,
-  startFront,
-  type TestFront,
-  type TestFrontOptions,
-} from './http-harness.case.ts'
+import { describe, expect, test } from 'vitest'
+import { chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
 
 const MiB = 1024 * 1024
-
-let front: TestFront
-const clients: RawClient[] = []
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close()
-  await front.listener.close()
-})
-
-async function start(options?: TestFrontOptions): Promise<void> {
-  front = await startFront(options)
-}
-
-async function open(): Promise<RawClient> {
-  const client = await RawClient.open(front.port)
-  clients.push(client)
-  return client
-}
 
 describe('P-11: an early refusal reaches the client', () => {
   const large = Buffer.alloc(8 * MiB)

@@ -2,38 +2,8 @@ import { connect as connectHttp2 } from 'node:http2'
 import { decodeExportResponse, decodeRpcStatus, type Encoding } from '@penstock/otlp'
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
-import { afterEach, describe, expect, test } from 'vitest'
-import { FrameType, RawClient as Http2Client } from './grpc-raw-client.case.ts'
-import {
-  head,
-  post,
-  RawClient,
-  type RawReply,
-  readAll,
-  startFront,
-  type TestFront,
-  type TestFrontOptions,
-} from './http-harness.case.ts'
-
-let front: TestFront
-const clients: RawClient[] = []
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close()
-  await front.listener.close()
-})
-
-async function start(options?: TestFrontOptions): Promise<void> {
-  front = await startFront(options)
-}
-
-async function open(): Promise<RawClient> {
-  const client = await RawClient.open(front.port)
-  clients.push(client)
-  return client
-}
-
-const ask = async (bytes: string | Uint8Array): Promise<RawReply> => (await open()).send(bytes).reply()
+import { describe, expect, test } from 'vitest'
+import { ask, front, head, open, post, type RawReply, start } from './http-harness.case.ts'
 
 const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(body, encoding)
 const json = { 'content-type': 'application/json' }
@@ -393,114 +363,6 @@ test('P-19, T-9: headers count however many come before them, or a body would be
   expect(await ask(late(`${good}content-length: 3\r\n`))).toMatchObject({ status: 200 })
   expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abc'])
   expect(await ask(late(`${good}${good}content-length: 3\r\n`))).toMatchObject({ status: 401 })
-})
-
-describe('X-5: the client has gone', () => {
-  test('the call is told once, and no answer is made up', async () => {
-    await start()
-    const client = await open()
-    const answered = new Gate()
-    const gone = new Gate()
-    let times = 0
-    front.ingest.answer = async (call) => {
-      call.onClientGone = () => {
-        times += 1
-        gone.open()
-      }
-      await answered.opened
-      return { kind: 'accepted', partialSuccess: undefined, body: undefined }
-    }
-    client.send(post('abc'))
-    await front.ingest.untilSent(1)
-    client.close()
-    await gone.opened
-    answered.open()
-    await ask(post('abc'))
-    expect({ times, aborted: front.state.clientsAborted, endings: front.endings.length }).toEqual({
-      times: 1,
-      aborted: 1,
-      endings: 1,
-    })
-  })
-
-  test('in the middle of a streamed body: upstream is cut off', async () => {
-    await start()
-    const client = await open()
-    client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`)
-    await front.ingest.presentedOnce()
-    client.close()
-    await front.ingest.untilSent(1)
-    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
-    expect(front.ingest.heldBytes).toBe(0)
-  })
-
-  test('in the middle of a body that is held: what was reserved is given back', async () => {
-    await start()
-    const abandoned = new Gate()
-    const { abandon } = front.ingest
-    front.ingest.abandon = (call) => {
-      abandon.call(front.ingest, call)
-      abandoned.open()
-    }
-    const client = await open()
-    client.send(`${head({ 'content-length': '500' })}abc`)
-    await front.ingest.presentedOnce()
-    expect(front.ingest.heldBytes).toBe(500)
-    client.close()
-    await abandoned.opened
-    expect(front.ingest.heldBytes).toBe(0)
-    expect(front.ingest.sent).toEqual([])
-  })
-})
-
-describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its body', () => {
-  const headers = {
-    ':method': 'POST',
-    ':scheme': 'http',
-    ':authority': 'gateway',
-    ':path': '/v1/traces',
-    'content-type': 'application/json',
-    authorization: 'Bearer good',
-  }
-  const reset = (code: number) => (client: Http2Client) =>
-    client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, code))
-
-  test.each([
-    ['NO_ERROR', reset(0)],
-    ['CANCEL', reset(8)],
-    ['the connection closes', (client: Http2Client) => client.close()],
-  ])('%s: what is streamed is cut off, what is held goes nowhere', async (_, breakOff) => {
-    await start()
-    const arrived = new Gate()
-    front.ingest.readStream = async (body) => {
-      arrived.open()
-      return readAll(body)
-    }
-    const streaming = await Http2Client.connect(front.port)
-    streaming.headers(1, headers)
-    streaming.data(1, Buffer.from('abc'))
-    await arrived.opened
-    breakOff(streaming)
-    await front.ingest.untilSent(1)
-    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
-
-    const abandoned = new Gate()
-    const { abandon } = front.ingest
-    front.ingest.abandon = (call) => {
-      abandon.call(front.ingest, call)
-      if (call.declaredBytes === 500) abandoned.open()
-    }
-    const holding = await Http2Client.connect(front.port)
-    holding.headers(1, { ...headers, 'content-length': '500' })
-    holding.data(1, Buffer.from('abc'))
-    while (front.ingest.heldBytes < 500) await new Promise((resolve) => setImmediate(resolve))
-    breakOff(holding)
-    await abandoned.opened
-    expect([front.ingest.sent.length, front.ingest.heldBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
-    expect(front.endings).toEqual([])
-    streaming.close()
-    holding.close()
-  })
 })
 
 test('HTTP/2 gets the same treatment', async () => {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
+import { onTestFinished } from 'vitest'
 import { defaultGatewayConfig, type TlsFiles } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
@@ -262,3 +263,21 @@ export function post(body: string | Uint8Array, lines: Readonly<Record<string, s
 export function chunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
+
+/** Of the running test; over with it. */
+export let front: TestFront
+
+export async function start(options?: TestFrontOptions): Promise<void> {
+  const started = await startFront(options)
+  onTestFinished(() => started.listener.close())
+  front = started
+}
+
+/** A connection to `front`, over with the test. */
+export async function open(): Promise<RawClient> {
+  const client = await RawClient.open(front.port)
+  onTestFinished(() => client.close())
+  return client
+}
+
+export const ask = async (bytes: string | Uint8Array): Promise<RawReply> => (await open()).send(bytes).reply()

@@ -2,30 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Reason, reasons } from '../ingest/admission.ts'
 import { ingestSignalNames } from '../ingest/signals.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import { GateMetrics } from './gate-metrics.ts'
 import { instruments } from './instruments.ts'
 import { prometheusText } from './prometheus-text.ts'
 
 const HOUR_MS = 3_600_000
 
-function token(id: string, name = id): TokenRecord {
-  return {
-    id,
-    name,
-    mac: new Uint8Array(32),
-    pepperId: 'p',
-    signals: new Set(ingestSignalNames),
-    tenant: undefined,
-    allowedOrigins: [],
-    certificateNames: [],
-    allowQuery: false,
-    limits: undefined,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-    disabled: false,
-  }
-}
+const token = (id: string, name = id) => tokenRecord({ id, name })
 
 const samples = (metrics: GateMetrics, name: string): string[] =>
   prometheusText([metrics.report()])

@@ -20,6 +20,9 @@ export function metricsPage(): string {
 
 # What the gateway says about itself
 
+\`otelcol_exporter_…\` is said by the exporter of pipelines too: those of \`requests\` are the gateway's, about its way upstream, and
+here; those of spans, metrics and log records, and \`queue_size\`, are the exporter's ([export-metrics.md](export-metrics.md)).
+
 \`GET /metrics\` on the management listener answers in Prometheus' text format, under exactly these names: counters have no
 \`_total\`, histograms have \`_bucket\`, \`_sum\` and \`_count\`. With \`ownTelemetryUrl\` the same numbers go out as OTLP metrics
 every minute, cumulative, from \`service.name\` \`penstock-gateway\`; a store that takes OTLP the Prometheus way may append

@@ -1,28 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../tokens/snapshot.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { GateMetrics } from './gate-metrics.ts'
 import { prometheusText } from './prometheus-text.ts'
 import { reportSnapshot } from './snapshot-gauges.ts'
 
-function token(id: string, rest: Partial<TokenRecord> = {}): TokenRecord {
-  return {
-    id,
-    name: id,
-    mac: new Uint8Array(32),
-    pepperId: 'p',
-    signals: new Set(['traces']),
-    tenant: undefined,
-    allowedOrigins: [],
-    certificateNames: [],
-    allowQuery: false,
-    limits: undefined,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-    disabled: false,
-    ...rest,
-  }
-}
+const token = (id: string, rest: Partial<TokenRecord> = {}) =>
+  tokenRecord({ id, name: id, signals: new Set(['traces']), ...rest })
 
 function snapshot(tokens: readonly TokenRecord[], imported: readonly TokenRecord[] = []): Snapshot {
   return {

@@ -7,6 +7,7 @@ import { Authenticator } from './authenticate.ts'
 import type { Peppers } from './pepper.ts'
 import type { Snapshot } from './snapshot.ts'
 import { newSecretText } from './token-format.ts'
+import { tokenRecord } from './token-record.case.ts'
 import type { TokenRecord } from './token-record.ts'
 
 const NOW_MS = 1_000_000
@@ -27,24 +28,8 @@ const imported = 'a-token-of-a-static-nginx-map-0001'
 
 const macOf = (text: string, pepper = newPepper) => createHmac('sha256', pepper).update(text).digest()
 
-function record(changes: Partial<TokenRecord> = {}): TokenRecord {
-  return {
-    id: secret.id,
-    name: 'ci',
-    mac: macOf(secret.text),
-    pepperId: 'new',
-    signals: new Set(['traces', 'metrics', 'logs', 'profiles']),
-    tenant: undefined,
-    allowedOrigins: [],
-    certificateNames: [],
-    allowQuery: false,
-    limits: undefined,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-    disabled: false,
-    ...changes,
-  }
-}
+const record = (changes: Partial<TokenRecord> = {}) =>
+  tokenRecord({ id: secret.id, mac: macOf(secret.text), pepperId: 'new', ...changes })
 
 function snapshot(tokens: readonly TokenRecord[], importedTokens: readonly TokenRecord[] = []): Snapshot {
   return {

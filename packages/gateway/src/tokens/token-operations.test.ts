@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listAudit } from '../accounts/audit-store.ts'
-import { setState } from '../enforcement/enforcement-operations.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
 import { currentEpoch, loadSnapshot } from './load-snapshot.ts'
@@ -26,7 +25,6 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-const enforce = () => setState(editor, { body: { enabled: true } })
 const names = async (query: Record<string, string> = {}) =>
   (await listTokens(editor, query)).tokens.map((token) => token.name)
 const events = async () => (await listAudit(gateway.as('Admin'), {})).events.map(({ event }) => event)
@@ -226,89 +224,6 @@ describe('roles', () => {
   })
 })
 
-describe('the list', () => {
-  test('newest first, whole without a limit, with the count of all', async () => {
-    for (const name of ['a', 'b', 'c']) await createToken(editor, { name })
-    expect(await names()).toEqual(['c', 'b', 'a'])
-    const page = await listTokens(editor, { limit: '2' })
-    expect(page.tokens.map(({ name }) => name)).toEqual(['c', 'b'])
-    expect(page.totalCount).toBe(3)
-    const rest = await listTokens(editor, { limit: '2', cursor: page.nextCursor })
-    expect(rest.tokens.map(({ name }) => name)).toEqual(['a'])
-    expect(rest.nextCursor).toBeUndefined()
-    expect(rest.totalCount).toBe(3)
-  })
-
-  test('a cursor keeps its place while tokens come and go', async () => {
-    const ids = []
-    for (const name of ['a', 'b', 'c', 'd']) ids.push((await createToken(editor, { name })).id)
-    const { nextCursor } = await listTokens(editor, { limit: '2' })
-    await createToken(editor, { name: 'e' })
-    await revokeToken(editor, { id: ids[2]! })
-    expect(await names({ limit: '2', cursor: nextCursor! })).toEqual(['b', 'a'])
-  })
-
-  test('by status: each token is in exactly one', async () => {
-    const expiring = { name: 'expired', expires_at: '2026-11-21T08:00:00Z' }
-    await createToken(editor, { name: 'valid' })
-    const { id: disabled } = await createToken(editor, { name: 'disabled' })
-    const { id: revoked } = await createToken(editor, { name: 'revoked' })
-    await createToken(editor, expiring)
-    await updateToken(editor, { id: disabled, body: { disabled: true } })
-    await revokeToken(editor, { id: revoked })
-    await gateway.clock.advance(3_600_000)
-    for (const status of ['valid', 'disabled', 'expired', 'revoked']) {
-      const { tokens } = await listTokens(editor, { status })
-      expect(tokens.map((token) => [token.name, token.status])).toEqual([[status, status]])
-    }
-    expect(await names()).toEqual(['expired', 'disabled', 'valid'])
-    expect(await names({ status: 'all' })).toEqual(['expired', 'revoked', 'disabled', 'valid'])
-  })
-
-  test('by a part of the name, literally', async () => {
-    for (const name of ['CI runners', 'exporter', '100%']) await createToken(editor, { name })
-    expect(await names({ name: 'run' })).toEqual(['CI runners'])
-    expect(await names({ name: 'ci' })).toEqual(['CI runners'])
-    expect(await names({ name: '%' })).toEqual(['100%'])
-  })
-
-  test.each([
-    [{ limit: '0' }, 'invalid_field'],
-    [{ limit: '101' }, 'invalid_field'],
-    [{ limit: 'ten' }, 'invalid_field'],
-    [{ status: 'living' }, 'invalid_field'],
-    [{ page: '2' }, 'unknown_field'],
-    [{ cursor: 'abc' }, 'invalid_cursor'],
-    [{ cursor: 'MA' }, 'invalid_cursor'],
-  ])('refuses %j', async (query, code) => {
-    await expect(listTokens(editor, query)).rejects.toMatchObject({ code })
-  })
-
-  test('T-17: usage of 24 hours and the last use', async () => {
-    const { id } = await createToken(editor, { name: 'ci' })
-    const use = { tokenId: id, signal: 'traces', requests: 2, bytes: 100, rejected: 1 } as const
-    await recordUse(gateway.db, [
-      { ...use, lastUsedAtMs: START_MS - 86_400_000 },
-      { ...use, lastUsedAtMs: START_MS - 3_600_000 },
-      { ...use, signal: 'logs', lastUsedAtMs: START_MS },
-    ])
-    await recordUse(gateway.db, [{ ...use, lastUsedAtMs: START_MS - 1_800_000 }])
-    const token = await getToken(editor, { id })
-    expect(token.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
-    expect(token.last_used_at).toBe('2026-11-21T07:00:00Z')
-    expect((await listTokens(editor, {})).tokens[0]?.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
-    const hours = await gateway.db.read
-      .selectFrom('token_usage')
-      .select(['signal', 'hour_start_ms', 'requests'])
-      .execute()
-    expect(hours).toContainEqual({ signal: 'traces', hour_start_ms: START_MS - 3_600_000, requests: 4 })
-  })
-
-  test('a token nobody knows', async () => {
-    await expect(getToken(editor, { id: 'nobody' })).rejects.toMatchObject({ code: 'token_not_found' })
-  })
-})
-
 test('T-15: an imported token works, is not shown, and cannot be imported twice', async () => {
   const token = 'static-token-of-a-collector-12345678'
   const imported = await importToken(editor, { name: 'old collector', token })
@@ -487,76 +402,5 @@ describe('T-16: rotation', () => {
     const old = await createToken(editor, { name: 'ci' })
     await rotateToken(editor, { id: old.id, body: { overlap_seconds: 0, expires_at: '2027-01-01T00:00:00Z' } })
     expect(await verifyToken(editor, { token: old.token })).toMatchObject({ valid: false, reason: 'expired' })
-  })
-})
-
-describe('the last valid token', () => {
-  test('A-1: is not revoked while enforcement is on; the attempt is audited', async () => {
-    const { id } = await createToken(editor, { name: 'ci' })
-    await enforce()
-    const epoch = await currentEpoch(gateway.db)
-    await expect(revokeToken(editor, { id })).rejects.toMatchObject({
-      code: 'last_valid_token',
-      details: {
-        token_id: id,
-        valid_tokens: 1,
-        enforcement: 'enabled',
-        remedies: ['create_token', 'disable_enforcement'],
-      },
-    })
-    expect(await currentEpoch(gateway.db)).toBe(epoch)
-    expect((await events())[0]).toBe('token.revoke_refused')
-    expect((await getToken(editor, { id })).status).toBe('valid')
-  })
-
-  test('A-1: expired, disabled and revoked ones do not count, and may go', async () => {
-    const { id } = await createToken(editor, { name: 'last' })
-    const { id: disabled } = await createToken(editor, { name: 'disabled' })
-    const { id: expired } = await createToken(editor, { name: 'expired', expires_at: '2026-11-21T08:00:00Z' })
-    const { id: revoked } = await createToken(editor, { name: 'revoked' })
-    await updateToken(editor, { id: disabled, body: { disabled: true } })
-    await revokeToken(editor, { id: revoked })
-    await gateway.clock.advance(3_600_000)
-    await enforce()
-    await expect(revokeToken(editor, { id })).rejects.toMatchObject({ code: 'last_valid_token' })
-    await revokeToken(editor, { id: disabled })
-    await revokeToken(editor, { id: expired })
-    await expect(revokeToken(editor, { id: revoked })).rejects.toMatchObject({ code: 'token_not_found' })
-  })
-
-  test('A-2: disabling it is refused alike', async () => {
-    const { id } = await createToken(editor, { name: 'ci' })
-    await enforce()
-    const patch = updateToken(editor, { id, body: { disabled: true, description: 'x' } })
-    await expect(patch).rejects.toMatchObject({ code: 'last_valid_token' })
-    expect(await getToken(editor, { id })).toMatchObject({ status: 'valid', description: null })
-    expect((await events())[0]).toBe('token.revoke_refused')
-  })
-
-  test('A-2: of two that are revoked at once by two processes, exactly one goes', async () => {
-    const other = gateway.as('Admin', {}, await gateway.openAnother())
-    for (let round = 0; round < 5; round += 1) {
-      await setState(editor, { body: { enabled: false } })
-      for (const { id } of (await listTokens(editor, {})).tokens) await revokeToken(editor, { id })
-      const { id: first } = await createToken(editor, { name: 'first' })
-      const { id: second } = await createToken(editor, { name: 'second' })
-      await enforce()
-      const outcomes = await Promise.allSettled([
-        revokeToken(editor, { id: first }),
-        revokeToken(other, { id: second }),
-      ])
-      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-      expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).toMatchObject({
-        code: 'last_valid_token',
-      })
-      expect(await names({ status: 'valid' })).toHaveLength(1)
-    }
-  })
-
-  test('A-3: with enforcement off it may go', async () => {
-    const { id } = await createToken(editor, { name: 'ci' })
-    for (const mode of ['report', 'warn']) await setState(editor, { body: { enabled: false, mode } })
-    await revokeToken(editor, { id })
-    expect(await names()).toEqual([])
   })
 })

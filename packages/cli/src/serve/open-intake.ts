@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import {
+  type GatewayConfig,
+  type IngestPlane,
+  type OpenPlane,
+  openGatewayStore,
+  openIngestPlane,
+  type UpstreamConfig,
+} from '@penstock/gateway'
+import type { Log } from '@penstock/runtime'
+import type { Environment } from '../environment.ts'
+import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream.ts'
+import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
+import { type GatewayStore, openStore, STORE_FILE } from './operator.ts'
+import type { Settings } from './setting-table.ts'
+import { Workers } from './workers.ts'
+
+/** Runs in the order in which they were added, last first. */
+export type Teardown = (() => Promise<void>)[]
+
+/** What takes telemetry in, in this process or in its workers, and where that goes. */
+export interface Intake {
+  readonly config: GatewayConfig
+  /** Where telemetry goes when no upstream is set. */
+  readonly embedded: EmbeddedUpstream | undefined
+  /** This process's plane. Beside workers it takes no telemetry in; it only judges for other proxies. */
+  readonly judge: OpenPlane
+  readonly workers: Workers | undefined
+  /** All that live now. */
+  planes(): IngestPlane[]
+}
+
+/** @throws {UsageError} for settings that do not go together; `WorkerFailed`, or the system's error of an address */
+export async function openIntake(
+  { settings, workers: count }: { readonly settings: Settings; readonly workers: number },
+  { configured, peppers }: Pick<GatewayStore, 'peppers'> & { readonly configured: UpstreamConfig | undefined },
+  environment: Environment,
+  log: Log,
+  teardown: Teardown,
+): Promise<Intake> {
+  const { clock, random } = environment
+  const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
+  if (embedded !== undefined) teardown.push(() => embedded.close())
+  const config = gatewayConfig(settings, configured ?? embedded!.upstream)
+
+  const env = workerVariables(config.upstream, settings)
+  const { drainTimeoutMs } = config
+  const workers = count > 1 ? await Workers.start({ count, env, drainTimeoutMs, clock, log }) : undefined
+  if (workers !== undefined) teardown.push(() => workers.drain(0))
+
+  // What a plane writes is statistics: no request shall wait for the disk because of them.
+  const statistics = await openGatewayStore(join(settings.dataDir, STORE_FILE), 'process-loss')
+  teardown.push(() => statistics.close())
+  const ownConfig = workers === undefined ? config : { ...config, listeners: [] }
+  const judge = await openIngestPlane(ownConfig, { db: statistics, peppers, clock, random, log })
+  teardown.push(() => judge.close())
+  return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
+}
+
+/** The plane of a worker; the embedded store lives in the primary, and is to it any upstream. */
+export async function openWorkerIntake(
+  settings: Settings,
+  { clock, random }: Environment,
+  log: Log,
+  teardown: Teardown,
+): Promise<OpenPlane> {
+  const { db, peppers, close } = await openStore(settings, 'process-loss')
+  teardown.push(close)
+  const config = gatewayConfig(settings, configuredUpstream(settings)!)
+  const plane = await openIngestPlane(config, { db, peppers, clock, random, log })
+  teardown.push(() => plane.close())
+  return plane
+}
+
+/** Where the embedded store of the primary is, and its credential. */
+function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<string, string> {
+  if (settings['gateway.upstream'] !== undefined || upstream.credential === undefined) return {}
+  const { credential } = upstream
+  return {
+    PENSTOCK_UPSTREAM: upstream.url,
+    ...('header' in credential && { PENSTOCK_UPSTREAM_AUTHORIZATION: credential.header }),
+  }
+}

@@ -1,0 +1,182 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { Gate, ManualClock } from '@penstock/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { clientGone } from '../ingest/own-answer.ts'
+import { GrpcScript, ok } from './grpc-script.case.ts'
+import { requestOf, script, upstreamOf } from './grpc-upstream.case.ts'
+
+describe('X-6, X-7: time and connections', () => {
+  test('nobody listens: unreachable', async () => {
+    const server = await GrpcScript.start(ok)
+    const { url } = server
+    await server.close()
+    expect(await upstreamOf(url).send(requestOf())).toMatchObject({
+      cause: 'unreachable',
+      httpStatus: 503,
+      grpcCode: 14,
+      message: 'upstream cannot be reached (ECONNREFUSED)',
+    })
+  })
+
+  async function mute(): Promise<{ url: URL; server: Server; close(): Promise<void> }> {
+    const server = createServer((socket) => socket.on('error', () => {}).resume())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const sockets = new Set<Socket>()
+    server.on('connection', (socket) => sockets.add(socket))
+    const close = () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      })
+    const started = { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), server, close }
+    onTestFinished(close)
+    return started
+  }
+
+  /** A way to a port that can stop carrying anything, without any end's noticing. */
+  async function pathTo(target: URL): Promise<{ url: URL; cut(): void }> {
+    const sockets: Socket[] = []
+    const server = createServer((near) => {
+      const far = connect(Number(target.port), '127.0.0.1')
+      sockets.push(near, far)
+      for (const socket of [near, far]) socket.on('error', () => {})
+      near.pipe(far).pipe(near)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const close = () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+    onTestFinished(close)
+    const cut = () => {
+      for (const socket of sockets) socket.unpipe()
+    }
+    return { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), cut }
+  }
+
+  test('someone listens but does not speak HTTP/2: given up after 2 s, twice', async () => {
+    const { url } = await mute()
+    const clock = new ManualClock(Date.now())
+    const answer = upstreamOf(url, {}, clock).send(requestOf())
+    for (const _ of [1, 2]) {
+      await clock.untilSleeping()
+      expect(clock.wakeTimesMs[0]! - clock.nowMs()).toBe(2_000)
+      await clock.advance(2_000)
+    }
+    expect(await answer).toMatchObject({ cause: 'unreachable', message: 'upstream cannot be reached (ETIMEDOUT)' })
+  })
+
+  test('no answer before the deadline: the stream is cancelled, the outcome unknown', async () => {
+    const clock = new ManualClock(1_000_000)
+    const server = await script(() => {})
+    const upstream = upstreamOf(server.url, {}, clock)
+    const answer = upstream.send(requestOf({ deadlineMs: 1_003_000 }))
+    await server.until(() => server.requests.length === 1)
+    expect(server.requests[0]!.headers['grpc-timeout']).toBe('3000m')
+    const reset = new Promise<void>((resolve) => server.requests[0]!.stream.once('close', () => resolve()))
+    await clock.advance(3_000)
+    expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 504, grpcCode: 4 })
+    await reset
+    expect(server.requests[0]!.stream.rstCode).toBe(8)
+  })
+
+  test('X-5: given up by the client', async () => {
+    const server = await script(() => {})
+    let abort = () => {}
+    const answer = upstreamOf(server.url).send(
+      requestOf({
+        onAbortable: (given) => {
+          abort = given
+        },
+      }),
+    )
+    await server.until(() => server.requests.length === 1)
+    const reset = new Promise<void>((resolve) => server.requests[0]!.stream.once('close', () => resolve()))
+    abort()
+    await reset
+    expect(server.requests[0]!.stream.rstCode).toBe(8)
+    expect(await answer).toBe(clientGone)
+  })
+
+  test.each(['fails', 'is too long', 'ends too early'])(
+    'P-8: a streamed body that %s never looks complete',
+    async (how) => {
+      const server = await script(ok)
+      const source = new PassThrough()
+      const answer = upstreamOf(server.url).send(requestOf({ body: source, contentLength: 20 }))
+      source.write(Buffer.alloc(10))
+      await server.until(() => server.begun.length === 1)
+      const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
+      if (how === 'fails') source.destroy(new Error('the client broke off'))
+      else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
+      expect(await answer).toBe(clientGone)
+      await reset
+      expect(server.requests).toHaveLength(0)
+    },
+  )
+
+  test('many requests share few connections', async () => {
+    const gate = new Gate()
+    const server = await script((request) => void gate.opened.then(() => ok(request)))
+    const upstream = upstreamOf(server.url, { session: { connections: 2 } })
+    const answers = Array.from({ length: 300 }, () => upstream.send(requestOf()))
+    await server.until(() => server.requests.length === 300)
+    expect(server.sessions.length).toBeLessThanOrEqual(2)
+    gate.open()
+    expect(new Set((await Promise.all(answers)).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
+  })
+
+  test('an idle connection is closed after 30 s, an old one after 5 min', async () => {
+    const clock = new ManualClock(Date.now())
+    const server = await script(ok)
+    const upstream = upstreamOf(server.url, {}, clock)
+    const send = () => upstream.send(requestOf({ deadlineMs: clock.nowMs() + 10_000 }))
+    await send()
+    const closed = new Promise<void>((resolve) => server.sessions[0]!.once('close', () => resolve()))
+    await clock.advance(30_000)
+    await closed
+    await send()
+    expect(server.sessions).toHaveLength(2)
+  })
+
+  test('a connection on which nothing comes any more is given up', async () => {
+    const clock = new ManualClock(Date.now())
+    const server = await script(() => {})
+    const path = await pathTo(server.url)
+    const upstream = upstreamOf(path.url, {}, clock)
+    const answer = upstream.send(requestOf({ deadlineMs: clock.nowMs() + 60_000 }))
+    await server.until(() => server.requests.length === 1)
+    path.cut()
+    await clock.advance(10_000)
+    await clock.advance(5_000)
+    expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 502 })
+  })
+
+  test('all addresses of a name are used, a dead one is left alone', async () => {
+    const server = await script(ok)
+    const url = new URL(server.url)
+    url.hostname = 'upstream.test'
+    const asked: string[] = []
+    const resolve = (host: string) => {
+      asked.push(host)
+      return Promise.resolve(['127.0.0.2', '127.0.0.1'])
+    }
+    const upstream = upstreamOf(url, { resolve })
+    expect(await upstream.send(requestOf())).toMatchObject({ kind: 'accepted' })
+    expect(asked).toEqual(['upstream.test'])
+    expect(server.requests[0]!.headers[':authority']).toBe(url.host)
+  })
+
+  test('close waits for what is under way', async () => {
+    const gate = new Gate()
+    const server = await script((request) => void gate.opened.then(() => ok(request)))
+    const upstream = upstreamOf(server.url)
+    const answer = upstream.send(requestOf())
+    await server.until(() => server.requests.length === 1)
+    const closed = upstream.close()
+    gate.open()
+    expect(await answer).toMatchObject({ kind: 'accepted' })
+    await closed
+  })
+})
