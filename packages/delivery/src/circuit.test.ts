@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { afterFailure, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+import {
+  afterFailure,
+  afterOutcomes,
+  type CircuitPolicy,
+  closedCircuit,
+  isOnProbation,
+  untriedCircuit,
+} from './circuit.ts'
+import type { Outcome } from './outcome.ts'
 
 const policy: CircuitPolicy = { failuresToOpen: 3, baseMs: 1_000, capMs: 60_000 }
 const afterFailures = (count: number, retryAfterMs = 0) =>
@@ -25,6 +33,30 @@ test('what the receiver asks for holds from the first failure on', () => {
 })
 
 test('a later failure does not end an earlier pause', () => {
-  const circuit = afterFailure({ failuresInARow: 1, openUntilMs: 9_000 }, policy, 0, 0)
+  const circuit = afterFailure({ ...closedCircuit, failuresInARow: 1, openUntilMs: 9_000 }, policy, 0, 0)
   expect(circuit.openUntilMs).toBe(9_000)
+})
+
+test('of whom nobody knows yet, one attempt has to succeed first; a failure opens nothing by itself', () => {
+  const failed = afterFailure(untriedCircuit, policy, 0, 0)
+  expect([untriedCircuit, failed, closedCircuit].map((circuit) => isOnProbation(circuit, policy))).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect(failed.openUntilMs).toBe(0)
+})
+
+test.each<{ name: string; outcome: Outcome; isProbation: boolean }>([
+  { name: 'taken', outcome: { kind: 'delivered', rejectedItems: 0, message: '' }, isProbation: false },
+  { name: 'refused for what it is', outcome: { kind: 'dead', reason: '', authentication: false }, isProbation: false },
+  {
+    name: 'refused for its credential',
+    outcome: { kind: 'dead', reason: '', authentication: true },
+    isProbation: true,
+  },
+  { name: 'put off', outcome: { kind: 'retry', retryAfterMs: 0, reason: '' }, isProbation: true },
+])('the first one is $name: on probation $isProbation', ({ outcome, isProbation }) => {
+  expect(isOnProbation(afterOutcomes(untriedCircuit, policy, [outcome], 0), policy)).toBe(isProbation)
+  expect(afterOutcomes(untriedCircuit, policy, [], 0)).toBe(untriedCircuit)
 })

@@ -1,3 +1,5 @@
+import type { Outcome } from './outcome.ts'
+
 /** When a lane that keeps failing is left alone, and for how long. */
 export interface CircuitPolicy {
   /** Attempts in a row that failed for the receiver's sake before it opens. */
@@ -7,18 +9,43 @@ export interface CircuitPolicy {
   readonly capMs: number
 }
 
-/** Of one lane, in memory: whoever starts anew tries once, and knows. */
+/** Of one lane, in memory. */
 export interface Circuit {
+  /** Something has been taken since this process began, or refused for what it was: the receiver is there. */
+  readonly hasAnswered: boolean
   readonly failuresInARow: number
   /** Nothing is claimed before. Then one alone is tried. */
   readonly openUntilMs: number
 }
 
-export const closedCircuit: Circuit = { failuresInARow: 0, openUntilMs: 0 }
+export const closedCircuit: Circuit = { hasAnswered: true, failuresInARow: 0, openUntilMs: 0 }
+
+/** Nobody knows yet. What waits may be a backlog because the receiver is down: batches of it would be made in vain. */
+export const untriedCircuit: Circuit = { ...closedCircuit, hasAnswered: false }
 
 /** Whether one attempt has to succeed before others are made beside it. */
-export function isOnProbation({ failuresInARow }: Circuit, { failuresToOpen }: CircuitPolicy): boolean {
-  return failuresInARow >= failuresToOpen
+export function isOnProbation({ hasAnswered, failuresInARow }: Circuit, { failuresToOpen }: CircuitPolicy): boolean {
+  return !hasAnswered || failuresInARow >= failuresToOpen
+}
+
+/** After attempts that were made together. */
+export function afterOutcomes(
+  circuit: Circuit,
+  policy: CircuitPolicy,
+  outcomes: readonly Outcome[],
+  nowMs: number,
+): Circuit {
+  if (outcomes.length === 0) return circuit
+  const before = outcomes.some(({ kind }) => kind === 'delivered') ? closedCircuit : circuit
+  const failures = outcomes.filter((outcome) => isOfTheLane(outcome))
+  if (failures.length === 0) return { ...before, hasAnswered: true }
+  const retryAfterMs = Math.max(...failures.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)))
+  return afterFailure(before, policy, retryAfterMs, nowMs)
+}
+
+/** Whether the next delivery of the lane would fare alike: the receiver is down, busy, or refuses the credential. */
+function isOfTheLane(outcome: Outcome): boolean {
+  return outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)
 }
 
 /** `retryAfterMs`: what the receiver asked for, 0 when nothing; it holds for the whole lane, even after a single failure. */
@@ -26,5 +53,9 @@ export function afterFailure(circuit: Circuit, policy: CircuitPolicy, retryAfter
   const failuresInARow = circuit.failuresInARow + 1
   const beyond = failuresInARow - policy.failuresToOpen
   const pauseMs = beyond < 0 ? 0 : Math.min(policy.capMs, policy.baseMs * 2 ** beyond)
-  return { failuresInARow, openUntilMs: Math.max(circuit.openUntilMs, nowMs + Math.max(pauseMs, retryAfterMs)) }
+  return {
+    ...circuit,
+    failuresInARow,
+    openUntilMs: Math.max(circuit.openUntilMs, nowMs + Math.max(pauseMs, retryAfterMs)),
+  }
 }

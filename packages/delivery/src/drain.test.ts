@@ -85,30 +85,44 @@ function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
   return { drain, sent, troubles, stop, stopper }
 }
 
-test('delivers what is there, by batches, and what comes later when it is woken', async () => {
+test('delivers what is there, one first and then by batches, and what comes later when it is woken', async () => {
   await enqueue('a', '1', '2', '3')
   const { drain, sent, stop } = drainOf({ send: all(accepted) })
   await untilCounts({ open: 0, dead: 0 })
-  expect(sent).toEqual([['a1', 'a2'], ['a3']])
-  await enqueue('a', '4')
+  expect(sent).toEqual([['a1'], ['a2', 'a3']])
+  await enqueue('a', '4', '5')
   drain.wake()
   await untilCounts({ open: 0, dead: 0 })
   await stop()
-  expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4'])
+  expect(sent).toEqual([['a1'], ['a2', 'a3'], ['a4', 'a5']])
+})
+
+test('a backlog whose receiver is down when the process begins is tried by single ones, not by batches', async () => {
+  await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))
+  const { sent, stop } = drainOf({
+    send: all(busy),
+    batchSize: 64,
+    retry: { baseMs: 1e6, capMs: 1e6, giveUpAfterMs: 1e9 },
+  })
+  await until(async () => clock.wakeTimesMs.includes(10_000))
+  await stop()
+  expect(sent).toEqual([['a0'], ['a1'], ['a2']])
 })
 
 test('a lane that hangs holds up no other, and gets no more than its share', async () => {
-  await enqueue('a', '1', '2', '3', '4', '5', '6')
-  await enqueue('b', '1')
+  await enqueue('a', '0', '1', '2', '3', '4', '5', '6')
   const hanging = new Gate()
-  const { sent, stop } = drainOf({
+  const { drain, sent, stop } = drainOf({
     send: async (batch, signal) => {
-      if (batch[0]!.lane === 'a') await hanging.opened
+      if (batch[0]!.lane === 'a' && batch[0]!.key !== 'a0') await hanging.opened
       return all(accepted)(batch, signal)
     },
   })
-  await until(async () => (await queue.find(7))?.state === 'delivered')
-  expect(sent).toEqual([['a1', 'a2'], ['a3', 'a4'], ['b1']])
+  await until(async () => sent.length === 3)
+  await enqueue('b', '1')
+  drain.wake()
+  await until(async () => (await queue.find(8))?.state === 'delivered')
+  expect(sent).toEqual([['a0'], ['a1', 'a2'], ['a3', 'a4'], ['b1']])
   hanging.open()
   await untilCounts({ open: 0, dead: 0 })
   await stop()
@@ -250,11 +264,12 @@ test('a batch whose parts fare differently; what was achieved is given back', as
 })
 
 test('told to stop: what is under way is settled, what was not sent is given back uncounted, nothing new begins', async () => {
-  await enqueue('a', '1', '2', '3')
+  await enqueue('a', '0', '1', '2', '3')
   const sending = new Gate()
   const { sent, stopper, stop } = drainOf({
     laneConcurrency: 1,
-    send: async (batch) => {
+    send: async (batch, signal) => {
+      if (batch[0]!.key === 'a0') return all(accepted)(batch, signal)
       sending.open()
       await new Promise((resolve) => stopper.signal.addEventListener('abort', resolve))
       return [{ outcome: accepted, progress: '' }, ...batch.slice(1).map(() => undefined)]
@@ -262,8 +277,8 @@ test('told to stop: what is under way is settled, what was not sent is given bac
   })
   await sending.opened
   await stop()
-  expect(sent).toEqual([['a1', 'a2']])
-  expect([await queue.find(1), await queue.find(2)]).toMatchObject([
+  expect(sent).toEqual([['a0'], ['a1', 'a2']])
+  expect([await queue.find(2), await queue.find(3)]).toMatchObject([
     { state: 'delivered' },
     { state: 'open', attemptsMade: 0 },
   ])
@@ -290,7 +305,7 @@ test('what ends every process that sends it is soon sent alone, and buried when 
     sent.push(process.sent)
     clock.advance(100_000)
   }
-  expect(sent).toEqual([[['a1', 'a2']], [['a1', 'a3']], [['a1', 'a2']], [['a1']], [['a1']], [['a2', 'a3']]])
+  expect(sent).toEqual([[['a1']], [['a2'], ['a1', 'a3']], [['a1']], [['a1']], [['a1']], [['a3']]])
   expect((await queue.list('dead', { limit: 9 })).map(({ key, reason }) => [key, reason])).toEqual([
     ['a1', 'gave up after 6 attempts: each time the process that was sending it ended'],
   ])
@@ -444,6 +459,8 @@ test('whatever the receiver answers, each is accepted once or buried, and none i
       const acceptedKeys: string[] = []
       const { stop } = drainOf({
         retry: { baseMs: 1_000, capMs: 1_000, giveUpAfterMs: 1e9 },
+        // The clock runs on while the database takes its turns of the event loop.
+        leaseMs: 1e9,
         send: async (batch) =>
           batch.map(({ key }) => {
             const outcome = answers.shift() ?? accepted

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
-import { afterFailure, type Circuit, type CircuitPolicy, closedCircuit, isOnProbation } from './circuit.ts'
+import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
 import { SUSPECT_AFTER } from './deliveries.ts'
+import { type LaneState, LaneStates } from './lane-states.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
 import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
@@ -61,7 +62,7 @@ const SETTLE_TRIES_AT_THE_END = 3
 /** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
 export class Drain {
   readonly #options: DrainOptions
-  readonly #lanes = new Map<string, LaneState>()
+  readonly #lanes = new LaneStates()
   readonly #underWay = new Set<Promise<void>>()
   /** The lane that was looked at last: the next round begins behind it, so that busy ones in front starve none. */
   #lastLane = ''
@@ -106,11 +107,11 @@ export class Drain {
       seen.add(lane)
       this.#lastLane = lane
       if (serves?.(lane) === false) continue
-      const fromMs = Math.max(dueMs, this.#lanes.get(lane)?.circuit.openUntilMs ?? 0)
+      const fromMs = Math.max(dueMs, this.#lanes.find(lane)?.circuit.openUntilMs ?? 0)
       if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
       else await this.#startLane(lane, signal)
     }
-    for (const [lane, { underWay }] of this.#lanes) if (underWay === 0 && !seen.has(lane)) this.#lanes.delete(lane)
+    this.#lanes.forgetIdle(seen)
     return nextMs
   }
 
@@ -135,7 +136,7 @@ export class Drain {
   /** As many batches as there are, and room for. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
-    const state = this.#stateOf(lane)
+    const state = this.#lanes.of(lane)
     const isProbation = isOnProbation(state.circuit, circuit)
     const limit = isProbation ? 1 : batchSize
     // Not for as long as there is room: of a fast lane one batch is over before the next is claimed.
@@ -154,7 +155,7 @@ export class Drain {
     if (this.#suspect !== undefined) return
     for (const lane of await queue.suspectLanes(clock.nowMs())) {
       if (serves?.(lane) === false) continue
-      const state = this.#stateOf(lane)
+      const state = this.#lanes.of(lane)
       const nowMs = clock.nowMs()
       if (state.circuit.openUntilMs > nowMs) continue
       if (!this.#hasRoom(state, isOnProbation(state.circuit, circuit))) continue
@@ -164,12 +165,6 @@ export class Drain {
       this.#start(this.#suspect, state, signal)
       return
     }
-  }
-
-  #stateOf(lane: string): LaneState {
-    const state = this.#lanes.get(lane) ?? { circuit: closedCircuit, underWay: 0 }
-    this.#lanes.set(lane, state)
-    return state
   }
 
   /** Half of all places are for lanes that have none yet: the few of a slow receiver would fill them all. */
@@ -219,11 +214,7 @@ export class Drain {
 
   #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
     const outcomes = attempts.flatMap((attempt) => (attempt === undefined || attempt.isOurFault ? [] : attempt.outcome))
-    if (outcomes.some(({ kind }) => kind === 'delivered')) state.circuit = closedCircuit
-    const failures = outcomes.filter((outcome) => isOfTheLane(outcome))
-    if (failures.length === 0) return
-    const retryAfterMs = Math.max(...failures.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)))
-    state.circuit = afterFailure(state.circuit, this.#options.circuit, retryAfterMs, this.#options.clock.nowMs())
+    state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.nowMs())
   }
 
   async #settle(batch: Batch, attempts: readonly (Attempt | undefined)[], signal: AbortSignal): Promise<void> {
@@ -287,14 +278,4 @@ const endedProcesses: Outcome = {
 interface Batch {
   readonly deliveries: readonly ClaimedDelivery[]
   readonly leaseEndMs: number
-}
-
-interface LaneState {
-  circuit: Circuit
-  underWay: number
-}
-
-/** Whether the next delivery of the lane would fare alike: the receiver is down, busy, or refuses the credential. */
-function isOfTheLane(outcome: Outcome): boolean {
-  return outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)
 }

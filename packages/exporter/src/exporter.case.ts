@@ -68,13 +68,13 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_delivered', { signal: 'logs' })).toBe(1)
     })
 
-    test('pipelines of one endpoint and token share requests', async () => {
+    test('pipelines of one endpoint and token share requests, once it has answered one', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
-      for (const id of [1, 2, 3]) await world.receive(hook({ id }), undefined, ['logs'])
-      await world.runUntil(server.received(1))
-      expect(server.requests).toHaveLength(1)
-      expect(await world.keys('delivered')).toHaveLength(3)
+      for (const id of [1, 2, 3, 4]) await world.receive(hook({ id }), undefined, ['logs'])
+      await world.runUntil(server.received(2))
+      expect(server.requests).toHaveLength(2)
+      expect(await world.keys('delivered')).toHaveLength(4)
     })
 
     test('a refused credential is dead, told once, and arrives after a replay with the new token', async () => {
@@ -87,10 +87,10 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       })
       await world.receive(hook({ id: 1 }), undefined, ['logs', 'traces'])
       await world.receive(hook({ id: 2 }), undefined, ['logs'])
-      await world.runUntil(server.received(2).then(() => Promise.all(server.requests.map(({ over }) => over))))
+      await world.runUntil(server.received(3).then(() => Promise.all(server.requests.map(({ over }) => over))))
       const dead = await world.deliveries('dead')
-      expect(dead.map(({ key }) => key)).toEqual([`${key} logs`, `${key} traces`])
-      expect(world.metric('penstock_export_authentication_refusals', { signal: 'logs' })).toBe(1)
+      expect(dead).toHaveLength(3)
+      expect(world.metric('penstock_export_authentication_refusals', { signal: 'logs' })).toBe(2)
       expect(world.metric('penstock_export_dead', { signal: 'traces', reason: 'authentication' })).toBe(1)
       const alarms = world.lines.filter(({ event }) => event === 'export.authentication_refused')
       expect(alarms.map(({ level, lane, scopes }) => [level, lane, scopes]).toSorted()).toEqual([
@@ -101,13 +101,17 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
 
       destination.token = 'psin_new'
       for (const { id } of dead) expect(await world.exporter.queue.replay(id, world.clock.nowMs())).toBe(true)
-      await world.runUntil(server.received(5))
+      await world.runUntil(server.received(6))
       expect(await world.keys('delivered')).toHaveLength(3)
     })
 
     test('an alarm names all whose exports were refused together', async () => {
-      const server = await serve(() => unauthorized)
+      let answer = accepted
+      const server = await serve(() => answer)
       const world = await open({ url: server.url })
+      await world.receive(hook({ id: 3 }), 'project:4', ['logs'])
+      await world.runUntil(server.received(1))
+      answer = unauthorized
       await world.receive(hook({ id: 1 }), 'project:5', ['logs'])
       await world.receive(hook({ id: 2 }), 'project:6', ['logs'])
       await world.runUntil(world.logged(1))
