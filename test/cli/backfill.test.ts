@@ -35,7 +35,7 @@ describe('what is read', () => {
     ])
     expect(lastLine(outcome.stdout)).toBe('everything accepted')
     expect(outcome.stderr).toBe(
-      'ops/tools/-/pipelines/32: skipped: pipeline 32: not final (running)\n2 exported, 1 skipped, 0 refused\n',
+      'ops/tools/-/pipelines/32: skipped: pipeline 32: not final (running)\n2 converted, 1 skipped, 0 refused\n',
     )
   })
 
@@ -218,7 +218,7 @@ describe('a forge in trouble', () => {
     { status: 401, complaint: 'HTTP 401 Unauthorized: the access token is wrong or expired' },
     { status: 403, complaint: 'HTTP 403 Forbidden: the access token may not read this; it needs the scope read_api' },
     { status: 404, complaint: 'HTTP 404 Not Found: nothing there that this access token may see' },
-    { status: 400, complaint: 'HTTP 400 Bad Request\n' },
+    { status: 400, complaint: 'HTTP 400 Bad Request: [token] is no good\n' },
   ])('$status ends it at once', async ({ status, complaint }) => {
     const first = await setting(upTo(4))
     first.forge.trouble = () => reply(status, {}, `{"message":"${forgeToken} is no good"}`)
@@ -229,7 +229,8 @@ describe('a forge in trouble', () => {
     expect(first.forge.server.requests).toHaveLength(1)
 
     const later = await setting(upTo(40))
-    later.forge.trouble = ({ path }) => (path.includes('page=3') ? reply(status) : undefined)
+    later.forge.trouble = ({ path }) =>
+      path.includes('page=3') ? reply(status, {}, `{"message":"${forgeToken} is no good"}`) : undefined
     const half = await backfill({ ...later.run, flags: [...traces, '--per-page', '2'] })
     expect(half.exitCode).toBe(1)
     expect(half.stderr).toContain(`ops/tools: /projects/17/pipelines: ${complaint}`)
@@ -421,7 +422,7 @@ describe('secrets and people', () => {
     },
     {
       args: [...on, '--metrics-mode', 'cumulative'],
-      complaint: '--metrics-mode cumulative belongs to penstock export; a backfill is per-run',
+      complaint: "option '--metrics-mode <choice>' argument 'cumulative' is invalid. Allowed choices are per-run.",
     },
     {
       args: [...on, '--project', '18', '--state-file', 'x'],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type CoreTables, insertProject, insertUser } from '@penstock/core'
 import { openDatabase } from '@penstock/db'
@@ -16,6 +17,17 @@ const keys = [
   'project:7 svc.example.test 8 #2 metrics',
   'source:forge forge.example.test 9 traces',
 ] as const
+
+const pipelineBody = {
+  object_kind: 'pipeline',
+  object_attributes: {
+    id: 31,
+    status: 'success',
+    created_at: '2026-02-03 04:00:00 UTC',
+    finished_at: '2026-02-03 04:05:00 UTC',
+  },
+  project: { id: 1, web_url: 'https://svc.example.test/mira/tools' },
+}
 
 /** 1 and 3 are dead, 2 has been delivered, 4 waits. */
 async function world() {
@@ -54,7 +66,7 @@ async function world() {
       .values({
         key: 'project:1 svc.example.test 31',
         scope: 'project:1',
-        body: '{}',
+        body: JSON.stringify(pipelineBody),
         received_at_ns: '0',
         root_id: '31',
         root_from: 'own',
@@ -107,7 +119,13 @@ enqueued  2026-02-03T04:05:06.000Z
 attempts  1
 dead      2026-02-03T04:06:06.000Z
 reason    HTTP 401: no such token
+endpoint  http://127.0.0.1:0
+trace     ${createHash('sha256').update('svc-ci\n1\ntrace\nsvc.example.test\n31').digest('hex').slice(0, 32)}
 `)
+  // Of a source that is not in the settings, and whose record is not there.
+  expect((await cli.run('export-queue', 'show', '4')).stdout).toMatch(
+    /^endpoint +none: there is no source:forge in the settings any more\ntrace +-$/m,
+  )
   expect(await cli.run('export-queue', 'show', '99')).toMatchObject({
     exitCode: 2,
     stderr: 'penstock: there is no delivery 99\n',
@@ -117,7 +135,7 @@ reason    HTTP 401: no such token
 test('replay opens dead ones anew, each by its id or all of a reason; the others are told', async () => {
   await using cli = await world()
   const { exitCode, stderr } = await cli.run('export-queue', 'replay', '1', '2')
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'replayed 1\nthere is no dead delivery 2\n' })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'replayed 1\ndelivery 2 is delivered, not dead\n' })
   expect((await cli.run('export-queue', 'list', '--state', 'open')).stdout).toMatch(/^ 1 +mira\/tools .* open +0 /m)
   const shown = (await cli.run('export-queue', 'show', '1')).stdout
   expect(shown).toMatch(/^enqueued +2026-02-03T04:05:06\.000Z\nreplayed +20(?!26-02-03T04:05:06)/m)
@@ -131,7 +149,7 @@ test('drop forgets dead ones, and nothing else', async () => {
   await using cli = await world()
   expect(await cli.run('export-queue', 'drop', '3')).toMatchObject({ exitCode: 0, stderr: 'dropped 3\n' })
   const four = await cli.run('export-queue', 'drop', '4')
-  expect(four).toMatchObject({ exitCode: 1, stderr: 'there is no dead delivery 4\n' })
+  expect(four).toMatchObject({ exitCode: 1, stderr: 'delivery 4 is open, not dead; --state open takes it\n' })
   expect((await cli.run('export-queue', 'show', '3')).exitCode).toBe(2)
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(0)
 })
@@ -139,7 +157,11 @@ test('drop forgets dead ones, and nothing else', async () => {
 test('drop forgets open ones where these are meant: by their ids, or all of a source', async () => {
   await using cli = await world()
   const drop = (...args: readonly string[]) => cli.run('export-queue', 'drop', ...args)
-  expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 1, stderr: 'there is no open delivery 1\n' })
+  expect(await drop('--state', 'open', '1')).toMatchObject({
+    exitCode: 1,
+    stderr: 'delivery 1 is dead, not open; --state dead takes it\n',
+  })
+  expect(await drop('99')).toMatchObject({ exitCode: 1, stderr: 'there is no delivery 99\n' })
   expect(await drop('--source', 'forg')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 0\n' })
   expect(await drop('--source', 'forge')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 1\n' })
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(2)
@@ -152,10 +174,12 @@ test('doctor tells of dead ones, and of the commands to look and to replay', asy
   const { exitCode, stdout } = await cli.run('doctor')
   expect(exitCode).toBe(1)
   expect(stdout).toContain(
-    'WRONG 2 exports have failed for good: penstock export-queue list says why; once that is mended, penstock export-queue replay --all\n',
+    'WRONG 2 exports have failed for good, 1 waits: penstock export-queue list says why; once that is mended, penstock export-queue replay --all\n',
   )
-  await cli.run('export-queue', 'drop', '1', '3')
-  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed for good, 1 wait$/m)
+  await cli.run('export-queue', 'drop', '3')
+  expect((await cli.run('doctor')).stdout).toContain('WRONG 1 export has failed for good, 1 waits: ')
+  await cli.run('export-queue', 'drop', '1')
+  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed for good, 1 waits$/m)
 })
 
 test.each([
@@ -182,7 +206,7 @@ test('a directory without a database stays one', async () => {
   const outcome = await penstock(['export-queue', 'list'], { env: { PENSTOCK_DATA_DIR: directory.path } })
   expect(outcome).toMatchObject({
     exitCode: 2,
-    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}\n`,
+    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}; is --data-dir (or PENSTOCK_DATA_DIR) that of the service?\n`,
   })
 })
 

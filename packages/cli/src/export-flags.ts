@@ -12,7 +12,7 @@ export function addExportFlags(command: Command): Command {
   command
     .addOption(new Option('--endpoint <url>', 'OTLP/HTTP base URL; /v1/traces and so on are appended'))
     .addOption(new Option('--token <token>', 'bearer token'))
-    .addOption(signalsOption())
+    .addOption(signalsOption(' (default: those of SVC_OBSERVABILITY_EXPORT, else all)'))
     .addOption(encodingOption('protobuf'))
     .addOption(
       new Option('--concurrency <requests>', 'requests under way at once').argParser(integerFrom(1, 64)).default(4),

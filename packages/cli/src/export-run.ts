@@ -23,6 +23,7 @@ import { type Environment, exitCodes } from './environment.ts'
 import type { InputSettings } from './input-flags.ts'
 import { MetricWindows } from './metric-windows.ts'
 import type { PlacedRecord, RecordRun } from './record-run.ts'
+import { refusalAdvice } from './refusal-advice.ts'
 import { loadState, saveState } from './state-file.ts'
 
 export interface ExportSettings extends InputSettings {
@@ -56,6 +57,7 @@ export class ExportRun {
   readonly #encoder: RequestEncoder
   readonly #acceptances = new WeakMap<EncodedChunk, Acceptance>()
   readonly #retries = perSignal(() => 0)
+  readonly #advice = new Set<string>()
   #totals = perSignal(noTotals)
   #complete = true
   #windows: MetricWindows | undefined
@@ -90,7 +92,7 @@ export class ExportRun {
       await chunks.return(undefined)
       if (!this.#stops.all.aborted) await this.#windows?.flush()
     } finally {
-      this.#run.end(this.complete ? 'exported' : 'converted')
+      this.#run.end('converted')
     }
   }
 
@@ -98,13 +100,16 @@ export class ExportRun {
   result(): string[] {
     const { reason } = this.#stops
     const ending = reason === undefined ? '' : `; stopped: ${this.#interrupted ? 'interrupted' : reason}`
-    return [...deliveryTable(this.#totals, this.#settings.signals, this.#retries), '', `${this.#verdict}${ending}`]
+    const table = deliveryTable(this.#totals, this.#settings.signals, this.#retries)
+    return [...table, ...this.#advice, '', `${this.#verdict}${ending}`]
   }
 
   get #verdict(): string {
     if (!this.complete) return 'not everything was accepted'
-    if (Object.values(this.#totals).every((totals) => totals.items === 0)) return 'nothing to send'
-    return this.#run.report.exitCode === exitCodes.ok ? 'everything accepted' : 'all that was sent was accepted'
+    const isWhole = this.#run.report.exitCode === exitCodes.ok
+    const isNothing = Object.values(this.#totals).every((totals) => totals.items === 0)
+    if (isNothing) return isWhole ? 'nothing to send' : 'nothing was sent'
+    return isWhole ? 'everything accepted' : 'all that was sent was accepted'
   }
 
   get #interrupted(): boolean {
@@ -136,8 +141,9 @@ export class ExportRun {
       concurrency: this.#settings.concurrency,
       signal: this.#environment.signal,
       stops: this.#stops,
-      onSettled: (chunk, { attempts, outcome }) => {
+      onSettled: (chunk, { attempts, outcome, status }) => {
         this.#retries[chunk.signal] += Math.max(attempts - 1, 0)
+        if (outcome.kind === 'dead') this.#advise(chunk.signal, status)
         if (outcome.kind !== 'delivered') return
         this.#acceptances.get(chunk)?.delivered(chunk.signal)
         onDelivered(chunk)
@@ -193,6 +199,11 @@ export class ExportRun {
       this.#acceptances.set(step.value, acceptance)
       yield step.value
     }
+  }
+
+  #advise(signal: Signal, status: number | undefined): void {
+    const advice = refusalAdvice(status, this.#endpoint.urls[signal], this.#settings.token)
+    if (advice !== undefined) this.#advice.add(advice)
   }
 
   #tellRetry({ attemptsMade, waitMs, reason }: Parameters<NonNullable<DeliverAllOptions['onRetry']>>[0]): void {

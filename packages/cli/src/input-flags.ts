@@ -39,8 +39,9 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
   }
 }
 
-export function signalsOption(): Option {
-  return new Option('--signals <list>', 'which signals, with commas between').argParser(parseSignals)
+/** `fallback`: where that is not a constant, in words. */
+export function signalsOption(fallback = ''): Option {
+  return new Option('--signals <list>', `which signals, with commas between${fallback}`).argParser(parseSignals)
 }
 
 export function encodingOption(fallback: Encoding): Option {

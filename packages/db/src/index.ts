@@ -1,5 +1,6 @@
 export { backup } from './backup.ts'
 export { type Db, MOST_WRITES, type WriteOptions } from './db.ts'
+export { type FileLock, lockFile } from './file-lock.ts'
 export { addFolded, folded, foldedSql } from './folded-text.ts'
 export { RowInsertion } from './insert-rows.ts'
 export * from './migrate.ts'

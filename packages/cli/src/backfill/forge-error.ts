@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
+import type { HttpReply } from '@penstock/delivery'
 
-/** What a forge answers, or does not; nothing of the kind can go on. One line for people, without what was sent. */
+/** What a forge answers, or does not; nothing of the kind can go on. One line for people, without secrets. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError'
   /** Undefined: no answer, or one that makes no sense. */
@@ -22,14 +23,41 @@ const tokenless = 'no access token was given (--private-token or PENSTOCK_FORGE_
 /** What is not public is hidden from strangers. */
 const adviceWithoutToken: typeof advice = { 401: tokenless, 403: tokenless, 404: tokenless }
 
-/** For a final refusal. Its body is not quoted: it may repeat the token. */
+/** A longer answer is a page of somebody else's. */
+const MAX_SAID_BYTES = 65_536
+const MAX_SAID_CHARACTERS = 300
+
+/** For a final refusal. The forge is quoted where its status alone does not say what to do. */
 export function refusal(
   path: string,
-  { status, location, hasToken }: { status: number; location: string | undefined; hasToken: boolean },
+  { status, headers, body }: Pick<HttpReply, 'status' | 'headers' | 'body'>,
+  token: string | undefined,
 ): ForgeError {
-  const why = status >= 300 && status < 400 ? redirected(location) : (hasToken ? advice : adviceWithoutToken)[status]
+  const known = token ? advice : adviceWithoutToken
+  const why = status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? said(body, token))
   const line = `${path}: HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
   return new ForgeError(why === undefined ? line : `${line}: ${why}`, status)
+}
+
+/** One line of what the forge's JSON says; it may repeat the token, which is left out. */
+function said(body: Uint8Array, token: string | undefined): string | undefined {
+  if (body.length > MAX_SAID_BYTES) return undefined
+  const answer = parsed(Buffer.from(body).toString())
+  const text = [answer?.error_description, answer?.message, answer?.error].find((each) => typeof each === 'string')
+  if (text === undefined || text.trim() === '') return undefined
+  const safe = token ? text.replaceAll(token, '[token]') : text
+  const characters = [...safe.replace(/\s+/g, ' ').trim()]
+  const isLong = characters.length > MAX_SAID_CHARACTERS
+  return isLong ? `${characters.slice(0, MAX_SAID_CHARACTERS - 1).join('')}…` : characters.join('')
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
 }
 
 /** Followed, it would take the token to an address that nobody chose. */

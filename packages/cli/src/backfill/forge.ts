@@ -95,8 +95,7 @@ export class Forge {
       this.#heedRateLimit(reply, url.host)
       if (reply.status >= 200 && reply.status < 300) return reply
       if (reply.status !== 429 || refusals >= MAX_RATE_REFUSALS) {
-        const hasToken = 'private-token' in this.#headers
-        throw refusal(path, { status: reply.status, location: reply.headers.location, hasToken })
+        throw refusal(path, reply, this.#options.token)
       }
     }
   }

@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import process from 'node:process'
 import { signalNames } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/cli/temporary-directory.ts'
@@ -80,7 +81,28 @@ describe('a file that is none of ours', () => {
 
   test('a directory', async () => {
     await using directory = await temporaryDirectory()
-    const message = `cannot use ${directory.path}: illegal operation on a directory`
+    const message = `${directory.path} is no state file of penstock backfill`
     expect(() => Journal.open(directory.path, subject)).toThrow(new UsageError(message))
   })
+
+  test('one in a directory that is not there', async () => {
+    await using directory = await temporaryDirectory()
+    const path = join(directory.path, 'mistyped', 'state')
+    expect(() => Journal.open(path, subject)).toThrow(new UsageError(`cannot use ${path}: no such file or directory`))
+  })
+})
+
+test('one that is open is refused under each of its names, and free once it is closed or has been refused', async () => {
+  await using directory = await temporaryDirectory()
+  const path = join(directory.path, 'state')
+  const alias = join(directory.path, 'alias')
+  await symlink(path, alias)
+  const first = Journal.open(path, subject)
+  for (const name of [path, alias]) {
+    const message = `another penstock backfill (process ${process.pid}) is using ${name}: wait until it is done, or end it; the same command then goes on`
+    expect(() => Journal.open(name, subject)).toThrow(new UsageError(message))
+  }
+  first.close()
+  expect(() => Journal.open(path, { ...subject, project: '18' })).toThrow('is of another run')
+  Journal.open(alias, subject).close()
 })

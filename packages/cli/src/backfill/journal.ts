@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type FileLock, isUnavailable, lockFile } from '@penstock/db'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { OutputError, UsageError } from '../environment.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
@@ -27,7 +39,7 @@ const MAX_BYTES = 400_000_000
 /**
  * What of a project has been accepted by a receiver: a line for the subject, then one per pipeline and signal. A line is whole
  * or does not count, so a process may end at any moment; after a loss of power the last lines may be missing, and what they
- * say is sent again.
+ * say is sent again. It belongs to one process at a time, by a lock on the file `.lock` beside it.
  *
  *     {"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}
  *     {"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}
@@ -36,22 +48,31 @@ const MAX_BYTES = 400_000_000
 export class Journal {
   readonly #path: string
   readonly #file: number
+  readonly #release: () => void
   readonly #accepted = new Map<string, Set<Signal>>()
   readonly #downstream = new Map<string, readonly Downstream[]>()
 
-  /** @throws {UsageError} for a file that cannot be used, is none of ours or is about something else */
+  /** @throws {UsageError} for a file that cannot be used, is in use, is none of ours or is about something else */
   static open(path: string, subject: JournalSubject): Journal {
     try {
-      return new Journal(path, subject)
+      requireOrdinary(path)
+      const lock = requireLock(path)
+      try {
+        return new Journal(path, subject, lock.release)
+      } catch (error) {
+        lock.release()
+        throw error
+      }
     } catch (error) {
       if (!isSystemError(error)) throw error
       throw new UsageError(`cannot use ${path}: ${systemReason(error)}`)
     }
   }
 
-  private constructor(path: string, subject: JournalSubject) {
+  private constructor(path: string, subject: JournalSubject, release: () => void) {
     this.#path = path
-    const text = readIfThere(path)
+    this.#release = release
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
     const header = headerOf(subject)
     const isNew = !text.includes('\n') && header.startsWith(text)
     if (!isNew) requireHeader(path, text, subject)
@@ -91,6 +112,7 @@ export class Journal {
   close(): void {
     fsyncSync(this.#file)
     closeSync(this.#file)
+    this.#release()
   }
 
   #append(entry: Entry): void {
@@ -164,13 +186,28 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function readIfThere(path: string): string {
+function requireOrdinary(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || (stats.isFile() && stats.size <= MAX_BYTES)) return
+  throw new UsageError(`${path} is no state file of penstock backfill`)
+}
+
+function requireLock(path: string): Extract<FileLock, { kind: 'taken' }> {
+  // The same for every name of the file.
+  const file = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+  const lock = lockOn(`${file}.lock`)
+  if (lock.kind === 'taken') return lock
+  const holder = lock.processId === undefined ? '' : ` (process ${lock.processId})`
+  throw new UsageError(
+    `another penstock backfill${holder} is using ${path}: wait until it is done, or end it; the same command then goes on`,
+  )
+}
+
+function lockOn(file: string): FileLock {
   try {
-    const stats = statSync(path)
-    if (stats.isDirectory() || (stats.isFile() && stats.size <= MAX_BYTES)) return readFileSync(path, 'utf8')
-    throw new UsageError(`${path} is no state file of penstock backfill`)
+    return lockFile(file)
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') return ''
-    throw error
+    if (!isUnavailable(error)) throw error
+    throw new UsageError(`cannot use ${file}: ${(error as Error).message}`)
   }
 }

@@ -4,7 +4,7 @@ import type { Progress } from '../progress.ts'
 import type { RecordSource } from '../record-run.ts'
 import type { Place, Reading } from '../record-stream.ts'
 import { formatCount } from '../wording.ts'
-import { type Forge, type Item, idOf, type JsonObject } from './forge.ts'
+import { type Forge, type Item, idOf, isObject, type JsonObject } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 import type { Journal } from './journal.ts'
 import { type Downstream, downstreamOf, type Lineage } from './lineage.ts'
@@ -60,6 +60,7 @@ export class ProjectSource implements RecordSource {
   readonly #path: string
   /** Of this run. */
   readonly #taken = new Set<bigint>()
+  #hasBegun = false
 
   constructor(options: ProjectSourceOptions) {
     const { project, journal, lineage } = options
@@ -68,6 +69,11 @@ export class ProjectSource implements RecordSource {
     this.#path = `/projects/${this.#projectId}/pipelines`
     this.name = typeof project.path_with_namespace === 'string' ? project.path_with_namespace : this.#projectId
     for (const [id, downstream] of journal.downstream) lineage.learn(id, project, downstream)
+  }
+
+  /** Something has been read of its pipelines. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   async *readings(progress: Progress): AsyncGenerator<Reading> {
@@ -97,6 +103,7 @@ export class ProjectSource implements RecordSource {
       status: statuses?.length === 1 ? statuses[0] : undefined,
     }
     const listed = listAscending({ forge, path: this.#path, query, maxItems: MAX_PIPELINES }, (page, number) => {
+      this.#hasBegun = true
       progress.addBytes(page.bytes)
       if (number === 1) progress.expect(page.total ?? 0)
     })
@@ -140,7 +147,12 @@ export class ProjectSource implements RecordSource {
         all('jobs', { include_retried: 'true' }),
         all('bridges', {}),
       ])
-      const bundle = { pipeline, jobs: valuesOf(jobs), bridges: valuesOf(bridges) }
+      const bundle = {
+        pipeline,
+        jobs: valuesOf(jobs),
+        bridges: valuesOf(bridges),
+        commit: commitOf(pipeline, [...jobs, ...bridges]),
+      }
       return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(bridges) }
     } catch (error) {
       if (error instanceof RecordError) return { id, bytes, result: { kind: 'refused', error }, downstream: [] }
@@ -159,6 +171,7 @@ export class ProjectSource implements RecordSource {
         continue
       }
       this.#taken.add(member.id)
+      this.#hasBegun = true
       progress.addBytes(member.bytes)
       const { journal, lineage, project, signals } = this.#options
       journal.learn(member.id, member.downstream)
@@ -219,6 +232,12 @@ function isWithin(listed: JsonObject, { sinceNs, untilNs, statuses }: PipelineFi
   if (createdAtNs === undefined) return true
   return (sinceNs === undefined || createdAtNs >= sinceNs) && (untilNs === undefined || createdAtNs < untilNs)
 }
+
+/** REST gives it with jobs and bridges only. */
+const commitOf = ({ sha }: JsonObject, items: readonly Item[]): JsonObject | undefined =>
+  items.map(({ value }) => value.commit).find((commit) => isObject(commit) && commit.id === sha) as
+    | JsonObject
+    | undefined
 
 const valuesOf = (items: readonly Item[]): JsonObject[] => items.map(({ value }) => value)
 const place = (file: string): Place => ({ file, line: undefined, index: undefined })

@@ -44,6 +44,14 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
     keptReplyBytes: delivery.maxDocumentBytes,
   })
   const journals: Journal[] = []
+  const sources: ProjectSource[] = []
+  let print = (line: string): void => void environment.stderr.write(`${line}\n`)
+  let isTold = false
+  const tellHowToGoOn = (): void => {
+    if (isTold || journals.length === 0) return
+    isTold = true
+    print(howToGoOn(journals))
+  }
   /** One request may have failed for good while others still wait for their next attempt. */
   const end = new AbortController()
   let exitCode: number = exitCodes.incomplete
@@ -53,24 +61,29 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
       const forge = newForge(settings, environment, { client, stop: AbortSignal.any([stops.all, end.signal]), notices })
       const projects = await projectsOf(forge, settings.projects)
       const lineage = new Lineage()
-      const sources = projects.map((project) => {
+      for (const project of projects) {
         const journal = openJournal(settings, project, endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''))
         journals.push(journal)
-        return new ProjectSource({
-          forge,
-          project,
-          journal,
-          lineage,
-          filter: settings.filter,
-          signals: delivery.signals,
-          convertOptions: delivery.options,
-          perPage: settings.perPage,
-          maxBytes: delivery.maxDocumentBytes,
-          tell: (line) => notices.tell(line),
-        })
-      })
+        sources.push(
+          new ProjectSource({
+            forge,
+            project,
+            journal,
+            lineage,
+            filter: settings.filter,
+            signals: delivery.signals,
+            convertOptions: delivery.options,
+            perPage: settings.perPage,
+            maxBytes: delivery.maxDocumentBytes,
+            tell: (line) => notices.tell(line),
+          }),
+        )
+      }
       const run = new RecordRun({ ...delivery, activity: 'exporting', printsToTerminal: false }, environment, sources)
-      notices.printer = (line) => run.progress.print(line)
+      print = (line) => run.progress.print(line)
+      notices.printer = print
+      // Whoever interrupts twice ends the process before there is a table.
+      environment.signal.addEventListener('abort', tellHowToGoOn)
       return run
     })
   } catch (error) {
@@ -81,8 +94,9 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
     end.abort()
     for (const journal of journals) journal.close()
     await client.close()
-    const isOver = exitCode === exitCodes.ok && !environment.signal.aborted
-    if (!isOver && journals.length > 0) environment.stderr.write(howToGoOn(journals))
+    environment.signal.removeEventListener('abort', tellHowToGoOn)
+    const hasFailed = exitCode !== exitCodes.ok && sources.some(({ hasBegun }) => hasBegun)
+    if (hasFailed || environment.signal.aborted) tellHowToGoOn()
   }
   return exitCode
 }
@@ -155,5 +169,5 @@ function fileName({ from, project, endpoint }: JournalSubject): string {
 
 function howToGoOn(journals: readonly Journal[]): string {
   const files = journals.map(({ path }) => path).join(', ')
-  return printable(`the same command goes on from here; what has been accepted is kept in ${files}`).concat('\n')
+  return printable(`the same command goes on from here; what has been accepted is kept in ${files}`)
 }

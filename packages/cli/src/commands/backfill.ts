@@ -12,8 +12,8 @@ Reads the finished pipelines of a project from a forge with GitLab's REST API, o
 their bridges and the pipelines that these started in the same project; exports them like penstock export.
 
 What has been accepted is written down, pipeline by pipeline, in the data directory (PENSTOCK_DATA_DIR) or in --state-file:
-after an interruption of any kind the same command goes on, and sends again at most what was under way. Pipelines that had not
-finished are looked at again each time. One run at a time may use a state file.
+after an interruption of any kind the same command goes on, and sends again at most what was under way. Ctrl-C ends it at once.
+Pipelines that had not finished are looked at again each time. While one run uses a state file, a second one is refused.
 
 The private token comes from --private-token or PENSTOCK_FORGE_TOKEN; it needs the scope read_api. A variable does not show in
 the list of processes. Rate limits of the forge are waited out.
@@ -49,6 +49,8 @@ export const backfillCommand: CommandDefinition = {
       )
       .addHelpText('after', notes)
     addExportFlags(command)
+    // A window cannot be taken up again.
+    command.options.find(({ long }) => long === '--metrics-mode')?.choices(['per-run'])
   },
   run: async (_inputs, flags, environment) => {
     const settings = settingsOf(flags, environment)
@@ -60,10 +62,6 @@ function settingsOf(flags: OptionValues, environment: Environment): BackfillSett
   const { env } = environment
   const delivery = exportSettings(flags, environment)
   if (delivery === undefined) return undefined
-  const { metricsMode } = delivery.options
-  if (metricsMode !== 'per-run') {
-    throw new UsageError(`--metrics-mode ${metricsMode} belongs to penstock export; a backfill is per-run`)
-  }
   const projects = flags.project as readonly string[]
   const stateFile = flags.stateFile as string | undefined
   if (stateFile !== undefined && projects.length > 1) {

@@ -4,12 +4,14 @@ import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
 import { EXPORT_QUEUE, type ExporterTables, findTakenInMs, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { asCoreOperator, requireCoreDatabase } from '../core/core-operator.ts'
+import { asCoreOperator, requireCoreDatabase, settingsOf } from '../core/core-operator.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { deliveryFacts } from '../exporting/delivery-facts.ts'
 import { projectIdOf } from '../exporting/project-scope.ts'
 import { integerFrom } from '../input-flags.ts'
 import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
+import type { Settings } from '../serve/setting-table.ts'
 import { type Column, textTable } from '../text-table.ts'
 import { formatCount, printable } from '../wording.ts'
 
@@ -38,6 +40,7 @@ const PAGE = 1_000
 interface ActionContext extends Pick<Environment, 'stdout' | 'stderr'> {
   readonly queue: DeliveryQueue
   readonly db: Pick<Db<ExporterTables>, 'read'>
+  readonly settings: Settings
   readonly names: ScopeNames
   readonly nowMs: number
 }
@@ -58,16 +61,17 @@ const actions: Readonly<Record<string, Action>> = {
     if (isMore) await write(stderr, `… and more: --before ${rows.at(-1)![0]}\n`)
     return exitCodes.ok
   },
-  show: async ({ queue, db, names, stdout }, ids) => {
+  show: async ({ queue, db, settings, names, stdout }, ids) => {
     if (ids.length !== 1) throw new UsageError('which delivery? Name one id; penstock export-queue list shows them')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
-    await write(
-      stdout,
-      `${textTable(factColumns, await facts(status, names, await findTakenInMs(db.read, status.key)))
-        .slice(1)
-        .join('\n')}\n`,
-    )
+    const { endpoint, trace } = await deliveryFacts(db, settings, status.key)
+    const rows = [
+      ...(await facts(status, names, await findTakenInMs(db.read, status.key))),
+      ['endpoint', printable(endpoint)],
+      ['trace', trace],
+    ]
+    await write(stdout, `${textTable(factColumns, rows).slice(1).join('\n')}\n`)
     return exitCodes.ok
   },
   replay: async (context, ids, flags) => {
@@ -132,6 +136,7 @@ export const exportQueueCommand: CommandDefinition = {
         {
           queue: new DeliveryQueue(db, EXPORT_QUEUE),
           db,
+          settings: settingsOf(flags, environment.env),
           names: new ScopeNames(core),
           nowMs: clock.nowMs(),
           stdout,
@@ -159,7 +164,7 @@ async function* deliveries(queue: DeliveryQueue, state: State, before?: number) 
 }
 
 async function each(
-  { stderr }: ActionContext,
+  { queue, stderr }: ActionContext,
   ids: readonly number[],
   [done, state]: readonly [string, State],
   work: (id: number) => Promise<boolean>,
@@ -169,9 +174,15 @@ async function each(
   for (const id of ids) {
     const isDone = await work(id)
     if (!isDone) exitCode = exitCodes.incomplete
-    await write(stderr, isDone ? `${done} ${id}\n` : `there is no ${state} delivery ${id}\n`)
+    await write(stderr, isDone ? `${done} ${id}\n` : `${whyNot(id, [done, state], await queue.find(id))}\n`)
   }
   return exitCode
+}
+
+function whyNot(id: number, [done, wanted]: readonly [string, State], status: DeliveryStatus | undefined): string {
+  if (status === undefined) return `there is no delivery ${id}`
+  const remedy = done === 'dropped' && status.state !== 'delivered' ? `; --state ${status.state} takes it` : ''
+  return `delivery ${id} is ${status.state}, not ${wanted}${remedy}`
 }
 
 const left = (title: string): Column => ({ title, align: 'left' })

@@ -19,7 +19,9 @@ export function settingsOf(flags: OptionValues, env: Environment['env']): Settin
 export function requireCoreDatabase(flags: OptionValues, { env }: Environment): void {
   const settings = settingsOf(flags, env)
   const { location, name } = coreDatabase(settings)
-  if (settings.databaseUrl === undefined && !existsSync(location)) throw new UsageError(`there is no database ${name}`)
+  if (settings.databaseUrl === undefined && !existsSync(location)) {
+    throw new UsageError(`there is no database ${name}; is --data-dir (or PENSTOCK_DATA_DIR) that of the service?`)
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { UsageError } from '../environment.ts'
 import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { databaseReason } from '../serve/start-error.ts'
-import { formatCount } from '../wording.ts'
+import { counted, formatCount } from '../wording.ts'
 import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 
 export interface Finding {
@@ -133,10 +133,11 @@ function configuredSources(settings: Settings): Sources | undefined {
 
 async function queueFinding(queue: DeliveryQueue): Promise<Finding> {
   const { dead, open } = await queue.counts()
-  if (dead === 0) return { grade: 'ok', what: `no export has failed for good, ${formatCount(open)} wait` }
+  const waiting = `${formatCount(open)} ${open === 1 ? 'waits' : 'wait'}`
+  if (dead === 0) return { grade: 'ok', what: `no export has failed for good, ${waiting}` }
   return {
     grade: 'wrong',
-    what: `${formatCount(dead)} exports have failed for good`,
+    what: `${counted(dead, 'export')} ${dead === 1 ? 'has' : 'have'} failed for good, ${waiting}`,
     remedy: 'penstock export-queue list says why; once that is mended, penstock export-queue replay --all',
   }
 }

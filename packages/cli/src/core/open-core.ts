@@ -63,7 +63,7 @@ export async function openCore(
   const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
     if (isThere && (await orUnusable(name, isNewCoreDatabase(db, exporterMigrations)))) {
-      throw new UsageError(`there is no core in ${name}`)
+      throw noCore(name)
     }
     await orUnusable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const core: Core = {
@@ -95,10 +95,13 @@ const makeDirectory = (dataDir: string): Promise<unknown> =>
     (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
   )
 
+const noCore = (where: string): UsageError =>
+  new UsageError(`there is no core in ${where}: start penstock serve core (or all) on it first`)
+
 /** A new key would open nothing that the core has sealed. */
 function requireFiles({ dataDir, databaseUrl }: Settings): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
-    throw new UsageError(`there is no core in ${dataDir}`)
+    throw noCore(dataDir)
   }
   if (!existsSync(join(dataDir, SECRETS_KEY_FILE))) {
     throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: it has to be that of the core`)

@@ -1,0 +1,55 @@
+import { type ConvertOptions, convert, RecordError } from '@penstock/converter'
+import type { Db } from '@penstock/db'
+import { type ExporterTables, findRecord, parseExportKey, readDeliveryKey, sourceDestination } from '@penstock/exporter'
+import { UsageError } from '../environment.ts'
+import type { Settings } from '../serve/setting-table.ts'
+import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
+import { projectIdOf } from './project-scope.ts'
+
+/** Where the delivery of this key goes and in which trace it is, as a service with these settings has it. */
+export async function deliveryFacts(
+  db: Pick<Db<ExporterTables>, 'read'>,
+  settings: Settings,
+  key: string,
+): Promise<{ endpoint: string; trace: string }> {
+  const config = configOf(settings)
+  if (typeof config === 'string') return { endpoint: `unknown: ${config}`, trace: '-' }
+  const scope = parseExportKey(key)?.scope ?? ''
+  return {
+    endpoint: endpointOf(config, gatewayUrl(settings), scope),
+    trace: (await traceIdOf(db, config.optionsOf(scope), key)) ?? '-',
+  }
+}
+
+function configOf(settings: Settings): ExportConfig | string {
+  try {
+    return exportConfig(settings)
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+}
+
+function endpointOf({ endpoint, encoding, sources }: ExportConfig, ownGateway: string, scope: string): string {
+  const instance = { url: endpoint ?? ownGateway, encoding }
+  const found = projectIdOf(scope) === undefined ? sourceDestination(sources, scope, instance) : instance
+  if (typeof found === 'string') return `none: ${found}`
+  if (!URL.canParse(found.url)) return 'none: it is no URL'
+  // What else a URL can hold may be a secret.
+  const { origin, pathname } = new URL(found.url)
+  return origin + pathname.replace(/\/$/, '')
+}
+
+async function traceIdOf(
+  { read }: Pick<Db<ExporterTables>, 'read'>,
+  options: ConvertOptions,
+  key: string,
+): Promise<string | undefined> {
+  try {
+    const found = await findRecord(read, readDeliveryKey(key).record)
+    return found && convert(found.record, options).traces.resources[0]?.scopes[0]?.items[0]?.traceId
+  } catch (error) {
+    if (error instanceof RecordError) return undefined
+    throw error
+  }
+}
