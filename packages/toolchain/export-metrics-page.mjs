@@ -16,6 +16,9 @@ export function exportMetricsPage() {
 
 # What the exporter says about itself
 
+\`otelcol_exporter_…\` is said by the gateway too: those about requests are the gateway's, about its way upstream
+([gateway-metrics.md](gateway-metrics.md)); those in spans, metrics and log records, and \`queue_size\`, are the exporter's, and here.
+
 \`GET /metrics\` answers in Prometheus' text format, under exactly these names: of \`serve\` and \`serve worker\` on
 \`observability.listen\`, of \`serve core\` on \`core.metricsListen\` if that is set. Counters are of the one process and begin
 with it; gauges are of the database, and the same for all processes on it. No label names a project, a token or an endpoint.

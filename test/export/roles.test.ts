@@ -172,7 +172,7 @@ test.each(['all', 'core', 'worker'] as const)(
     }
     const { exitCode, stdout, stderr } = await penstock(['serve', role], { env })
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    const about = 'penstock: exporter.sources: source forge:'
+    const about = 'penstock: exporter.sources (PENSTOCK_SOURCES): source forge:'
     expect(stderr).toBe(`${about} signals is missing\n${about} unknown key "tokn"\n`)
   },
 )

@@ -30,10 +30,33 @@ test('a clock that steps back silences nobody', () => {
   expect(lines).toHaveLength(2)
 })
 
+test('a line says in words which signal it is about', () => {
+  const { lines, log } = recorded()
+  log.failing({ lane: 'metrics core:uu4i', scopes: ['project:5'], reason: 'HTTP 503' }, 0)
+  expect(lines).toMatchObject([{ signal: 'metrics', scopes: ['project:5'], lane: 'metrics core:uu4i' }])
+})
+
+test('a refused credential that several have is told of a few of them at once, each hour anew', () => {
+  const { lines, log } = recorded()
+  const of = (scopes: string[], nowMs: number) =>
+    log.dead('authentication', { ...one, scopes, reason: 'HTTP 401' }, nowMs)
+  for (const id of [7, 7, 8]) of([`project:${id}`], 0)
+  of(['project:7', 'project:8', 'project:9'], 1)
+  for (let id = 10; id < 20; id += 1) of([`project:${id}`], 2)
+  of(['project:8'], 3_600_000)
+  expect(lines.map(({ scopes, unsaid }) => [scopes, unsaid])).toEqual([
+    [['project:7'], undefined],
+    [['project:8', 'project:7'], 1],
+    [['project:9'], undefined],
+    [['project:10'], undefined],
+    [['project:8', 'project:11', 'project:12', 'project:13', 'project:14'], 9],
+  ])
+})
+
 test('a line names whose exports it is about: of the first, then of those that had none, a few', () => {
   const { lines, log } = recorded()
   const of = (scope: string, nowMs: number) =>
-    log.dead('authentication', { ...one, scopes: [scope], reason: 'HTTP 401' }, nowMs)
+    log.dead('refused', { ...one, scopes: [scope], reason: 'HTTP 400' }, nowMs)
   for (const nowMs of [0, 1, 2]) of('project:5', nowMs)
   for (let id = 6; id < 16; id += 1) of(`project:${id}`, 3)
   of('project:20', 3_600_000)

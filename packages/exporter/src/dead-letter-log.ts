@@ -1,4 +1,5 @@
 import type { Log } from '@penstock/runtime'
+import { signalOfLane } from './export-key.ts'
 import type { DeadClass } from './export-metrics.ts'
 
 const LINE_EVERY_MS = 3_600_000
@@ -36,13 +37,20 @@ export interface Told {
 }
 
 interface LastLine {
+  /** When the hour began. */
   readonly atMs: number
-  /** Since then. */
+  /** In this hour. */
+  readonly named: readonly string[]
+  /** Since the last line. */
   unsaid: number
   readonly scopes: Set<string>
 }
 
-/** One line per lane, class and hour: what is refused is refused by the thousand. The next line says how many there were. */
+/**
+ * One line per lane, class and hour: what is refused is refused by the thousand. The next line says how many there were.
+ * Owners of a refused credential that no line of the hour has named have another, until a few are named: each may have to
+ * mend it.
+ */
 export class DeadLetterLog {
   readonly #log: Log
   readonly #lines = new Map<string, LastLine>()
@@ -69,16 +77,22 @@ export class DeadLetterLog {
   #tell(kind: keyof typeof told, about: Told & { readonly class?: DeadClass }, nowMs: number): void {
     const key = `${kind} ${about.class ?? ''} ${about.lane}`
     const last = this.#lines.get(key)
-    if (last !== undefined && nowMs < last.atMs + LINE_EVERY_MS && nowMs >= last.atMs) {
+    const isSameHour = last !== undefined && nowMs < last.atMs + LINE_EVERY_MS && nowMs >= last.atMs
+    const named = isSameHour ? last.named : []
+    const unnamed = about.scopes.filter((scope) => !named.includes(scope))
+    const isForUnnamed = kind === 'authentication' && unnamed.length > 0 && named.length < MAX_SCOPES
+    if (isSameHour && !isForUnnamed) {
       last.unsaid += 1
       for (const scope of about.scopes) if (last.scopes.size < MAX_SCOPES) last.scopes.add(scope)
       return
     }
     if (last === undefined && this.#lines.size >= MAX_LANES) this.#lines.clear()
-    this.#lines.set(key, { atMs: nowMs, unsaid: 0, scopes: new Set() })
+    const scopes = [...new Set([...unnamed, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
+    const atMs = isSameHour ? last.atMs : nowMs
+    this.#lines.set(key, { atMs, named: [...named, ...scopes], unsaid: 0, scopes: new Set() })
     const { level, event, text } = told[kind]
-    const scopes = [...new Set([...about.scopes, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
+    const { lane, ...others } = about
     const unsaid = last !== undefined && last.unsaid > 0 && { unsaid: last.unsaid }
-    this.#log[level]({ event, ...about, scopes, ...unsaid }, text)
+    this.#log[level]({ event, signal: signalOfLane(lane), ...others, scopes, lane, ...unsaid }, text)
   }
 }

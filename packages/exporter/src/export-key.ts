@@ -26,6 +26,8 @@ export function readDeliveryKey(key: string): { record: string; signal: Signal }
 /** Of all that goes to one destination with one credential, each signal by itself. */
 export const laneOf = (signal: Signal, destination: string): string => `${signal} ${destination}`
 
+export const signalOfLane = (lane: string): string => lane.slice(0, lane.indexOf(' '))
+
 /** As the plan of the export had it. */
 export const destinationOfLane = (lane: string): string => lane.slice(lane.indexOf(' ') + 1)
 

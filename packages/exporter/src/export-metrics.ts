@@ -66,7 +66,8 @@ const rows = {
     kind: 'counter',
     unit: '{records}',
     labels: { outcome: ['enqueued', ...keptCauses] },
-    about: 'Pipeline records and job hooks taken in, by what became of them.',
+    about:
+      'Pipeline records and job hooks taken in, by what became of them. A hook that comes again counts again; a PUT that is no news to the core does not get here.',
   },
   penstock_export_attempts: {
     kind: 'counter',

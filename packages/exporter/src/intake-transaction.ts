@@ -97,7 +97,11 @@ export class IntakeTransaction {
       this.#ledger.learnRoot(pipeline, root.id, this.#nowMs)
       return { kind: 'kept', because, reason, warnings }
     }
-    if (admitted.kind === 'skip') return kept(admitted.because, admitted.reason)
+    if (admitted.kind === 'skip') {
+      const wantsReexport = admitted.because === 'completed_again' && options.reexport === 'none'
+      const hint = wantsReexport ? '; it has finished again, which the setting exporter.reexport is for' : ''
+      return kept(admitted.because, admitted.reason + hint)
+    }
 
     const { warnings } = admitted
     if (!this.#jobNews.has(pipeline)) await this.#loadJobNews([pipeline])

@@ -37,7 +37,10 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       test('a finished pipeline is enqueued for each signal; a redelivery and a later completion are not', async () => {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued', signals: signalNames })
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
-        expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({ because: 'completed_again' })
+        expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({
+          because: 'completed_again',
+          reason: 'pipeline 1: already exported; it has finished again, which the setting exporter.reexport is for',
+        })
         expect(await world.keys()).toEqual(exportsOf(key(1)))
         expect(world.metric('penstock_export_records', { outcome: 'enqueued' })).toBe(1)
         expect(world.metric('penstock_export_records', { outcome: 'completed_again' })).toBe(1)

@@ -330,6 +330,9 @@ test('what is exported, the token apart', async () => {
   expect((await call('GET', 'pipeline_export?environment=production&ref_protected=true')).body).toEqual({
     signals: ['traces'],
     token_set: true,
-    warnings: ['SVC_OBSERVABILITY_EXPORT names spans, which is none of traces, metrics, logs'],
+    warnings: [
+      'SVC_OBSERVABILITY_EXPORT names spans, which is none of traces, metrics, logs',
+      'SVC_OBSERVABILITY_TOKEN is not masked: logs of jobs may show it',
+    ],
   })
 })

@@ -84,10 +84,22 @@ describe('what cannot work is one line that shows no value', () => {
     [{ PENSTOCK_EXPORT_ENDPOINT: 'ftp://x' }, /^PENSTOCK_EXPORT_ENDPOINT must be a URL/],
     [
       { PENSTOCK_SOURCES: '/nowhere/sources.json' },
-      'cannot read the file of exporter.sources: no such file or directory',
+      /^exporter\.sources \(PENSTOCK_SOURCES\): \/nowhere\/sources\.json cannot be read: no such file or directory$/,
     ],
-    [{ PENSTOCK_SOURCES: `{"forge": ${secret}` }, 'exporter.sources is not JSON'],
-    [{ PENSTOCK_SOURCES: `{"forge":{"secretTokn":"${secret}"}}` }, /^exporter.sources: source forge: [^\n]+$/],
+    [
+      { PENSTOCK_SOURCES: secret },
+      /: the file \(its name is shown only if it ends in \.json\) cannot be read: no such file/,
+    ],
+    [{ PENSTOCK_SOURCES: `"${secret}": "sources.json` }, /: the file \(its name/],
+    [
+      { PENSTOCK_SOURCES: `{\n  "forge": ${secret}` },
+      'exporter.sources (PENSTOCK_SOURCES) is not valid JSON at line 2, column 13',
+    ],
+    [{ PENSTOCK_SOURCES: `["${secret}"]` }, /the sources must be an object/],
+    [
+      { PENSTOCK_SOURCES: `{"forge":{"secretTokn":"${secret}"}}` },
+      /^exporter\.sources \(PENSTOCK_SOURCES\): source forge: signals is missing; .+: unknown key "secretTokn"; .+ needs a/,
+    ],
   ])('%j', (env, about) => {
     const failure = (() => {
       try {
@@ -100,6 +112,13 @@ describe('what cannot work is one line that shows no value', () => {
     expect((failure as Error).message).toMatch(about)
     expect((failure as Error).message).not.toContain(secret)
   })
+})
+
+test('a broken file is named, with the place', () => {
+  const path = file('sources.json', '{\n  "forge": {,}\n}')
+  expect(() => configOf({ PENSTOCK_SOURCES: path })).toThrow(
+    new UsageError(`exporter.sources (PENSTOCK_SOURCES): ${path} is not valid JSON at line 2, column 13`),
+  )
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ConvertOptionsInput, OptionError, resolveOptions } from '@penstock/converter'
+import { type ConvertOptionsInput, OptionError, parseLossless, RecordError, resolveOptions } from '@penstock/converter'
 import {
   type DurableOptions,
   defaultExportLimits,
@@ -13,7 +13,7 @@ import {
 import type { ListenAddress } from '@penstock/gateway'
 import type { Encoding } from '@penstock/otlp'
 import { UsageError } from '../environment.ts'
-import type { SettingName, Settings } from '../serve/setting-table.ts'
+import { type SettingName, type Settings, settingTable } from '../serve/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 
 /** What the settings say about exports. */
@@ -85,21 +85,30 @@ function resolved(input: ConvertOptionsInput): DurableOptions {
   }
 }
 
+/** As who started it may have spelt it: which of the two it was is not known here. */
+const SOURCES_SETTING = `exporter.sources (${settingTable['exporter.sources'].variable})`
+
 /** @param text a file, or the JSON itself */
 function sourcesOf(text: string | undefined): Sources {
   if (text === undefined) return new Map()
+  const isJson = /^\s*[{[]/.test(text)
   try {
-    return readSources(JSON.parse(text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8')))
+    return readSources(parseLossless(isJson ? text : readFileSync(text, 'utf8')))
   } catch (error) {
     if (error instanceof SourcesError) {
-      const [first = '', ...others] = error.problems.map((problem) => `exporter.sources: ${problem}`)
+      const [first = '', ...others] = error.problems.map((problem) => `${SOURCES_SETTING}: ${problem}`)
       throw new UsageError(first, ...others)
     }
-    if (error instanceof SyntaxError) throw new UsageError('exporter.sources is not JSON')
-    if (isSystemError(error)) throw new UsageError(`cannot read the file of exporter.sources: ${systemReason(error)}`)
+    const file = `${SOURCES_SETTING}: ${shownPath(text)}`
+    if (error instanceof RecordError) throw new UsageError(`${isJson ? SOURCES_SETTING : file} ${error.message}`)
+    if (isSystemError(error)) throw new UsageError(`${file} cannot be read: ${systemReason(error)}`)
     throw error
   }
 }
+
+/** Who forgets that it is a file may have put a credential there. */
+const shownPath = (path: string): string =>
+  /^[^\p{Cc}"'{}]{1,1000}\.json$/u.test(path) ? path : 'the file (its name is shown only if it ends in .json)'
 
 function limitsOf(settings: Settings): ExportLimits {
   const attemptTimeoutMs = settings['exporter.timeoutSeconds'] * 1_000

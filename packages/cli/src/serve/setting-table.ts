@@ -25,7 +25,7 @@ export const settingTable = {
     'PENSTOCK_ROOT_TOKEN',
     rootToken,
     undefined,
-    "The first administrator's token. Unset: one is made and printed once.",
+    "The first administrator's token, as long as there is none. Unset: one is made and printed once.",
     { secret: true },
   ),
   'observability.listen': row(

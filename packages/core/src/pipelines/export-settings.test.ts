@@ -19,6 +19,8 @@ const variable = (key: string, value: string, more: object = {}) => ({
   ...more,
 })
 const none = 'which is none of traces, metrics, logs'
+const separated = `${EXPORT} separates words by blanks or semicolons: it has to be commas`
+const unmasked = `${TOKEN} is not masked: logs of jobs may show it`
 
 describe('what is to be exported', () => {
   test.each<[string, string[], string[]]>([
@@ -29,6 +31,9 @@ describe('what is to be exported', () => {
     [' , ', [], [`${EXPORT} is empty: nothing is exported`]],
     ['spans,logs', ['logs'], [`${EXPORT} names spans, ${none}`]],
     ['glpat-4f1d77', [], [`${EXPORT} names something, ${none}`]],
+    ['traces metrics logs', [], [separated]],
+    ['traces;metrics', [], [separated]],
+    ['canary one;two,logs,spans', ['logs'], [separated, `${EXPORT} names spans, ${none}`]],
     ['a,b,c,d,e,f,g', [], ['a', 'b', 'c', 'd', 'e'].map((word) => `${EXPORT} names ${word}, ${none}`)],
   ])('%j', (value, signals, warnings) => {
     expect(exportSettingsOf([variable(EXPORT, value)], 'svc')).toEqual({ signals, token: undefined, warnings })
@@ -60,7 +65,16 @@ test.each<[string, string | undefined, string[]]>([
   ['', undefined, [`${TOKEN} is empty: no credential is sent`]],
   ['can ary', undefined, [`${TOKEN} has characters that no header carries: no credential is sent`]],
 ])('the token %j', (value, token, warnings) => {
-  expect(exportSettingsOf([variable(TOKEN, value)], 'svc')).toEqual({ signals: [], token, warnings })
+  expect(exportSettingsOf([variable(TOKEN, value, { isMasked: true })], 'svc')).toEqual({
+    signals: [],
+    token,
+    warnings,
+  })
+})
+
+test('a token that is not masked counts, and is warned of', () => {
+  const { token, warnings } = exportSettingsOf([variable(TOKEN, 'canary')], 'svc')
+  expect({ token, warnings }).toEqual({ token: 'canary', warnings: [unmasked] })
 })
 
 describe('of a project', () => {
@@ -110,7 +124,7 @@ describe('of a project', () => {
     expect(await settings(['review/x', 'production'], true)).toEqual({
       signals: ['logs'],
       token: 'psin_abcdefgh',
-      warnings: [],
+      warnings: [unmasked],
     })
   })
 
@@ -121,7 +135,11 @@ describe('of a project', () => {
     await world.member(project, noor, accessLevels.developer)
     const show = (actor: User, more: object = {}) =>
       world.perform(actor, getPipelineExport, { project: project.id, ...more })
-    expect(await show(mira, { refProtected: true })).toEqual({ signals: ['logs'], hasToken: true, warnings: [] })
+    expect(await show(mira, { refProtected: true })).toEqual({
+      signals: ['logs'],
+      hasToken: true,
+      warnings: [unmasked],
+    })
     expect(await show(mira)).toEqual({
       signals: ['logs'],
       hasToken: false,

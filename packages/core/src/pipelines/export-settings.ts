@@ -70,12 +70,16 @@ function signalsOf(variable: Given | undefined): Said<readonly ExportSignal[]> {
   if (type === 'file') return { value: [], warnings: [isFile(key)] }
   const words = [...new Set(value.split(',').map((word) => word.trim().toLowerCase()))].filter((word) => word !== '')
   if (words.length === 0) return { value: [], warnings: [`${key} is empty: nothing is exported`] }
-  const unknown = words.filter((word) => !(exportSignals as readonly string[]).includes(word))
+  const joined = words.filter((word) => /[\s;]/.test(word))
+  const unknown = words.filter((word) => !joined.includes(word) && !(exportSignals as readonly string[]).includes(word))
   return {
     value: exportSignals.filter((signal) => words.includes(signal)),
-    warnings: unknown.slice(0, MOST_WORDS_NAMED).map((word) => {
-      return `${key} names ${shown(word, variable)}, which is none of ${exportSignals.join(', ')}`
-    }),
+    warnings: [
+      ...(joined.length > 0 ? [`${key} separates words by blanks or semicolons: it has to be commas`] : []),
+      ...unknown.slice(0, MOST_WORDS_NAMED).map((word) => {
+        return `${key} names ${shown(word, variable)}, which is none of ${exportSignals.join(', ')}`
+      }),
+    ],
   }
 }
 
@@ -94,7 +98,7 @@ function tokenOf(variable: Given | undefined): Said<string | undefined> {
   const value = variable.value.trim()
   if (value === '') return none(`${key} is empty: no credential is sent`)
   if (!/^[\x21-\x7e]+$/.test(value)) return none(`${key} has characters that no header carries: no credential is sent`)
-  return { value, warnings: [] }
+  return { value, warnings: variable.isMasked ? [] : [`${key} is not masked: logs of jobs may show it`] }
 }
 
 const isFile = (key: string): string => `${key} is of type file and ignored: its type has to be env_var`

@@ -145,6 +145,31 @@ test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('%j is n
   ])
 })
 
+test('nothing hides another problem: not a bad name, a bad option or a bad key', () => {
+  const options = { nope: 1, providerName: 'x', user: 'some', metricsMode: 'windowed', instanceId: 'y' }
+  expect(problemsOf({ 'a b': { tokn: 'x', encoding: 'xml', instanceId: 'x', options } })).toEqual(
+    [
+      'a name has 1 to 64 letters, digits, dots, - and _',
+      'signals is missing',
+      'options: option nope: no such option',
+      'options: option providerName: is a setting of the installation',
+      'options: option user: must be one of include, hash, omit',
+      'options: option metricsMode: only per-run is exported from here',
+      'encoding must be one of protobuf, json',
+      'unknown key "tokn"',
+      'needs a secretToken or a signingToken',
+      'instanceId stands beside and among the options',
+    ].map((problem) => `source "a b": ${problem}`),
+  )
+})
+
+test('a hundred problems are told, and how many more there are', () => {
+  const names = Array.from({ length: 130 }, (_, at) => `s${at}`)
+  const problems = problemsOf(Object.fromEntries(names.map((name) => [name, { secretToken }])))
+  expect(problems).toHaveLength(101)
+  expect(problems.slice(-2)).toEqual(['source s99: signals is missing', 'and 30 more'])
+})
+
 test.each([null, [], 'text', 1, undefined])('%j is no object of sources', (json) => {
   expect(problemsOf(json)).toEqual(['the sources must be an object, with one property per source'])
 })

@@ -50,6 +50,10 @@ const MAX_SOURCES = 1_000
 const MAX_CREDENTIALS = 8
 /** Short enough for a path and a key, and nothing that has to be escaped there. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** Of names in messages. */
+const MAX_NAME_LENGTH = 64
+/** Beyond these they are counted. */
+const MAX_PROBLEMS = 100
 /** Base64 of the 24 to 64 bytes that Standard Webhooks asks for. */
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
@@ -83,20 +87,24 @@ const signingToken = z.string().transform((text, context) => {
 const installationOptions = ['vendorNamespace', 'providerName']
 
 const convertOptions = z.record(z.string(), z.unknown()).transform((given, context): ConvertOptionsInput => {
-  const fixed = Object.keys(given).find((name) => installationOptions.includes(name))
-  if (fixed !== undefined) {
-    context.addIssue(`option ${fixed}: is a setting of the installation`)
-    return z.NEVER
-  }
-  try {
-    if (isDurable(resolveOptions(given))) return given
-    context.addIssue('option metricsMode: only per-run is exported from here')
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error
-    context.addIssue(error.message)
-  }
-  return z.NEVER
+  const problems = Object.entries(given).flatMap(([name, value]) => problemOfOption(name, value) ?? [])
+  for (const problem of problems) context.addIssue(problem)
+  return problems.length === 0 ? given : z.NEVER
 })
+
+/** Each option is right or wrong by itself. */
+function problemOfOption(name: string, value: unknown): string | undefined {
+  if (installationOptions.includes(name)) return `option ${name}: is a setting of the installation`
+  if (name.length > MAX_NAME_LENGTH) return `option ${name.slice(0, MAX_NAME_LENGTH)}…: no such option`
+  try {
+    return isDurable(resolveOptions({ [name]: value }))
+      ? undefined
+      : 'option metricsMode: only per-run is exported from here'
+  } catch (error) {
+    if (error instanceof OptionError) return error.message
+    throw error
+  }
+}
 
 const endpoint = z.string().transform((text, context) => {
   try {
@@ -109,36 +117,42 @@ const endpoint = z.string().transform((text, context) => {
   }
 })
 
-const sourceSchema = z
-  .strictObject({
-    secretToken: oneOrSeveral(secretToken),
-    signingToken: oneOrSeveral(signingToken),
-    endpoint: endpoint.optional(),
-    token: z
-      .string()
-      .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks')
-      .optional(),
-    signals: z.array(z.enum(signalNames)).min(1),
-    options: convertOptions.default({}),
-    instanceId: z.string().trim().min(1).optional(),
-    encoding: z.enum(['protobuf', 'json']).optional(),
-  })
-  .refine(
-    ({ secretToken, signingToken }) => secretToken !== undefined || signingToken !== undefined,
-    'needs a secretToken or a signingToken',
-  )
-  .refine(
-    ({ instanceId, options }) => instanceId === undefined || options.instanceId === undefined,
-    'instanceId stands beside and among the options',
-  )
+const sourceSchema = z.strictObject({
+  secretToken: oneOrSeveral(secretToken),
+  signingToken: oneOrSeveral(signingToken),
+  endpoint: endpoint.optional(),
+  token: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be printable characters without blanks')
+    .optional(),
+  signals: z.array(z.enum(signalNames)).min(1),
+  options: convertOptions.default({}),
+  instanceId: z.string().trim().min(1).optional(),
+  encoding: z.enum(['protobuf', 'json']).optional(),
+})
+
+/** Of keys together, asked of what was given: the schema would keep them to itself while any key is wrong. */
+function problemsTogether(given: unknown): string[] {
+  if (!isObject(given)) return []
+  const { secretToken, signingToken, instanceId, options } = given
+  const lacksCredential = secretToken === undefined && signingToken === undefined
+  const hasTwoIds = instanceId !== undefined && isObject(options) && options.instanceId !== undefined
+  return [
+    ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
+    ...(hasTwoIds ? ['instanceId stands beside and among the options'] : []),
+  ]
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The sources that `json`, parsed, configures: an object of one property per source, by name.
  *
- * @throws SourcesError with everything that is wrong
+ * @throws SourcesError with everything that is wrong, up to a bound
  */
 export function readSources(json: unknown): Sources {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isObject(json)) {
     throw new SourcesError(['the sources must be an object, with one property per source'])
   }
   const entries = Object.entries(json)
@@ -146,13 +160,19 @@ export function readSources(json: unknown): Sources {
   const problems: string[] = []
   const sources = new Map<string, Source>()
   for (const [name, value] of entries) {
-    if (!namePattern.test(name)) {
-      problems.push(`source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`)
-      continue
-    }
+    const isName = namePattern.test(name)
     const read = sourceSchema.safeParse(value)
+    const found = [
+      ...(isName ? [] : ['a name has 1 to 64 letters, digits, dots, - and _']),
+      ...(read.error?.issues ?? []).map((issue) => problemText(issue, value)),
+      ...problemsTogether(value),
+    ]
+    const place = isName ? name : JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
+    for (const problem of found) problems.push(`source ${place}: ${problem}`)
     if (read.success) sources.set(name, sourceOf(name, read.data))
-    else problems.push(...read.error.issues.map((issue) => `source ${name}: ${problemText(issue, value)}`))
+  }
+  if (problems.length > MAX_PROBLEMS) {
+    throw new SourcesError([...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`])
   }
   if (problems.length > 0) throw new SourcesError(problems)
   return sources
@@ -178,7 +198,7 @@ const typeWords: Readonly<Record<string, string>> = { string: 'text', array: 'a 
 /** `secretToken must have at least 8 characters`. Names keys and what was expected, and never a value. */
 function problemText(issue: z.core.$ZodIssue, source: unknown): string {
   const [key, ...rest] = issue.path
-  const given = typeof source === 'object' && source !== null && key !== undefined ? Reflect.get(source, key) : source
+  const given = isObject(source) && key !== undefined ? Reflect.get(source, key) : source
   // A single one is read as a list of one.
   const place = rest.length > 0 && Array.isArray(given) ? `${String(key)}[${rest.join('.')}]` : String(key ?? '')
   const words = given === undefined ? 'is missing' : wordsOf(issue)
@@ -189,7 +209,7 @@ function problemText(issue: z.core.$ZodIssue, source: unknown): string {
 function wordsOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys': {
-      const keys = issue.keys.slice(0, MAX_UNKNOWN_KEYS).map((key) => JSON.stringify(key.slice(0, 64)))
+      const keys = issue.keys.slice(0, MAX_UNKNOWN_KEYS).map((key) => JSON.stringify(key.slice(0, MAX_NAME_LENGTH)))
       return `unknown key ${keys.join(', ')}`
     }
     case 'invalid_type':

@@ -20,7 +20,7 @@ export function metricsPage(): string {
 
 # What the gateway says about itself
 
-\`otelcol_exporter_…\` is said by the exporter of pipelines too: those of \`requests\` are the gateway's, about its way upstream, and
+\`otelcol_exporter_…\` is said by the exporter of pipelines too: those about requests are the gateway's, about its way upstream, and
 here; those of spans, metrics and log records, and \`queue_size\`, are the exporter's ([export-metrics.md](export-metrics.md)).
 
 \`GET /metrics\` on the management listener answers in Prometheus' text format, under exactly these names: counters have no
