@@ -293,12 +293,12 @@ describe('a forge in trouble', () => {
     expect(forge.server.requests.length).toBeLessThan(20)
   })
 
-  test('one that is not there', async () => {
+  test('one that is not there is tried, and said to be', async () => {
     const { run } = await setting([])
     const from = ['--from', await refusedUrl(), '--project', '17', '--retry-for', '0.05']
     const outcome = await penstock(['backfill', ...from, '--endpoint', run.endpoint], { env: {} })
     expect(outcome.exitCode).toBe(1)
-    expect(outcome.stderr).toMatch(/^penstock: \/projects\/17: gave up after \d+ attempts?: /)
+    expect(outcome.stderr).toMatch(/^penstock: \/projects\/17: gave up after \d+ attempts?: /m)
   })
 })
 

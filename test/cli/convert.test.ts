@@ -319,7 +319,7 @@ describe('options', () => {
     },
     {
       flags: ['--metrics-mode', 'windowed'],
-      complaint: '--metrics-mode windowed belongs to penstock export; a conversion is per-run',
+      complaint: "option '--metrics-mode <choice>' argument 'windowed' is invalid. Allowed choices are per-run.",
     },
   ])('$flags is one line and exit 2', async ({ flags, complaint }) => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push, ...flags])

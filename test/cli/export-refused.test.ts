@@ -22,8 +22,7 @@ test.each([404, 405])('%i: names each path that was tried, and asks what is ther
 })
 
 test('401 without a token: names where one can be given', async () => {
-  const wanted =
-    'no token was given: the receiver wants one, by --token, PENSTOCK_EXPORT_TOKEN or SVC_OBSERVABILITY_TOKEN'
+  const wanted = 'no token was given: the receiver wants one, by --token or PENSTOCK_EXPORT_TOKEN'
   const without = await exported({ play: 'reply', status: 401 })
   expect(without.outcome.stdout.split(wanted)).toHaveLength(2)
   const withOne = await exported({ play: 'reply', status: 401 }, ['--token', 'canary'])

@@ -33,6 +33,12 @@ export function addConversionFlags(command: Command): Command {
   return command
 }
 
+/** For what makes a point per pipeline and nothing else. */
+export function takeNoWindows(command: Command): void {
+  const flag = `--${flagName('metricsMode')}`
+  command.options.find(({ long }) => long === flag)!.choices(['per-run'])
+}
+
 /**
  * The options that the flags ask for.
  *

@@ -8,7 +8,7 @@ export function refusalAdvice(
     return `nothing takes ${origin}${pathname}: is --endpoint the base URL of an OTLP/HTTP endpoint?`
   }
   if (status === 401 && !token) {
-    return 'no token was given: the receiver wants one, by --token, PENSTOCK_EXPORT_TOKEN or SVC_OBSERVABILITY_TOKEN'
+    return 'no token was given: the receiver wants one, by --token or PENSTOCK_EXPORT_TOKEN'
   }
   return undefined
 }

@@ -16,7 +16,7 @@ import { metricParts, metricsOf } from './metrics/data-points.ts'
 import { type ConvertOptions, resolveOptions } from './options.ts'
 import { planOf } from './plan.ts'
 import type { PipelineRecord } from './record.ts'
-import { jobRun, type PipelineRun, pipelineRun } from './run.ts'
+import { jobRun, type PipelineRun, pipelineRun, traceId } from './run.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
 import type { Tally } from './text.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
@@ -58,6 +58,11 @@ export function convert(record: PipelineRecord, options: ConvertOptions = defaul
     logs: request(headers.logs, logRecords),
     tally: run.tally,
   }
+}
+
+/** Of the spans of `convert`, without making them. */
+export function traceIdOf(record: PipelineRecord, options: ConvertOptions = defaultOptions): string {
+  return traceId(record, planOf(options))
 }
 
 /** The metrics of `convert` alone, for callers that accumulate them. */

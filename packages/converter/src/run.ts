@@ -33,6 +33,9 @@ export interface PipelineRun {
   readonly tally: Tally
 }
 
+export const traceId = (record: PipelineRecord, { options, ids }: ConversionPlan): string =>
+  ids.traceId(recordInstance(record, options), traceRoot(record, options).id)
+
 /** One job or bridge attempt of a run. */
 export interface JobRun {
   readonly run: PipelineRun
@@ -66,7 +69,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     instance,
     rootId: root.id,
     rootResolved: root.resolved,
-    traceId: ids.traceId(instance, root.id),
+    traceId: traceId(record, plan),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
     traceState: ids.traceState(instance, root.id),
     times,

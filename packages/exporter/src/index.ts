@@ -2,7 +2,7 @@ export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarn
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'
-export { destinationOfLane, type ExportKey, parseExportKey, readDeliveryKey } from './export-key.ts'
+export { destinationOfLane, type ExportKey, parseExportKey } from './export-key.ts'
 export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 export {
   type ExportInstrument,
@@ -45,5 +45,5 @@ export {
   type RecordIntake,
   type Taken,
 } from './record-intake.ts'
-export { EXPORT_QUEUE, findRecord, findTakenInMs } from './record-store.ts'
+export { EXPORT_QUEUE, findRecordOfDelivery, findTakenInMs } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

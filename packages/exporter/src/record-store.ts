@@ -79,6 +79,10 @@ export async function findRecord(db: Kysely<ExporterTables>, key: string): Promi
   return row && { scope: row.scope, record: recordOf(row), characters: row.body.length }
 }
 
+/** By the key of one of its deliveries. */
+export const findRecordOfDelivery = (db: Kysely<ExporterTables>, delivery: string): Promise<FoundRecord | undefined> =>
+  findRecord(db, readDeliveryKey(delivery).record)
+
 /** When the record of a delivery, by that one's key, was taken in: a replay gives deliveries a new time. */
 export async function findTakenInMs(db: Kysely<ExporterTables>, delivery: string): Promise<number | undefined> {
   const { record } = readDeliveryKey(delivery)

@@ -39,7 +39,7 @@ const MAX_BYTES = 400_000_000
 /**
  * What of a project has been accepted by a receiver: a line for the subject, then one per pipeline and signal. A line is whole
  * or does not count, so a process may end at any moment; after a loss of power the last lines may be missing, and what they
- * say is sent again. It belongs to one process at a time, by a lock on the file `.lock` beside it.
+ * say is sent again. It belongs to one process at a time, by a lock on the file of that name with `.lock` behind it.
  *
  *     {"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}
  *     {"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}

@@ -45,19 +45,18 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
   })
   const journals: Journal[] = []
   const sources: ProjectSource[] = []
-  let print = (line: string): void => void environment.stderr.write(`${line}\n`)
+  const notices = new Notices((line) => void environment.stderr.write(`${line}\n`))
   let isTold = false
   const tellHowToGoOn = (): void => {
     if (isTold || journals.length === 0) return
     isTold = true
-    print(howToGoOn(journals))
+    notices.print(howToGoOn(journals))
   }
   /** One request may have failed for good while others still wait for their next attempt. */
   const end = new AbortController()
   let exitCode: number = exitCodes.incomplete
   try {
     exitCode = await performExport(delivery, environment, async ({ endpoint, stops }) => {
-      const notices = new Notices()
       const forge = newForge(settings, environment, { client, stop: AbortSignal.any([stops.all, end.signal]), notices })
       const projects = await projectsOf(forge, settings.projects)
       const lineage = new Lineage()
@@ -80,8 +79,7 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
         )
       }
       const run = new RecordRun({ ...delivery, activity: 'exporting', printsToTerminal: false }, environment, sources)
-      print = (line) => run.progress.print(line)
-      notices.printer = print
+      notices.print = (line) => run.progress.print(line)
       // Whoever interrupts twice ends the process before there is a table.
       environment.signal.addEventListener('abort', tellHowToGoOn)
       return run
@@ -101,15 +99,19 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
   return exitCode
 }
 
-/** Where the run prints, once there is one. */
 class Notices {
-  printer: ((line: string) => void) | undefined
+  /** A line; beside the progress of the run once there is one. */
+  print: (line: string) => void
   #left = NOTICES
+
+  constructor(print: (line: string) => void) {
+    this.print = print
+  }
 
   tell(line: string): void {
     if (this.#left <= 0) return
     this.#left -= 1
-    this.printer?.(printable(line))
+    this.print(printable(line))
   }
 }
 

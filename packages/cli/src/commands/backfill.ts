@@ -5,6 +5,7 @@ import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { addExportFlags, exportSettings } from '../export-flags.ts'
 import { integerFrom } from '../input-flags.ts'
+import { takeNoWindows } from '../option-flags.ts'
 import { settingTable } from '../serve/setting-table.ts'
 
 const notes = `
@@ -50,7 +51,7 @@ export const backfillCommand: CommandDefinition = {
       .addHelpText('after', notes)
     addExportFlags(command)
     // A window cannot be taken up again.
-    command.options.find(({ long }) => long === '--metrics-mode')?.choices(['per-run'])
+    takeNoWindows(command)
   },
   run: async (_inputs, flags, environment) => {
     const settings = settingsOf(flags, environment)

@@ -4,6 +4,7 @@ import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, UsageError } from '../environment.ts'
 import { addInputFlags, encodingOption, type InputSettings, inputSettings, signalsOption } from '../input-flags.ts'
+import { takeNoWindows } from '../option-flags.ts'
 import { RecordRun } from '../record-run.ts'
 import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
 
@@ -40,6 +41,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
       .addHelpText('after', examples)
     addInputFlags(command)
+    takeNoWindows(command)
   },
   run: (inputs, flags, environment) => convertRecords(settingsOf(inputs, flags, environment), environment),
 }
@@ -58,13 +60,7 @@ function settingsOf(inputs: readonly string[], flags: OptionValues, environment:
       'protobuf on standard output can hold one signal only: choose with --signals, or --output a directory',
     )
   }
-  const settings = inputSettings(flags, environment)
-  if (settings.options.metricsMode !== 'per-run') {
-    throw new UsageError(
-      `--metrics-mode ${settings.options.metricsMode} belongs to penstock export; a conversion is per-run`,
-    )
-  }
-  return { ...settings, inputs, signals, encoding, output }
+  return { ...inputSettings(flags, environment), inputs, signals, encoding, output }
 }
 
 async function convertRecords(settings: ConvertSettings, environment: Environment): Promise<number> {

@@ -181,6 +181,7 @@ async function each(
 
 function whyNot(id: number, [done, wanted]: readonly [string, State], status: DeliveryStatus | undefined): string {
   if (status === undefined) return `there is no delivery ${id}`
+  if (status.state === wanted) return `delivery ${id} has changed meanwhile; try again`
   const remedy = done === 'dropped' && status.state !== 'delivered' ? `; --state ${status.state} takes it` : ''
   return `delivery ${id} is ${status.state}, not ${wanted}${remedy}`
 }

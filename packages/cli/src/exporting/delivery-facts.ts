@@ -1,6 +1,6 @@
-import { type ConvertOptions, convert, RecordError } from '@penstock/converter'
+import { type ConvertOptions, RecordError, traceIdOf } from '@penstock/converter'
 import type { Db } from '@penstock/db'
-import { type ExporterTables, findRecord, parseExportKey, readDeliveryKey, sourceDestination } from '@penstock/exporter'
+import { type ExporterTables, findRecordOfDelivery, parseExportKey, sourceDestination } from '@penstock/exporter'
 import { UsageError } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
@@ -14,10 +14,11 @@ export async function deliveryFacts(
 ): Promise<{ endpoint: string; trace: string }> {
   const config = configOf(settings)
   if (typeof config === 'string') return { endpoint: `unknown: ${config}`, trace: '-' }
-  const scope = parseExportKey(key)?.scope ?? ''
+  const about = parseExportKey(key)
+  if (about === undefined) return { endpoint: '-', trace: '-' }
   return {
-    endpoint: endpointOf(config, gatewayUrl(settings), scope),
-    trace: (await traceIdOf(db, config.optionsOf(scope), key)) ?? '-',
+    endpoint: endpointOf(config, gatewayUrl(settings), about.scope),
+    trace: (await traceOf(db, config.optionsOf(about.scope), key)) ?? '-',
   }
 }
 
@@ -40,15 +41,16 @@ function endpointOf({ endpoint, encoding, sources }: ExportConfig, ownGateway: s
   return origin + pathname.replace(/\/$/, '')
 }
 
-async function traceIdOf(
+async function traceOf(
   { read }: Pick<Db<ExporterTables>, 'read'>,
   options: ConvertOptions,
   key: string,
 ): Promise<string | undefined> {
   try {
-    const found = await findRecord(read, readDeliveryKey(key).record)
-    return found && convert(found.record, options).traces.resources[0]?.scopes[0]?.items[0]?.traceId
+    const found = await findRecordOfDelivery(read, key)
+    return found && traceIdOf(found.record, options)
   } catch (error) {
+    // That may be why it is dead.
     if (error instanceof RecordError) return undefined
     throw error
   }

@@ -12,7 +12,7 @@ import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { banner } from './banner.ts'
 import { judgeByAgeAlone } from './engine.ts'
 import { configuredUpstream } from './gateway-settings.ts'
-import { type Intake, openIntake, openWorkerIntake, type Teardown } from './open-intake.ts'
+import { type Ingest, openIngest, openWorkerPlane, type Teardown } from './open-ingest.ts'
 import { openStore, operatorContext, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { startErrorOf } from './start-error.ts'
@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   try {
     if (isWorker()) {
       await workUntilReleased(
-        () => openWorkerIntake(options.settings, environment, log, teardown),
+        () => openWorkerPlane(options.settings, environment, log, teardown),
         (error) => (startErrorOf(error, options.settings) ?? error).message,
       )
     } else {
@@ -78,17 +78,17 @@ async function serveUntilInterrupted(
     options.isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
 
-  const intake = await openIntake(options, { configured, peppers }, environment, log, teardown)
+  const ingest = await openIngest(options, { configured, peppers }, environment, log, teardown)
   let core: ServedCore | undefined
   const management = await openManagement({
-    config: intake.config,
+    config: ingest.config,
     address: settings['observability.listen'],
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
-    judge: intake.judge,
-    planes: intake.planes,
-    routes: intake.embedded?.routes ?? [],
+    judge: ingest.judge,
+    planes: ingest.planes,
+    routes: ingest.embedded?.routes ?? [],
     moreMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
@@ -99,9 +99,9 @@ async function serveUntilInterrupted(
   })
   teardown.push(() => management.close())
   if (exports !== undefined) {
-    const ownGateway = gatewayUrl(settings, intake.judge.addresses[0])
+    const ownGateway = gatewayUrl(settings, ingest.judge.addresses[0])
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
-    teardown.push(() => core!.close(intake.config.drainTimeoutMs))
+    teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
   // Not before everything listens: a start that fails must not make a key that nobody gets to see.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
@@ -111,7 +111,7 @@ async function serveUntilInterrupted(
   })
 
   const newIngestToken = async () => {
-    const applied = () => propagate({ db, clock, log, planes: intake.planes })
+    const applied = () => propagate({ db, clock, log, planes: ingest.planes })
     const { token } = await createToken(operatorContext({ db, peppers }, settings, clock, applied), sampleToken)
     return token
   }
@@ -126,21 +126,21 @@ async function serveUntilInterrupted(
           log,
         })
   const managementUrl = management.url
-  const embedded = intake.embedded !== undefined
-  await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(intake), embedded, firstKey, samples, core }))
+  const embedded = ingest.embedded !== undefined
+  await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(ingest), embedded, firstKey, samples, core }))
 
   await untilAborted(signal)
   const isHurried = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
-  await drain(intake, core, isHurried ? 0 : settings['gateway.drainDelayMs'], log)
+  await drain(ingest, core, isHurried ? 0 : settings['gateway.drainDelayMs'], log)
 }
 
-function gatewayUrls({ config, judge, workers }: Intake): string[] {
+function gatewayUrls({ config, judge, workers }: Ingest): string[] {
   const addresses = workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)
   return addresses.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 async function drain(
-  { judge, workers }: Intake,
+  { judge, workers }: Ingest,
   core: ServedCore | undefined,
   delayMs: number,
   log: Log,

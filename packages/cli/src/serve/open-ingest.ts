@@ -15,11 +15,11 @@ import { type GatewayStore, openStore, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { Workers } from './workers.ts'
 
-/** Runs in the order in which they were added, last first. */
+/** What was added last runs first. */
 export type Teardown = (() => Promise<void>)[]
 
 /** What takes telemetry in, in this process or in its workers, and where that goes. */
-export interface Intake {
+export interface Ingest {
   readonly config: GatewayConfig
   /** Where telemetry goes when no upstream is set. */
   readonly embedded: EmbeddedUpstream | undefined
@@ -31,13 +31,13 @@ export interface Intake {
 }
 
 /** @throws {UsageError} for settings that do not go together; `WorkerFailed`, or the system's error of an address */
-export async function openIntake(
+export async function openIngest(
   { settings, workers: count }: { readonly settings: Settings; readonly workers: number },
   { configured, peppers }: Pick<GatewayStore, 'peppers'> & { readonly configured: UpstreamConfig | undefined },
   environment: Environment,
   log: Log,
   teardown: Teardown,
-): Promise<Intake> {
+): Promise<Ingest> {
   const { clock, random } = environment
   const embedded = configured === undefined ? await openEmbeddedUpstream(settings, environment, log) : undefined
   if (embedded !== undefined) teardown.push(() => embedded.close())
@@ -58,7 +58,7 @@ export async function openIntake(
 }
 
 /** The plane of a worker; the embedded store lives in the primary, and is to it any upstream. */
-export async function openWorkerIntake(
+export async function openWorkerPlane(
   settings: Settings,
   { clock, random }: Environment,
   log: Log,
