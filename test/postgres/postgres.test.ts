@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, Socket } from 'node:net'
 import { type Db, isUnavailable, migrate, openDatabase, openPostgres, type PostgresOptions } from '@penstock/db'
 import { type TemporaryDatabase, temporarySchema } from '@penstock/testkit'
 import { type Kysely, sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { describeDb } from '../../packages/db/src/db.case.ts'
 import { describeWithPostgres } from './describe-with-postgres.ts'
 
@@ -145,6 +145,40 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       await through.close()
       relay.close()
       expect(await ids()).toEqual([1, 3])
+    })
+
+    test('what befalls a connection after the pool has ended it is no trouble of a write on the next', async () => {
+      const relay = await Relay.to(schema.location)
+      const through = openPostgres<Tables>(relay.url)
+      // To have the first socket at hand; it connects as ever.
+      const connecting = vi.spyOn(Socket.prototype, 'connect')
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      await insert(1, through)
+      const socket = connecting.mock.contexts[0] as Socket
+      connecting.mockRestore()
+      // It is waited for the other side to end it too.
+      relay.fallSilent()
+      vi.advanceTimersByTime(60_000)
+      vi.useRealTimers()
+      await through.write(async (tx) => {
+        expect([socket.writableEnded, socket.destroyed]).toEqual([true, false])
+        await new Promise((resolve) => socket.once('close', resolve).destroy(new Error('ETIMEDOUT')))
+        await tx.insertInto('notes').values({ id: 2, text: 'note' }).execute()
+      })
+      await through.close()
+      relay.close()
+      expect(await ids()).toEqual([1, 2])
+    })
+
+    test('a connection that ends while its write asks nothing of it ends the write', async () => {
+      const broken = db.write(async (tx) => {
+        await terminate(await backendOf(tx))
+        await new Promise(() => {})
+      })
+      expect(await whether(broken)).toBe(true)
+      await insert(1)
+      expect(await ids()).toEqual([1])
     })
 
     test('integers have 64 bits also where they are added later', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Db, MOST_WRITES } from './db.ts'
@@ -154,6 +155,20 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['inner'])
       })
 
+      test('work that goes on asking may take longer than that', async () => {
+        const other = place.open<Tables>({ standstillLimitMs: 400 })
+        const kept = other.write(async (tx) => {
+          const endMs = performance.now() + 600
+          for (let id = 0; performance.now() < endMs; id += 1) {
+            await tx.insertInto('notes').values({ id, text: 'on', bytes: 0 }).execute()
+            await nextTurn()
+          }
+          return performance.now() >= endMs
+        })
+        expect(await kept).toBe(true)
+        await other.close()
+      })
+
       test('several statements at once inside a write', async () => {
         await db.write(async (tx) => {
           const rows = Array.from({ length: 5 }, (_, id) => ({ id, text: `n${id}`, bytes: 0 }))
@@ -206,9 +221,10 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await db.read.selectFrom('pages').selectAll().execute()).toEqual([])
       })
 
-      test('close waits for what has been asked for', async () => {
+      test('close waits for what has been asked for; twice is once', async () => {
         const other = place.open<Tables>()
         const writes = [insert(1, 'first', other), insert(2, 'second', other)]
+        await other.close()
         await other.close()
         await Promise.all(writes)
         expect(await texts()).toEqual(['first', 'second'])

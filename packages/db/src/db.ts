@@ -7,8 +7,8 @@ export const MOST_WRITES = 1_000
  * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
  *
  * Nothing outside the database may be awaited inside `write`, nor another `write`: every other writer waits meanwhile, and
- * work that stands still for 30 s is given up. A statement that fails
- * inside `write` has to end it: SQLite would go on, PostgreSQL keeps nothing of such a transaction.
+ * work that stands still, which is to ask nothing of the database, is given up after 30 s. A statement that fails inside `write`
+ * has to end it: SQLite would go on, PostgreSQL keeps nothing of such a transaction.
  */
 export interface Db<Tables> {
   /** For queries outside any transaction; sees what has been committed, and cannot write. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FileLock, lockFile } from './file-lock.ts'
 
@@ -18,13 +19,24 @@ function release(lock: FileLock): void {
 
 test('one at a time has it; the other hears at once who does', () => {
   const file = place()
-  const first = lockFile(file)
-  expect(lockFile(file)).toEqual({ kind: 'held', processId: process.pid })
-  expect(lockFile(file)).toEqual({ kind: 'held', processId: process.pid })
-  release(first)
+  // As another process has it.
+  const first = new Sqlite(file).exec('pragma user_version = 4242; begin immediate')
+  expect(lockFile(file)).toEqual({ kind: 'held', processId: 4_242 })
+  expect(lockFile(file)).toEqual({ kind: 'held', processId: 4_242 })
+  first.close()
   const second = lockFile(file)
   expect(second.kind).toBe('taken')
+  expect(lockFile(file)).toEqual({ kind: 'held', processId: process.pid })
   release(second)
+})
+
+test('whoever reads it may keep us waiting too long; who he is nobody knows, and we are not the holder', () => {
+  const file = place()
+  release(lockFile(file))
+  const reader = new Sqlite(file).exec('begin; select * from sqlite_schema')
+  expect(lockFile(file)).toEqual({ kind: 'held', processId: undefined })
+  reader.close()
+  release(lockFile(file))
 })
 
 test('a file that is something else stays as it is', () => {

@@ -20,22 +20,31 @@ const BUSY_TIMEOUT_MS = 1_000
  */
 export function lockFile(file: string): FileLock {
   const database = new Sqlite(file, { timeout: 0 })
+  let hasTold = false
+  let isTaken = false
   try {
     database.pragma('synchronous = OFF')
     database.exec('begin immediate')
     database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     // Only what has been committed can be read, and between the two somebody else may come.
-    database.exec(`pragma user_version = ${process.pid}; commit; begin immediate`)
+    database.exec(`pragma user_version = ${process.pid}; commit`)
+    hasTold = true
+    database.exec('begin immediate')
+    isTaken = true
     return { kind: 'taken', release: () => void database.close() }
   } catch (error) {
-    const processId = isBusy(error) ? holderOf(database) : undefined
-    database.close()
     if (!isBusy(error)) throw error
-    return { kind: 'held', processId }
+    const processId = holderOf(database)
+    // Ours is there when somebody came between the two, and has not told his own yet.
+    return { kind: 'held', processId: hasTold && processId === process.pid ? undefined : processId }
+  } finally {
+    if (!isTaken) database.close()
   }
 }
 
 function holderOf(database: Sqlite.Database): number | undefined {
+  // It was our commit that somebody kept waiting, who only reads.
+  if (database.inTransaction) return undefined
   try {
     return (database.pragma('user_version', { simple: true }) as number) || undefined
   } catch (error) {

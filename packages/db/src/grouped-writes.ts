@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import Sqlite from 'better-sqlite3'
 import type { Kysely, Transaction } from 'kysely'
 import { MOST_WRITES, type WriteOptions } from './db.ts'
-import { givenUp } from './savepoint-driver.ts'
+import { givenUp, type SavepointDriver } from './savepoint-driver.ts'
 import { QueueFullError, Turns } from './turns.ts'
 
 /** So long a transaction takes in further writes that wait. Each is over only when all are committed. */
@@ -33,16 +33,23 @@ interface Outcome<Tables> {
 export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
   readonly #writer: Kysely<Tables>
+  readonly #driver: Pick<SavepointDriver, 'lastStatementMs'>
   readonly #standstillLimitMs: number
   readonly #turns = new Turns()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
 
-  /** @param writer on `database`, driven by `SavepointDriver` */
-  constructor(database: Sqlite.Database, writer: Kysely<Tables>, standstillLimitMs: number) {
+  /** @param writer on `database`, driven by `driver` */
+  constructor(
+    database: Sqlite.Database,
+    writer: Kysely<Tables>,
+    driver: Pick<SavepointDriver, 'lastStatementMs'>,
+    standstillLimitMs: number,
+  ) {
     this.#database = database
     this.#writer = writer
+    this.#driver = driver
     this.#standstillLimitMs = standstillLimitMs
   }
 
@@ -138,11 +145,27 @@ export class GroupedWrites<Tables> {
   /** A failure is told as late as a success: what it was found to collide with may not be committed yet. */
   async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
     try {
-      const result = await this.#writer.transaction().execute((tx) => withinLimit(write.work(tx), write.limitMs))
+      const result = await this.#writer.transaction().execute((tx) => this.#withinLimit(write.work(tx), write.limitMs))
       return { write, tell: () => write.resolve(result as never) }
     } catch (error) {
       return { write, tell: () => write.reject(error) }
     }
+  }
+
+  /** The limit is that of the time between two statements, as on PostgreSQL. */
+  async #withinLimit<Result>(work: Promise<Result>, limitMs: number | undefined): Promise<Result> {
+    if (limitMs === undefined) return work
+    const beganMs = performance.now()
+    let timer: NodeJS.Timeout | undefined
+    const standstill = new Promise<never>((_, reject) => {
+      const look = () => {
+        const leftMs = Math.max(beganMs, this.#driver.lastStatementMs) + limitMs - performance.now()
+        if (leftMs > 0) timer = setTimeout(look, leftMs)
+        else reject(givenUp(`it stood still for ${limitMs} ms`))
+      }
+      timer = setTimeout(look, limitMs)
+    })
+    return Promise.race([work, standstill]).finally(() => clearTimeout(timer))
   }
 }
 
@@ -153,15 +176,6 @@ async function letOthers(forMs: number): Promise<void> {
     await nextTurn()
     if (performance.now() >= untilMs) return
   }
-}
-
-async function withinLimit<Result>(work: Promise<Result>, limitMs: number | undefined): Promise<Result> {
-  if (limitMs === undefined) return work
-  let timer: NodeJS.Timeout | undefined
-  const standstill = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(givenUp(`it stood still for ${limitMs} ms`)), limitMs)
-  })
-  return Promise.race([work, standstill]).finally(() => clearTimeout(timer))
 }
 
 /** `SQLITE_BUSY` and its extended codes. */

@@ -66,25 +66,20 @@ export function openPostgres<Tables>(
     `set idle_in_transaction_session_timeout = ${standstillLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
-  let isHurried = true
   const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
-  let tellWriter = (_: unknown): void => {}
-  const writing = new ConnectionPool(url, 1, limits, (error) => tellWriter(error))
-  const read = new Kysely<Tables>({ dialect: new Dialect({ pool: reading.limitedTo(() => answerLimitMs) }) })
-  const writer = new Kysely<Tables>({
-    dialect: new Dialect({ pool: writing.limitedTo(() => (isHurried ? answerLimitMs : undefined)) }),
+  const writing = new ConnectionPool(url, 1, limits)
+  const read = new Kysely<Tables>({
+    dialect: new Dialect({
+      pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
+    }),
   })
   const turns = new Turns(MOST_WRITES)
   return {
     read,
     write: (work, { unhurried = false } = {}) =>
-      turns.take(() => {
-        isHurried = !unhurried
-        // Work that asks nothing of the connection would not hear of its end, and keep its turn for ever.
-        const broken = new Promise<never>((_, reject) => {
-          tellWriter = reject
-        })
-        broken.catch(() => {})
+      turns.take(async () => {
+        const connection = await writing.connect(unhurried ? undefined : answerLimitMs)
+        const writer = new Kysely<Tables>({ dialect: new Dialect({ pool: poolOf(connection) }) })
         // At any higher level the wait for the lock would decide what is seen, and not the moment after it.
         const transaction = writer.transaction().setIsolationLevel('read committed').setAccessMode('read write')
         return transaction.execute(async (tx) => {
@@ -96,13 +91,14 @@ export function openPostgres<Tables>(
           await sql`select pg_advisory_xact_lock(${sql.lit(WRITER_LOCK)}, hashtext(coalesce(current_schema(), '')))`.execute(
             tx,
           )
-          return Promise.race([work(tx), broken])
+          // Work that asks nothing of the connection would not hear of its end, and keep its turn for ever.
+          return Promise.race([work(tx), connection.broken])
         })
       }),
     async close() {
       await turns.over()
       await read.destroy()
-      await writer.destroy()
+      await writing.end()
     },
   }
 }
@@ -114,8 +110,9 @@ class ConnectionError extends Error {
 
 class ConnectionPool {
   readonly #pool: pg.Pool
+  #ended: Promise<void> | undefined
 
-  constructor(url: string, max: number, settings: readonly string[], onBroken = (_: unknown): void => {}) {
+  constructor(url: string, max: number, settings: readonly string[]) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max,
@@ -124,35 +121,49 @@ class ConnectionPool {
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       types: { getTypeParser: parserOf },
       onConnect: async (client) => {
-        // One that breaks while nobody uses it, or between two queries, says so to the process, which would end.
-        client.on('error', (error) => onBroken(asTold(error)))
+        // One that breaks while nobody listens, as on the way from the pool to its user, says so to the process, which would end.
+        client.on('error', () => {})
         await client.query(settings.join('; '))
       },
     })
     this.#pool.on('error', () => {})
   }
 
-  /** As Kysely wants it, with a limit on each answer; without one it waits for ever. */
-  limitedTo(limitMs: () => number | undefined): PostgresPool {
-    return {
-      connect: async () => new Connection(await this.#pool.connect().catch(throwTold), limitMs()),
-      end: () => this.#pool.end(),
-    }
+  /** With a limit on each answer; without one it waits for ever. */
+  async connect(limitMs: number | undefined): Promise<Connection> {
+    return new Connection(await this.#pool.connect().catch(throwTold), limitMs)
+  }
+
+  /** Twice is once. */
+  end(): Promise<void> {
+    this.#ended ??= this.#pool.end()
+    return this.#ended
   }
 }
 
+/** For Kysely, which gives it back after its transaction. */
+const poolOf = (connection: Connection): PostgresPool => ({ connect: async () => connection, end: async () => {} })
+
 /** One use of a connection, which goes back to the pool afterwards unless it is broken. */
 class Connection implements PostgresPoolClient {
+  /** Rejects when it breaks, also while nothing is asked of it. */
+  readonly broken: Promise<never>
   readonly #client: pg.PoolClient
   readonly #limitMs: number | undefined
   /** pg wants one query at a time. */
   readonly #turns = new Turns()
   #broken: ConnectionError | undefined
   #isOver = false
+  #onError = (_: unknown): void => {}
 
   constructor(client: pg.PoolClient, limitMs: number | undefined) {
     this.#client = client
     this.#limitMs = limitMs
+    this.broken = new Promise((_, reject) => {
+      this.#onError = (error) => reject(asTold(error))
+    })
+    this.broken.catch(() => {})
+    client.on('error', this.#onError)
   }
 
   query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>
@@ -181,6 +192,7 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
+    this.#client.off('error', this.#onError)
     this.#client.release(this.#broken)
   }
 }

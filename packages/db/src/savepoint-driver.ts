@@ -10,6 +10,8 @@ import {
 /** A transaction of whoever writes is what lies between two savepoints of the one that is open on the connection. */
 export class SavepointDriver extends SqliteDriver {
   readonly #database: Sqlite.Database
+  /** By `performance.now()`: when the latest statement of a write was over. */
+  lastStatementMs = 0
   #shared: DatabaseConnection | undefined
 
   constructor(config: SqliteDialectConfig, database: Sqlite.Database) {
@@ -23,7 +25,7 @@ export class SavepointDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return new Savepoint(this.#database, this.#shared!)
+    return new Savepoint(this, this.#database, this.#shared!)
   }
 
   override async releaseConnection(): Promise<void> {}
@@ -42,11 +44,13 @@ export class SavepointDriver extends SqliteDriver {
 }
 
 class Savepoint implements DatabaseConnection {
+  readonly #driver: SavepointDriver
   readonly #database: Sqlite.Database
   readonly #shared: DatabaseConnection
   #isOver = false
 
-  constructor(database: Sqlite.Database, shared: DatabaseConnection) {
+  constructor(driver: SavepointDriver, database: Sqlite.Database, shared: DatabaseConnection) {
+    this.#driver = driver
     this.#database = database
     this.#shared = shared
   }
@@ -60,7 +64,12 @@ class Savepoint implements DatabaseConnection {
     if (this.#isOver) throw new Error('The write that this statement belongs to is over')
     // It would be committed by itself.
     if (!this.#database.inTransaction) throw givenUp()
-    return this.#shared.executeQuery(query)
+    try {
+      // Over when it returns.
+      return this.#shared.executeQuery(query)
+    } finally {
+      this.#driver.lastStatementMs = performance.now()
+    }
   }
 
   // biome-ignore lint/correctness/useYield: the port wants a generator

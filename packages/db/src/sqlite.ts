@@ -27,7 +27,7 @@ export interface SqliteOptions {
    * no disk, which for whoever writes on the event loop of a data path is a wait of everyone.
    */
   readonly survives?: 'power-loss' | 'process-loss'
-  /** A write that takes longer is given up: it awaits something else than the database, and every other one waits for it. */
+  /** How long a write may ask nothing of the database; one that asks nothing for longer is given up. */
   readonly standstillLimitMs?: number
 }
 
@@ -64,16 +64,13 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const writer = new Kysely<Tables>({
-    dialect: new DrivenDialect(
-      { database: withKeptStatements(writing) },
-      (config) => new SavepointDriver(config, writing),
-    ),
-  })
+  const config = { database: withKeptStatements(writing) }
+  const driver = new SavepointDriver(config, writing)
+  const writer = new Kysely<Tables>({ dialect: new DrivenDialect(config, () => driver) })
   const read = new Kysely<Tables>({
     dialect: new DrivenDialect({ database: withKeptStatements(reading) }, (config) => new ReadingDriver(config)),
   })
-  const writes = new GroupedWrites(writing, writer, standstillLimitMs)
+  const writes = new GroupedWrites(writing, writer, driver, standstillLimitMs)
   return {
     read,
     write: (work, options) => writes.take(work, options),

@@ -55,8 +55,17 @@ test.each<{ name: string; outcome: Outcome; isProbation: boolean }>([
     outcome: { kind: 'dead', reason: '', authentication: true },
     isProbation: true,
   },
+  {
+    name: 'never sent',
+    outcome: { kind: 'dead', reason: '', authentication: false, isOurs: true },
+    isProbation: true,
+  },
   { name: 'put off', outcome: { kind: 'retry', retryAfterMs: 0, reason: '' }, isProbation: true },
 ])('the first one is $name: on probation $isProbation', ({ outcome, isProbation }) => {
   expect(isOnProbation(afterOutcomes(untriedCircuit, policy, [outcome], 0), policy)).toBe(isProbation)
-  expect(afterOutcomes(untriedCircuit, policy, [], 0)).toBe(untriedCircuit)
+})
+
+test('without an answer of the receiver nothing changes', () => {
+  const ours: Outcome = { kind: 'retry', retryAfterMs: 9_000, reason: '', isOurs: true }
+  for (const outcomes of [[], [ours]]) expect(afterOutcomes(untriedCircuit, policy, outcomes, 0)).toBe(untriedCircuit)
 })

@@ -11,21 +11,21 @@ export interface CircuitPolicy {
 
 /** Of one lane, in memory. */
 export interface Circuit {
-  /** Something has been taken since this process began, or refused for what it was: the receiver is there. */
-  readonly hasAnswered: boolean
+  /** Something has been taken since this process began, or refused for what it was: the receiver is at work. */
+  readonly isProven: boolean
   readonly failuresInARow: number
   /** Nothing is claimed before. Then one alone is tried. */
   readonly openUntilMs: number
 }
 
-export const closedCircuit: Circuit = { hasAnswered: true, failuresInARow: 0, openUntilMs: 0 }
+export const closedCircuit: Circuit = { isProven: true, failuresInARow: 0, openUntilMs: 0 }
 
 /** Nobody knows yet. What waits may be a backlog because the receiver is down: batches of it would be made in vain. */
-export const untriedCircuit: Circuit = { ...closedCircuit, hasAnswered: false }
+export const untriedCircuit: Circuit = { ...closedCircuit, isProven: false }
 
 /** Whether one attempt has to succeed before others are made beside it. */
-export function isOnProbation({ hasAnswered, failuresInARow }: Circuit, { failuresToOpen }: CircuitPolicy): boolean {
-  return !hasAnswered || failuresInARow >= failuresToOpen
+export function isOnProbation({ isProven, failuresInARow }: Circuit, { failuresToOpen }: CircuitPolicy): boolean {
+  return !isProven || failuresInARow >= failuresToOpen
 }
 
 /** After attempts that were made together. */
@@ -35,10 +35,11 @@ export function afterOutcomes(
   outcomes: readonly Outcome[],
   nowMs: number,
 ): Circuit {
-  if (outcomes.length === 0) return circuit
-  const before = outcomes.some(({ kind }) => kind === 'delivered') ? closedCircuit : circuit
-  const failures = outcomes.filter((outcome) => isOfTheLane(outcome))
-  if (failures.length === 0) return { ...before, hasAnswered: true }
+  const theirs = outcomes.filter(({ isOurs }) => !isOurs)
+  if (theirs.length === 0) return circuit
+  const before = theirs.some(({ kind }) => kind === 'delivered') ? closedCircuit : circuit
+  const failures = theirs.filter((outcome) => isOfTheLane(outcome))
+  if (failures.length === 0) return { ...before, isProven: true }
   const retryAfterMs = Math.max(...failures.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)))
   return afterFailure(before, policy, retryAfterMs, nowMs)
 }

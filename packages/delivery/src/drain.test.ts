@@ -1,89 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Db, migrate, openSqlite, QueueFullError } from '@penstock/db'
-import { Gate, ManualClock } from '@penstock/testkit'
+import { QueueFullError } from '@penstock/db'
+import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
-import { Drain, type DrainOptions, type Send } from './drain.ts'
+import { expect, test } from 'vitest'
+import {
+  accepted,
+  all,
+  busy,
+  clock,
+  db,
+  drainOf,
+  enqueue,
+  malformed,
+  queue,
+  realQueue,
+  settledAttempts,
+  unauthorized,
+  until,
+  untilCounts,
+} from './draining.case.ts'
 import type { Outcome } from './outcome.ts'
-import { type ClaimedDelivery, DeliveryQueue } from './queue.ts'
-
-const accepted: Outcome = { kind: 'delivered', rejectedItems: 0, message: '' }
-const busy: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'HTTP 503' }
-const unauthorized: Outcome = { kind: 'dead', reason: 'HTTP 401', authentication: true }
-const malformed: Outcome = { kind: 'dead', reason: 'HTTP 400', authentication: false }
-
-let home: string
-let db: Db<DeliveryTables>
-let queue: DeliveryQueue
-let clock: ManualClock
-
-beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'penstock-drain-'))
-  db = openSqlite<DeliveryTables>(join(home, 'queue.db'))
-  await migrate(db, deliveryMigrations)
-  queue = new DeliveryQueue(db, 'export')
-  clock = new ManualClock()
-})
-afterEach(async () => {
-  await db.close()
-  rmSync(home, { recursive: true })
-})
-
-const enqueue = (lane: string, ...names: string[]) =>
-  db.write((tx) =>
-    queue.enqueue(
-      tx,
-      names.map((name) => ({ key: `${lane}${name}`, lane, subject: name })),
-      clock.nowMs(),
-    ),
-  )
-const realQueue = (): DrainOptions['queue'] => ({
-  lanes: (page) => queue.lanes(page),
-  suspectLanes: (nowMs) => queue.suspectLanes(nowMs),
-  claim: (...claim) => queue.claim(...claim),
-  settle: (...settled) => queue.settle(...settled),
-})
-const all =
-  (outcome: Outcome): Send =>
-  async (batch) =>
-    batch.map(() => ({ outcome, progress: '' }))
-
-/** Runs until there is nothing to be done without time passing: then it sleeps. */
-function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
-  const sent: string[][] = []
-  const troubles: unknown[] = []
-  const { send, ...others } = options
-  let claims = 0
-  const drain = new Drain({
-    queue,
-    clock,
-    random: () => 0.5,
-    newClaim: () => `claim ${claims++}`,
-    retry: { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 60_000 },
-    circuit: { failuresToOpen: 3, baseMs: 10_000, capMs: 60_000 },
-    leaseMs: 100_000,
-    batchSize: 2,
-    concurrency: 4,
-    laneConcurrency: 2,
-    pollMs: 600_000,
-    onTrouble: (error) => troubles.push(error),
-    send: (batch, signal) => {
-      sent.push(batch.map(({ key }) => key))
-      return send(batch, signal)
-    },
-    ...others,
-  })
-  const stopper = new AbortController()
-  const ended = drain.run(stopper.signal)
-  const stop = () => {
-    stopper.abort()
-    return ended
-  }
-  return { drain, sent, troubles, stop, stopper }
-}
+import type { ClaimedDelivery } from './queue.ts'
 
 test('delivers what is there, one first and then by batches, and what comes later when it is woken', async () => {
   await enqueue('a', '1', '2', '3')
@@ -95,96 +31,6 @@ test('delivers what is there, one first and then by batches, and what comes late
   await untilCounts({ open: 0, dead: 0 })
   await stop()
   expect(sent).toEqual([['a1'], ['a2', 'a3'], ['a4', 'a5']])
-})
-
-test('a backlog whose receiver is down when the process begins is tried by single ones, not by batches', async () => {
-  await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))
-  const { sent, stop } = drainOf({
-    send: all(busy),
-    batchSize: 64,
-    retry: { baseMs: 1e6, capMs: 1e6, giveUpAfterMs: 1e9 },
-  })
-  await until(async () => clock.wakeTimesMs.includes(10_000))
-  await stop()
-  expect(sent).toEqual([['a0'], ['a1'], ['a2']])
-})
-
-test('a lane that hangs holds up no other, and gets no more than its share', async () => {
-  await enqueue('a', '0', '1', '2', '3', '4', '5', '6')
-  const hanging = new Gate()
-  const { drain, sent, stop } = drainOf({
-    send: async (batch, signal) => {
-      if (batch[0]!.lane === 'a' && batch[0]!.key !== 'a0') await hanging.opened
-      return all(accepted)(batch, signal)
-    },
-  })
-  await until(async () => sent.length === 3)
-  await enqueue('b', '1')
-  drain.wake()
-  await until(async () => (await queue.find(8))?.state === 'delivered')
-  expect(sent).toEqual([['a0'], ['a1', 'a2'], ['a3', 'a4'], ['b1']])
-  hanging.open()
-  await untilCounts({ open: 0, dead: 0 })
-  await stop()
-})
-
-test('lanes that are not served stay open, for whoever serves them', async () => {
-  await enqueue('a', '1')
-  await enqueue('b', '1')
-  await enqueue('c', '1')
-  const { sent, stop } = drainOf({ send: all(accepted), serves: (lane) => lane !== 'b' })
-  await untilCounts({ open: 1, dead: 0 })
-  await stop()
-  expect(sent).toEqual([['a1'], ['c1']])
-  const other = drainOf({ send: all(accepted), serves: (lane) => lane === 'b' })
-  await untilCounts({ open: 0, dead: 0 })
-  await other.stop()
-  expect(other.sent).toEqual([['b1']])
-})
-
-test('several lanes that hang leave a place for the others', async () => {
-  for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
-  await enqueue('z', '1', '2', '3', '4')
-  const hanging = new Gate()
-  const { stop } = drainOf({
-    batchSize: 1,
-    concurrency: 8,
-    laneConcurrency: 4,
-    send: async (batch, signal) => {
-      if (batch[0]!.lane !== 'z') await hanging.opened
-      return all(accepted)(batch, signal)
-    },
-  })
-  await until(async () => (await queue.list('delivered', { limit: 10 })).length === 4)
-  hanging.open()
-  await untilCounts({ open: 0, dead: 0 })
-  await stop()
-})
-
-test('what goes wrong here is not held against the receiver: others of the lane are sent meanwhile', async () => {
-  await enqueue('a', '1')
-  const { drain, sent, stop } = drainOf({
-    retry: { baseMs: 2, capMs: 2, giveUpAfterMs: 1e9 },
-    circuit: { failuresToOpen: 1, baseMs: 1e6, capMs: 1e6 },
-    send: async (batch, signal) => {
-      if (batch.some(({ key }) => key === 'a1')) throw new Error('a bug')
-      return all(accepted)(batch, signal)
-    },
-  })
-  await settledAttempts(1)
-  await enqueue('a', '2')
-  drain.wake()
-  await until(async () => (await queue.find(2))?.state === 'delivered')
-  await stop()
-  expect(sent).toEqual([['a1'], ['a2']])
-})
-
-test('busy lanes in front starve none behind', async () => {
-  for (const lane of ['a', 'b', 'z']) await enqueue(lane, '1', '2', '3', '4')
-  const { sent, stop } = drainOf({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
-  await untilCounts({ open: 0, dead: 0 })
-  await stop()
-  expect(sent.flat()).toEqual(['a1', 'b1', 'z1', 'a2', 'b2', 'z2', 'a3', 'b3', 'z3', 'a4', 'b4', 'z4'])
 })
 
 test('what failed is sent again after its wait, and buried when its time is over', async () => {
@@ -205,27 +51,6 @@ test('what failed is sent again after its wait, and buried when its time is over
   await untilCounts({ open: 0, dead: 1 })
   await stop()
   expect(await queue.find(1)).toMatchObject({ state: 'dead', reason: 'gave up after 3 attempts: HTTP 503' })
-})
-
-test.each([
-  { name: 'busy', outcome: busy, dead: 0 },
-  { name: 'refuses the credential', outcome: unauthorized, dead: 3 },
-])('a receiver that $name: after three failures one is tried at a time, with pauses', async ({ outcome, dead }) => {
-  await enqueue('a', '1', '2', '3', '4', '5')
-  let answer: Outcome = outcome
-  const { sent, stop } = drainOf({
-    send: (batch, signal) => all(answer)(batch, signal),
-    batchSize: 1,
-    laneConcurrency: 1,
-    retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
-  })
-  await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
-  expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
-  answer = accepted
-  await clock.advance(10_000)
-  await until(async () => sent.length === 5)
-  await stop()
-  expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
 })
 
 test('what the receiver finds malformed is buried by itself: the others of its lane go on', async () => {
@@ -404,36 +229,6 @@ test('a database that stays away is left alone at the end of the lease, and soon
   })
 })
 
-test('thousands of lanes are looked through with turns for others in between', async () => {
-  await db.write((tx) =>
-    queue.enqueue(
-      tx,
-      Array.from({ length: 2_000 }, (_, index) => ({ key: `${index}`, lane: `lane ${index}`, subject: '' })),
-      // Not due.
-      1_000,
-    ),
-  )
-  let looks = 0
-  let turns = 0
-  const { stop } = drainOf({
-    send: all(accepted),
-    queue: {
-      ...realQueue(),
-      lanes: (page) => {
-        looks += 1
-        setImmediate(() => {
-          turns += looks === 1 ? 0 : 1
-        })
-        return queue.lanes(page)
-      },
-    },
-  })
-  await clock.untilSleeping()
-  expect(looks).toBeGreaterThan(7)
-  expect(turns).toBeGreaterThan(5)
-  await stop()
-})
-
 test('who has lost the lease is told so', async () => {
   await enqueue('a', '1')
   const lost: boolean[] = []
@@ -480,22 +275,3 @@ test('whatever the receiver answers, each is accepted once or buried, and none i
     { numRuns: 30 },
   )
 })
-
-const untilCounts = (counts: { open: number; dead: number }) =>
-  until(async () => {
-    const now = await queue.counts()
-    return now.open === counts.open && now.dead === counts.dead
-  })
-
-/** That many attempts of some delivery are over, and it waits for the next one. */
-const settledAttempts = (attempts: number) =>
-  until(async () =>
-    (await queue.list('open', { limit: 10 })).some(
-      ({ attemptsMade, reason }) => attemptsMade === attempts && reason !== '',
-    ),
-  )
-
-/** Looks after every turn of the event loop; the runner's own limit ends it. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
-}

@@ -12,8 +12,6 @@ import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 export interface Attempt {
   readonly outcome: Outcome
   readonly progress: string
-  /** The receiver had no part in it: what else goes to it need not wait. */
-  readonly isOurFault?: boolean
 }
 
 /**
@@ -111,7 +109,6 @@ export class Drain {
       if (fromMs > clock.nowMs()) nextMs = Math.min(nextMs, fromMs)
       else await this.#startLane(lane, signal)
     }
-    this.#lanes.forgetIdle(seen)
     return nextMs
   }
 
@@ -196,14 +193,14 @@ export class Drain {
   /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
     if (batch.every((delivery) => this.#isBeyondTrying(delivery))) {
-      return batch.map(({ progress }) => ({ outcome: endedProcesses, progress, isOurFault: true }))
+      return batch.map(({ progress }) => ({ outcome: endedProcesses, progress }))
     }
     try {
       return await this.#options.send(batch, signal)
     } catch (error) {
       this.#options.onTrouble(error)
-      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' } as const
-      return batch.map(({ progress }) => ({ outcome, progress, isOurFault: true }))
+      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true } as const
+      return batch.map(({ progress }) => ({ outcome, progress }))
     }
   }
 
@@ -213,7 +210,7 @@ export class Drain {
   }
 
   #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
-    const outcomes = attempts.flatMap((attempt) => (attempt === undefined || attempt.isOurFault ? [] : attempt.outcome))
+    const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
     state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.nowMs())
   }
 
@@ -273,6 +270,7 @@ const endedProcesses: Outcome = {
   kind: 'retry',
   retryAfterMs: 0,
   reason: 'each time the process that was sending it ended',
+  isOurs: true,
 }
 
 interface Batch {

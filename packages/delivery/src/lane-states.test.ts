@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { LaneStates } from './lane-states.ts'
 
-test('of lanes with nothing open the 256 that were used last are remembered; the others have to be tried anew', () => {
+test('the 4,096 lanes that were used last are remembered, and those with a batch under way', () => {
   const states = new LaneStates()
-  const names = Array.from({ length: 300 }, (_, index) => `lane ${index}`)
-  for (const name of names) states.of(name)
+  const names = Array.from({ length: 5_000 }, (_, index) => `lane ${index}`)
+  const known = () => names.filter((name) => states.find(name) !== undefined)
+  for (const name of names.slice(0, 4_096)) states.of(name)
+  expect(known()).toHaveLength(4_096)
   states.of('lane 0')
-  states.of('lane 1').underWay = 1
-  states.forgetIdle(new Set(['lane 2']))
-  const known = names.filter((name) => states.find(name) !== undefined)
-  // Beside the 256: one that is under way, and one that is open.
-  expect(known).toEqual(['lane 0', 'lane 1', 'lane 2', ...names.slice(-255)])
+  states.of('lane 2').underWay = 1
+  for (const name of names.slice(4_096)) states.of(name)
+  expect(known()).toEqual(['lane 0', 'lane 2', ...names.slice(-4_094)])
 })

@@ -6,8 +6,8 @@ export interface LaneState {
   underWay: number
 }
 
-/** Lanes with nothing open that are remembered: most are soon used again. */
-const MOST_IDLE = 256
+/** Lanes that are remembered with nothing under way: most are soon used again. One that is forgotten is tried anew. */
+const MOST_IDLE = 4_096
 
 /** What a process knows of the lanes that it serves. */
 export class LaneStates {
@@ -22,13 +22,16 @@ export class LaneStates {
   of(lane: string): LaneState {
     const state = this.#states.get(lane) ?? { circuit: untriedCircuit, underWay: 0 }
     this.#states.delete(lane)
+    if (this.#states.size >= MOST_IDLE) this.#forgetOne()
     this.#states.set(lane, state)
     return state
   }
 
-  /** Of the lanes that are not `open`, all but the latest. */
-  forgetIdle(open: ReadonlySet<string>): void {
-    const idle = [...this.#states].filter(([lane, { underWay }]) => underWay === 0 && !open.has(lane))
-    for (const [lane] of idle.slice(0, -MOST_IDLE)) this.#states.delete(lane)
+  #forgetOne(): void {
+    for (const [lane, { underWay }] of this.#states) {
+      if (underWay > 0) continue
+      this.#states.delete(lane)
+      return
+    }
   }
 }

@@ -4,7 +4,12 @@ import { retryAfterMs } from './retry-after.ts'
 /** What one attempt came to. Reasons and messages are fit to be shown: one line, no secrets. */
 export type Outcome = Delivered | Retry | Dead
 
-export interface Delivered {
+interface Origin {
+  /** The receiver had no part in it, so that nothing is known about it: what else goes to it need not wait, nor follow. */
+  readonly isOurs?: true
+}
+
+export interface Delivered extends Origin {
   readonly kind: 'delivered'
   /** Items the receiver refused while it took the rest; it must not be sent them again. */
   readonly rejectedItems: number
@@ -12,14 +17,14 @@ export interface Delivered {
   readonly message: string
 }
 
-export interface Retry {
+export interface Retry extends Origin {
   readonly kind: 'retry'
   /** The wait the receiver asked for, 0 when it did not. */
   readonly retryAfterMs: number
   readonly reason: string
 }
 
-export interface Dead {
+export interface Dead extends Origin {
   readonly kind: 'dead'
   readonly reason: string
   /** The credential was refused (401, 403): whatever else is sent with it will be refused too. */
@@ -62,6 +67,7 @@ export function outcomeOfReply(
 
 /** Nothing is known about what the other side did, so it is worth another attempt; unless it was us who refused. */
 export function outcomeOfFailure(failure: NetworkFailure): Outcome {
-  if (failure.code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason: failure.reason, authentication: false }
-  return { kind: 'retry', retryAfterMs: 0, reason: failure.reason }
+  const { code, reason } = failure
+  if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isOurs: true }
+  return { kind: 'retry', retryAfterMs: 0, reason }
 }

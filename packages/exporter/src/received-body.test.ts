@@ -32,7 +32,7 @@ test('everything else stays, to the last digit, whatever is beside it', () => {
     fc.property(
       fc.dictionary(texts, values),
       texts,
-      fc.bigInt({ min: 10n ** 16n, max: 2n ** 63n - 1n }),
+      fc.oneof(fc.constant(10n ** 15n), fc.bigInt({ min: 10n ** 15n, max: 2n ** 63n - 1n })),
       (extra, ref, size) => {
         const rest = { object_attributes: { id: 1, status: 'success', ref }, extra, size: 'SIZE' }
         const whole = { ...rest, object_attributes: { ...rest.object_attributes, variables: secret } }

@@ -78,16 +78,14 @@ function hasVariables(body: unknown, text: string): boolean {
 
 const someVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 
+/** Shorter ones are numbers to `parseLossless`. */
+const mayHaveLongIntegers = /\d{16}/
+
 /** Written anew from what was read, so that nothing is left of a field that was there twice. */
 function rewritten(body: unknown, text: string): string {
   const bare = withoutVariables(body)
   try {
-    try {
-      return JSON.stringify(bare)
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      return withLongIntegers(bare, text)
-    }
+    return mayHaveLongIntegers.test(text) ? withLongIntegers(bare, text) : JSON.stringify(bare)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new RecordError('', 'is nested too deeply')

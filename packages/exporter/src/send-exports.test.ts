@@ -148,6 +148,24 @@ test('a large export goes chunk by chunk; what was accepted is kept, and not sen
   expect(receiver.acceptedTexts).toEqual(['a', 'b', 'c', 'd'])
 })
 
+test('a large export of which all has been accepted is done without a request, which says nothing of the receiver', async () => {
+  const receiver = new Receiver()
+  const { send, kept } = setUp(receiver)
+  await send([delivery('a|b')], never)
+  const [attempt] = await send([delivery('a|b', kept.at(-1))], never)
+  expect(attempt?.outcome).toEqual({ ...accepted, isOurs: true })
+  expect(receiver.asked).toEqual(['a', 'b'])
+})
+
+test('where we refuse to send, it is not looked for the one to blame', async () => {
+  const blocked: Outcome = { ...malformed, isOurs: true }
+  const receiver = new Receiver(() => blocked)
+  const { send } = setUp(receiver)
+  const attempts = await send([delivery('a'), delivery('b')], never)
+  expect(attempts.map((attempt) => attempt?.outcome)).toEqual([blocked, blocked])
+  expect(receiver.asked).toEqual(['ab'])
+})
+
 test('a record that converts differently by now: only what is the same is left out', async () => {
   const receiver = new Receiver((text) => (text === 'c' ? busy : accepted))
   const { send } = setUp(receiver)
@@ -178,8 +196,8 @@ test('what can never be sent is dead, with the reason; what converts to nothing 
     plan: async (subject) => (subject === 'gone' ? 'the record was removed' : { endpoint: receiver, chunks: [] }),
   })
   expect(await send([delivery('gone'), delivery('')], never)).toMatchObject([
-    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false } },
-    { outcome: { kind: 'delivered', rejectedItems: 0 } },
+    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false, isOurs: true } },
+    { outcome: { kind: 'delivered', rejectedItems: 0, isOurs: true } },
   ])
 })
 
@@ -278,7 +296,7 @@ test.each([
   })
   const [small, large, behind] = await send([delivery('a'), delivery('b|c|d'), delivery('e')], never)
   expect([small?.outcome, behind?.outcome]).toEqual([accepted, accepted])
-  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error' })
+  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true })
   expect(troubles).toHaveLength(1)
   await send([delivery('b|c|d', large!.progress)], never)
   expect(receiver.acceptedTexts.toSorted()).toEqual([...new Set(receiver.acceptedTexts)].toSorted())
@@ -292,7 +310,7 @@ test('a request that breaks leaves those that were accepted before it as they ar
   const { send } = setUp(receiver, { maxSharedBytes: 1 })
   expect(await send([delivery('a'), delivery('b'), delivery('c')], never)).toMatchObject([
     { outcome: accepted },
-    { outcome: { kind: 'retry', reason: 'internal error' }, isOurFault: true },
+    { outcome: { kind: 'retry', reason: 'internal error', isOurs: true } },
     { outcome: accepted },
   ])
 })

@@ -78,7 +78,7 @@ class BatchRun {
   }
 
   conclude(delivery: ClaimedDelivery, outcome: Outcome, progress = ''): void {
-    this.attempts.set(delivery, { outcome, progress, ...(outcome === interrupted && { isOurFault: true }) })
+    this.attempts.set(delivery, { outcome, progress })
   }
 
   /** Sends it, or keeps it for a request that it shares. */
@@ -91,7 +91,7 @@ class BatchRun {
     const { endpoint, first, isLarge } = prepared
     if (this.#shut.has(endpoint)) return
     if (first === undefined)
-      this.conclude(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send' })
+      this.conclude(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send', isOurs: true })
     else if (isLarge || delivery.progress !== '') {
       // Those before it would wait for all of its chunks, and for those of the next large one as well.
       await this.#sendGathered(endpoint)
@@ -102,7 +102,7 @@ class BatchRun {
   async #prepare({ subject }: ClaimedDelivery): Promise<Prepared | Outcome> {
     try {
       const planned = await this.#options.plan(subject)
-      if (typeof planned === 'string') return { kind: 'dead', reason: planned, authentication: false }
+      if (typeof planned === 'string') return { kind: 'dead', reason: planned, authentication: false, isOurs: true }
       const { endpoint, chunks } = planned
       const begun = chunks[Symbol.iterator]()
       const [first, second] = [begun.next(), begun.next()]
@@ -142,7 +142,7 @@ class BatchRun {
     const deliveries = group.map(({ delivery }) => delivery)
     const outcome = await this.#tryGroup(endpoint, group, deliveries)
     if (outcome === undefined) return
-    if (outcome.kind === 'dead' && !outcome.authentication && group.length > 1) {
+    if (outcome.kind === 'dead' && !outcome.authentication && !outcome.isOurs && group.length > 1) {
       const middle = Math.ceil(group.length / 2)
       await this.#sendGroup(endpoint, group.slice(0, middle))
       await this.#sendGroup(endpoint, group.slice(middle))
@@ -171,6 +171,7 @@ class BatchRun {
   async #sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
     const accepted = new Set(delivery.progress === '' ? [] : delivery.progress.split(' '))
     const told: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
+    let isSent = false
     const progress = () => [...accepted].join(' ')
     try {
       for (const chunk of chunks) {
@@ -182,6 +183,7 @@ class BatchRun {
         }
         const outcome = await this.#try(endpoint, chunk, [delivery])
         if (outcome === undefined) return
+        isSent = true
         if (outcome.kind !== 'delivered') {
           this.conclude(delivery, outcome, progress())
           return
@@ -192,7 +194,7 @@ class BatchRun {
         // Not ours any more: whoever has it now will see to the rest.
         if (!(await this.#options.keepProgress(delivery, progress()))) return
       }
-      this.conclude(delivery, { kind: 'delivered', ...told })
+      this.conclude(delivery, { kind: 'delivered', ...told, ...(!isSent && { isOurs: true }) })
     } catch (error) {
       this.conclude(delivery, this.#interrupted(error), progress())
     }
@@ -213,7 +215,7 @@ class BatchRun {
   }
 }
 
-const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error' }
+const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true }
 
 /** Which of them the rejected items belong to is not known. */
 function shared(outcome: Outcome, count: number): Outcome {

@@ -1,0 +1,170 @@
+import { Gate } from '@penstock/testkit'
+import { expect, test } from 'vitest'
+import {
+  accepted,
+  all,
+  busy,
+  clock,
+  db,
+  drainOf,
+  enqueue,
+  malformed,
+  queue,
+  realQueue,
+  settledAttempts,
+  unauthorized,
+  until,
+  untilCounts,
+} from './draining.case.ts'
+import type { Outcome } from './outcome.ts'
+
+test('a backlog whose receiver is down when the process begins is tried by single ones, not by batches', async () => {
+  await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))
+  const { sent, stop } = drainOf({
+    send: all(busy),
+    batchSize: 64,
+    retry: { baseMs: 1e6, capMs: 1e6, giveUpAfterMs: 1e9 },
+  })
+  await until(async () => clock.wakeTimesMs.includes(10_000))
+  await stop()
+  expect(sent).toEqual([['a0'], ['a1'], ['a2']])
+})
+
+test('a lane that hangs holds up no other, and gets no more than its share', async () => {
+  await enqueue('a', '0', '1', '2', '3', '4', '5', '6')
+  const hanging = new Gate()
+  const { drain, sent, stop } = drainOf({
+    send: async (batch, signal) => {
+      if (batch[0]!.lane === 'a' && batch[0]!.key !== 'a0') await hanging.opened
+      return all(accepted)(batch, signal)
+    },
+  })
+  await until(async () => sent.length === 3)
+  await enqueue('b', '1')
+  drain.wake()
+  await until(async () => (await queue.find(8))?.state === 'delivered')
+  expect(sent).toEqual([['a0'], ['a1', 'a2'], ['a3', 'a4'], ['b1']])
+  hanging.open()
+  await untilCounts({ open: 0, dead: 0 })
+  await stop()
+})
+
+test('lanes that are not served stay open, for whoever serves them', async () => {
+  await enqueue('a', '1')
+  await enqueue('b', '1')
+  await enqueue('c', '1')
+  const { sent, stop } = drainOf({ send: all(accepted), serves: (lane) => lane !== 'b' })
+  await untilCounts({ open: 1, dead: 0 })
+  await stop()
+  expect(sent).toEqual([['a1'], ['c1']])
+  const other = drainOf({ send: all(accepted), serves: (lane) => lane === 'b' })
+  await untilCounts({ open: 0, dead: 0 })
+  await other.stop()
+  expect(other.sent).toEqual([['b1']])
+})
+
+test('several lanes that hang leave a place for the others', async () => {
+  for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
+  await enqueue('z', '1', '2', '3', '4')
+  const hanging = new Gate()
+  const { stop } = drainOf({
+    batchSize: 1,
+    concurrency: 8,
+    laneConcurrency: 4,
+    send: async (batch, signal) => {
+      if (batch[0]!.lane !== 'z') await hanging.opened
+      return all(accepted)(batch, signal)
+    },
+  })
+  await until(async () => (await queue.list('delivered', { limit: 10 })).length === 4)
+  hanging.open()
+  await untilCounts({ open: 0, dead: 0 })
+  await stop()
+})
+
+test('what goes wrong here is not held against the receiver: others of the lane are sent meanwhile', async () => {
+  await enqueue('a', '1')
+  const { drain, sent, stop } = drainOf({
+    retry: { baseMs: 2, capMs: 2, giveUpAfterMs: 1e9 },
+    circuit: { failuresToOpen: 1, baseMs: 1e6, capMs: 1e6 },
+    send: async (batch, signal) => {
+      if (batch.some(({ key }) => key === 'a1')) throw new Error('a bug')
+      return all(accepted)(batch, signal)
+    },
+  })
+  await settledAttempts(1)
+  await enqueue('a', '2')
+  drain.wake()
+  await until(async () => (await queue.find(2))?.state === 'delivered')
+  await stop()
+  expect(sent).toEqual([['a1'], ['a2']])
+})
+
+test('busy lanes in front starve none behind', async () => {
+  for (const lane of ['a', 'b', 'z']) await enqueue(lane, '1', '2', '3', '4')
+  const { sent, stop } = drainOf({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
+  await untilCounts({ open: 0, dead: 0 })
+  await stop()
+  expect(sent.flat()).toEqual(['a1', 'b1', 'z1', 'a2', 'b2', 'z2', 'a3', 'b3', 'z3', 'a4', 'b4', 'z4'])
+})
+
+test.each([
+  { name: 'busy', outcome: busy, dead: 0 },
+  { name: 'refuses the credential', outcome: unauthorized, dead: 3 },
+])('a receiver that $name: after three failures one is tried at a time, with pauses', async ({ outcome, dead }) => {
+  await enqueue('a', '1', '2', '3', '4', '5')
+  let answer: Outcome = outcome
+  const { sent, stop } = drainOf({
+    send: (batch, signal) => all(answer)(batch, signal),
+    batchSize: 1,
+    laneConcurrency: 1,
+    retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
+  })
+  await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
+  expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
+  answer = accepted
+  await clock.advance(10_000)
+  await until(async () => sent.length === 5)
+  await stop()
+  expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
+})
+
+test('thousands of lanes are looked through with turns for others in between', async () => {
+  await db.write((tx) =>
+    queue.enqueue(
+      tx,
+      Array.from({ length: 2_000 }, (_, index) => ({ key: `${index}`, lane: `lane ${index}`, subject: '' })),
+      // Not due.
+      1_000,
+    ),
+  )
+  let looks = 0
+  let turns = 0
+  const { stop } = drainOf({
+    send: all(accepted),
+    queue: {
+      ...realQueue(),
+      lanes: (page) => {
+        looks += 1
+        setImmediate(() => {
+          turns += looks === 1 ? 0 : 1
+        })
+        return queue.lanes(page)
+      },
+    },
+  })
+  await clock.untilSleeping()
+  expect(looks).toBeGreaterThan(7)
+  expect(turns).toBeGreaterThan(5)
+  await stop()
+})
+
+test('what was never sent says nothing of the receiver: until something is taken one is tried at a time', async () => {
+  await enqueue('a', '1', '2', '3', '4', '5')
+  const { sent, stop } = drainOf({
+    send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isOurs: true } : accepted)(batch, signal),
+  })
+  await untilCounts({ open: 0, dead: 2 })
+  await stop()
+  expect(sent).toEqual([['a1'], ['a2'], ['a3'], ['a4', 'a5']])
+})
