@@ -104,23 +104,10 @@ async function execute(
   { readBudget, ...shared }: Shared,
 ): Promise<ExecutionResult> {
   const requireTime = () => shared.deadline.requireTime()
-  const beyondBudget = readBudget.refusal()
-  const requireBudget = () => {
-    if (readBudget.isSpent) throw beyondBudget
-  }
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {
     core,
-    reads: watchedReads(core, {
-      begins: () => {
-        requireTime()
-        requireBudget()
-      },
-      gave: (characters) => {
-        readBudget.take(characters)
-        requireBudget()
-      },
-    }),
+    reads: watchedReads(core, readBudget.watch(requireTime)),
     actor: caller.actor,
     mayWrite: caller.mayWrite,
     complexity: { score: prepared.score, limit: limitOf(isSignedIn, !asked.isBatch && prepared.isIntrospection) },
@@ -129,6 +116,6 @@ async function execute(
     loaders: new Loaders(requireTime),
   }
   const { errors = [], data } = await engine.execute(prepared, context)
-  const told = errors.flatMap(toldErrors)
+  const told = toldErrors(errors)
   return { ...(told.length > 0 && { errors: told }), ...(data !== undefined && { data }) }
 }

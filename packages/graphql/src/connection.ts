@@ -62,14 +62,14 @@ export class Connection<Node, Sum extends string = never> {
   }
 
   async pageInfo(): Promise<PageInfo> {
-    const { cursors, hasMore } = await this.page()
+    const { startCursor, endCursor, hasMore } = await this.page()
     const { after, before } = this.#paging
     const isBackwards = this.#request.first === undefined
     return {
       hasNextPage: isBackwards ? isGiven(before) : isGiven(before) || hasMore,
       hasPreviousPage: isBackwards ? isGiven(after) || hasMore : isGiven(after),
-      startCursor: cursors[0],
-      endCursor: cursors.at(-1),
+      startCursor,
+      endCursor,
     }
   }
 }

@@ -10,16 +10,12 @@ export class ToldBefore extends Error {
   override readonly name = 'ToldBefore'
 }
 
-/** A limit that whatever is asked for next meets too: the first field of an operation tells of it. */
+/**
+ * A limit that whatever is asked for next meets too. It fails all that waits for a batch with one error, so that which field is
+ * the first to tell of it (see `FirstRefusal`) is known only of the whole operation.
+ */
 export class LimitMet extends Error {
   override readonly name = 'LimitMet'
-  #isTold = false
-
-  told({ nodes, path }: GraphQLError): GraphQLError[] {
-    if (this.#isTold) return []
-    this.#isTold = true
-    return [new GraphQLError(this.message, { nodes: nodes ?? null, path: path ?? null })]
-  }
 }
 
 /** To a change that the caller may not make, or of what there is not: which of the two, nobody is told. */
@@ -121,25 +117,31 @@ const humanized = (name: string): string =>
     .replace(/^./, (letter) => letter.toUpperCase())
 
 /**
- * What a client is told of a field that could not be answered: nothing, where they may not know of what it is about, or have
- * been told.
+ * What a client is told of the fields of an operation that could not be answered: nothing, where they may not know of what it
+ * is about, or have been told.
  *
  * @throws what no part of the answer is to be relied on after: a fault of ours, or of what we stand on
  * @see spec/graphql-contract.md 1.4, 4.3
  */
-export function toldErrors(error: GraphQLError): GraphQLError[] {
+export function toldErrors(errors: readonly GraphQLError[]): GraphQLError[] {
+  const isOfLimit = ({ originalError }: GraphQLError) => originalError instanceof LimitMet
+  const firstOfLimit = errors.find(isOfLimit)
+  return errors.flatMap((error) => (error === firstOfLimit || !isOfLimit(error) ? toldOf(error) : []))
+}
+
+function toldOf(error: GraphQLError): GraphQLError[] {
   const { originalError, nodes, path } = error
   if (originalError == null || originalError instanceof GraphQLError) return [error]
   if (originalError instanceof ToldBefore) return []
-  if (originalError instanceof LimitMet) return originalError.told(error)
+  const telling = (message: string) => [new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null })]
+  if (originalError instanceof LimitMet) return telling(originalError.message)
   if (!(originalError instanceof DomainError)) throw originalError
   const { failure } = originalError
   const saying = sayingOf(failure)
   if (saying === 'request over') throw originalError
   if (saying === 'nothing') return []
   if (saying instanceof GraphQLError) return [saying]
-  const message = isOfCursor(failure) ? 'Please provide a valid cursor' : saying.join(', ')
-  return [new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null })]
+  return telling(isOfCursor(failure) ? 'Please provide a valid cursor' : saying.join(', '))
 }
 
 const isOfCursor = (failure: Failure): boolean =>

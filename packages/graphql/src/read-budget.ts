@@ -1,3 +1,4 @@
+import type { ReadWatch } from '@penstock/core'
 import { LimitMet } from './failure.ts'
 
 export const MAX_READ = 64_000_000
@@ -15,16 +16,21 @@ export class ReadBudget {
     this.#message = `One request may read at most ${mostCharacters} characters of text`
   }
 
-  /** What an operation is refused with. */
-  refusal(): LimitMet {
-    return new LimitMet(this.#message)
+  /** Takes from it what is read, and throws LimitMet when that is too much. `requireTime` is asked before anything is read. */
+  watch(requireTime: () => void): ReadWatch {
+    return {
+      requireOpen: () => {
+        requireTime()
+        this.#requireRest()
+      },
+      gave: (characters) => {
+        this.#left -= characters
+        this.#requireRest()
+      },
+    }
   }
 
-  get isSpent(): boolean {
-    return this.#left < 0
-  }
-
-  take(characters: number): void {
-    this.#left -= characters
+  #requireRest(): void {
+    if (this.#left < 0) throw new LimitMet(this.#message)
   }
 }

@@ -57,7 +57,7 @@ async function fill(all: readonly (readonly (number | null)[])[]): Promise<numbe
 }
 
 /** Of the first so many groups. */
-function listing(count: number): Listing<number> {
+function listing(count: number, isThere = (_id: number) => true): Listing<number> {
   const reading = { db: world.core.db.read, nowMs: 0 }
   const queries = groupIds.slice(0, count).map((id) =>
     reading.db
@@ -65,7 +65,8 @@ function listing(count: number): Listing<number> {
       .select(['labels.id', sql<number>`coalesce(labels.priority, -1)`.as('place')])
       .where('group_id', '=', id),
   )
-  return listingOf(reading, queries, { order, itemsOf: (rows: readonly Row[]) => rows.map(({ id }) => id) })
+  const itemsOf = (rows: readonly Row[]) => rows.map(({ id }) => (isThere(id) ? id : undefined))
+  return listingOf(reading, queries, { order, itemsOf })
 }
 
 /** Pages of one of the lists, one after another, until there is no more. */
@@ -82,7 +83,10 @@ async function walk(
     if (direction === 'first') pages.push([...page.items])
     else pages.unshift([...page.items])
     if (!page.hasMore) return pages
-    at = direction === 'first' ? { after: page.cursors.at(-1)! } : { before: page.cursors[0]! }
+    const { startCursor, endCursor } = page
+    // Without one it would begin anew, and never end.
+    expect([typeof startCursor, typeof endCursor]).toEqual(['string', 'string'])
+    at = direction === 'first' ? { after: endCursor! } : { before: startCursor! }
   }
 }
 
@@ -137,7 +141,7 @@ describe.each(kinds)('%s', (_, listingFor) => {
   test('none of it is nothing', async () => {
     const all = await fill([[1, 2], [], [null]])
     const pages = await listingFor(all).pages({ first: 0 })
-    expect(pages.map(({ items, cursors }) => [items, cursors])).toEqual(Array(3).fill([[], []]))
+    expect(pages).toMatchObject(Array(3).fill({ items: [], cursors: [], startCursor: undefined, endCursor: undefined }))
   })
 
   test.each(['', 'x', 'e30', 'bnVsbA', 'W10'])('a cursor that nobody gave: %j', async (after) => {
@@ -167,6 +171,21 @@ test('a cursor whose values are not of the kind of its columns finds nothing, or
       )
     expect(['read', 'parameters']).toContain(outcome)
   }
+})
+
+test.each(['first', 'last'] as const)('of pages whose items have gone there is a next one: %s', async (direction) => {
+  const [ids] = await fill([Array(7).fill(1), [], []])
+  const left = ids!.slice(3, 4)
+  const pages = await walk(
+    listing(1, (id) => left.includes(id)),
+    0,
+    2,
+    direction,
+  )
+  expect([pages.length, pages.flat()]).toEqual([4, left])
+  const [page] = await listing(1, (id) => left.includes(id)).pages({ first: 5 })
+  const [whole] = await listing(1).pages({ first: 5 })
+  expect(page).toEqual({ ...whole, items: left, cursors: [whole!.cursors[3]] })
 })
 
 test('many lists are one statement', async () => {

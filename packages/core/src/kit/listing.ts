@@ -20,6 +20,9 @@ export interface ListingPage<Item> {
   readonly items: readonly Item[]
   /** Of the items, in their order. */
   readonly cursors: readonly string[]
+  /** Of the first and the last row that were read, though what they held may have gone meanwhile. */
+  readonly startCursor: string | undefined
+  readonly endCursor: string | undefined
   /** Whether there are more on the side that it was asked from. */
   readonly hasMore: boolean
 }
@@ -97,13 +100,16 @@ export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends 
       return kept.map((rows, index) => {
         const start = from
         from += rows.length
-        const there = rows.flatMap((row, place) => {
+        const cursors = rows.map((row) => keysetCursorOf(row, order))
+        const there = cursors.flatMap((cursor, place) => {
           const item = items[start + place]
-          return item === undefined ? [] : { item, cursor: keysetCursorOf(row, order) }
+          return item === undefined ? [] : { item, cursor }
         })
         return {
           items: there.map(({ item }) => item),
           cursors: there.map(({ cursor }) => cursor),
+          startCursor: cursors[0],
+          endCursor: cursors.at(-1),
           hasMore: lists[index]!.length > limit,
         }
       })
@@ -141,9 +147,12 @@ export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): List
         const from = first === undefined ? Math.max(start, end - (last ?? 0)) : start
         const to = first === undefined ? end : Math.min(end, start + first)
         const items = list.slice(from, Math.max(from, to))
+        const cursors = items.map((_, index) => cursorOfPlace(from + index + 1))
         return {
           items,
-          cursors: items.map((_, index) => cursorOfPlace(from + index + 1)),
+          cursors,
+          startCursor: cursors[0],
+          endCursor: cursors.at(-1),
           hasMore: first === undefined ? from > start : to < end,
         }
       })

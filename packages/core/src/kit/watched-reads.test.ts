@@ -27,7 +27,7 @@ const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
 
 test.each(both)('the watch hears how much a query gives: %s', async (_, asking) => {
   const given: number[] = []
-  await asking(watchedReads(world.core, { begins() {}, gave: (characters) => void given.push(characters) }))
+  await asking(watchedReads(world.core, { requireOpen() {}, gave: (characters) => void given.push(characters) }))
   expect(given).toEqual([5, 0].slice(0, given.length))
   expect(given).not.toEqual([])
 })
@@ -37,7 +37,7 @@ test.each(both)(
   async (_, asking) => {
     const no = new Error('no')
     const reads = watchedReads(world.core, {
-      begins() {
+      requireOpen() {
         throw no
       },
       gave() {},
@@ -50,7 +50,7 @@ test.each(both)(
 test.each(both)('and what it throws after one: %s', async (_, asking) => {
   const enough = new Error('enough')
   const reads = watchedReads(world.core, {
-    begins() {},
+    requireOpen() {},
     gave() {
       throw enough
     },

@@ -5,8 +5,8 @@ export type Reads = Core['db']['read']
 
 /** Hears of every statement. What it throws, whoever reads is told. */
 export interface ReadWatch {
-  /** One is about to begin. */
-  begins(): void
+  /** Asked at least once before each begins, also while it is built. */
+  requireOpen(): void
   /** Its rows hold texts of so many characters together. */
   gave(characters: number): void
 }
@@ -15,7 +15,7 @@ export interface ReadWatch {
 export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads =>
   db.read.withPlugin({
     transformQuery({ node }) {
-      watch.begins()
+      watch.requireOpen()
       return node
     },
     async transformResult({ result }) {

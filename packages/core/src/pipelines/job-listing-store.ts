@@ -81,16 +81,8 @@ export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfP
   })
 
 /** With their pipelines. */
-async function jobsOfHeads(reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> {
-  const rows = await jobRowsOf(reading, heads)
-  const jobs = (
-    await jobsOf(
-      reading,
-      rows.filter((row) => row !== undefined),
-    )
-  ).values()
-  return rows.map((row) => row && jobs.next().value)
-}
+const jobsOfHeads = async (reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
+  jobsOf(reading, await jobRowsOf(reading, heads))
 
 /** Of so many at once the stages are told. */
 const MOST_JOBS = 100_000
@@ -199,9 +191,10 @@ export async function jobOfEachProject(
       .limit(1),
   )
   const lists = await rowsOfEach(reading.db, queries)
-  const jobs = await jobsOf(reading, lists.flat())
-  const byProject = new Map(jobs.map((job) => [job.pipeline.projectId, job]))
-  return projects.map(({ id }) => byProject.get(id))
+  return jobsOf(
+    reading,
+    lists.map(([row]) => row),
+  )
 }
 
 /** The job of that id in whichever project the actor may see its pipelines of: the one with the lowest id. */
@@ -221,7 +214,7 @@ export async function findReadableJob(
     .where('job_id', '=', jobId)
     .execute()
   const [first] = rows.toSorted((a, b) => a.project_id - b.project_id || a.id - b.id)
-  return first && (await jobsOf(reading, [first]))[0]
+  return (await jobsOf(reading, [first]))[0]
 }
 
 /** Records of runners that are looked through. */

@@ -1,11 +1,12 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { performBatch } from '../kit/perform.ts'
-import { watchedReads } from '../kit/watched-reads.ts'
+import type { DomainError } from '../kit/domain-error.ts'
+import { perform, performBatch } from '../kit/perform.ts'
+import { type Reads, watchedReads } from '../kit/watched-reads.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
-import { jobsOfPipelines, listJobsOfEachPipeline } from './jobs-of-each.ts'
-import { getPipeline, putPipelineRecord } from './pipeline-operations.ts'
+import { findJobOfEachProject, jobsOfPipelines, listJobsOfEachPipeline, listJobsOfEachProject } from './jobs-of-each.ts'
+import { getJob, getPipeline, listProjectJobs, putPipelineRecord, removePipeline } from './pipeline-operations.ts'
 
 let world: World
 let root: User
@@ -34,7 +35,7 @@ test('jobs with much to tell are read in parts, and stand where the others do', 
     Array.from({ length: 40 }, (_, index) => build(index + 1, index % 2 === 0 ? long : {})),
   )
   const characters: number[] = []
-  const reads = watchedReads(world.core, { begins() {}, gave: (count) => void characters.push(count) })
+  const reads = watchedReads(world.core, { requireOpen() {}, gave: (count) => void characters.push(count) })
   const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {}, reads)
   const [page] = await listed!.listing.pages({ first: 100 })
   expect(page!.items.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => 40 - index))
@@ -47,18 +48,95 @@ test('jobs with much to tell are read in parts, and stand where the others do', 
   expect(characters.reduce((sum, count) => sum + count)).toBeGreaterThan(20 * 100 * 1_024)
 })
 
-test('a job that goes while its page is read is not on it', async () => {
-  const pipeline = await put(1, [build(1), build(2, long), build(3)], 'running')
-  const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {})
-  let statements = 0
-  const reads = world.core.db.read.withPlugin({
+/** As soon as a row of a job has been read, something is done once. */
+function readsWith(meanwhile: () => Promise<unknown>): Reads {
+  let isDone = false
+  return world.core.db.read.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      statements += 1
-      if (statements === 1) await put(1, [build(1), build(3), build(4)])
+      if (!isDone && result.rows.some((row) => 'job_id' in row)) {
+        isDone = true
+        await meanwhile()
+      }
       return result
     },
   })
+}
+
+test('a job that changes while its page is read stands there as it is by then', async () => {
+  const running = { status: 'running' }
+  const pipeline = await put(1, [build(1, running), build(2, { ...long, ...running }), build(3, running)], 'running')
+  const reads = readsWith(() => put(1, [build(1), build(2, { ...long, name: 'new' }), build(3)]))
+  const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {}, reads)
+  const [page] = await listed!.listing.pages({ first: 100 })
+  expect(page!.items.map(({ id, name, status }) => [id, name, status])).toEqual([
+    [3, 'j3', 'running'],
+    [2, 'new', 'success'],
+    [1, 'j1', 'running'],
+  ])
+})
+
+test('a record that is put again changes the rows of its jobs where they stand', async () => {
+  await put(1, [build(1), build(2), build(3, { status: 'running' })], 'running')
+  const ids = async () =>
+    new Map(
+      (await world.core.db.read.selectFrom('pipeline_jobs').select(['id', 'job_id', 'status']).execute()).map(
+        ({ id, job_id, status }) => [job_id, [id, status]],
+      ),
+    )
+  const before = await ids()
+  await put(1, [build(2), build(3), build(4)])
+  const after = await ids()
+  expect([...after.keys()].toSorted()).toEqual([2, 3, 4])
+  expect([after.get(2), after.get(3)]).toEqual([before.get(2), [before.get(3)![0], 'success']])
+})
+
+const ofProject: readonly [string, (reads: Reads) => Promise<unknown>, unknown][] = [
+  [
+    'a page by number',
+    async (reads) => (await perform(world.core, root, listProjectJobs, { project: app.id }, reads)).items,
+    [],
+  ],
+  [
+    'a page by cursor',
+    async (reads) =>
+      (await perform(world.core, root, listProjectJobs, { project: app.id, pagination: 'keyset' }, reads)).items,
+    [],
+  ],
+  [
+    'one job',
+    (reads) =>
+      perform(world.core, root, getJob, { project: app.id, jobId: 2 }, reads).catch(
+        (error: DomainError) => error.failure.code,
+      ),
+    'not_found',
+  ],
+  [
+    'one of each project',
+    (reads) => performBatch(world.core, root, findJobOfEachProject, [app], { jobId: 2 }, reads),
+    [undefined],
+  ],
+  [
+    'the list of each project',
+    async (reads) => {
+      const [listed] = await performBatch(world.core, root, listJobsOfEachProject, [app], {}, reads)
+      const [page] = await listed!.listing.pages({ first: 1 })
+      return [page!.items, page!.hasMore, page!.endCursor === undefined]
+    },
+    [[], true, false],
+  ],
+]
+
+test.each(ofProject)('jobs whose pipeline goes while they are read have gone too: %s', async (_, asked, expected) => {
+  await put(1, [build(1), build(2)])
+  const reads = readsWith(() => world.perform(root, removePipeline, { project: app.id, pipelineId: 1 }))
+  expect(await asked(reads)).toEqual(expected)
+})
+
+test('a job that goes while its page is read is not on it', async () => {
+  const pipeline = await put(1, [build(1), build(2, long), build(3)], 'running')
+  const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {})
+  const reads = readsWith(() => put(1, [build(1), build(3), build(4)]))
   const [watched] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {}, reads)
   const [page] = await watched!.listing.pages({ first: 100 })
   expect(page!.items.map(({ id }) => id)).toEqual([3, 1])

@@ -35,17 +35,17 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
       ),
     ])
 
-/** In their order, with what was left out of them; `undefined` for those that have gone meanwhile. */
+/** In their order: the long ones as they are by now, `undefined` for those that have gone meanwhile. */
 export async function jobRowsOf({ db }: Reading, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
-  const long = new Map<number, string>()
+  const long = new Map<number, JobRow>()
   for (const ids of longInParts(heads)) {
-    const rows = await db.selectFrom('pipeline_jobs').select(['id', 'details']).where('id', 'in', ids).execute()
-    for (const { id, details } of rows) long.set(id, details)
+    // All of the row: what has changed since its head was read would not agree with that.
+    const rows = await db.selectFrom('pipeline_jobs').selectAll().where('id', 'in', ids).execute()
+    for (const row of rows) long.set(row.id, row)
   }
-  return heads.map(({ details_bytes: _, details: short, ...head }) => {
-    const details = short ?? long.get(head.id)
-    return details === undefined ? undefined : { ...head, details }
-  })
+  return heads.map(({ details_bytes: _, details, ...head }) =>
+    details === null ? long.get(head.id) : { ...head, details },
+  )
 }
 
 function* longInParts(heads: readonly JobHead[]): Generator<number[]> {

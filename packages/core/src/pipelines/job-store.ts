@@ -58,7 +58,7 @@ export async function pageOfProjectJobs(
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
   const rows = await pageOf(reading, query, page)
-  return { ...rows, items: await jobsOf(reading, rows.items) }
+  return { ...rows, items: await jobsThere(reading, rows.items) }
 }
 
 export async function keysetPageOfProjectJobs(
@@ -72,8 +72,11 @@ export async function keysetPageOfProjectJobs(
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
-  return { ...rows, items: await jobsOf(reading, rows.items) }
+  return { ...rows, items: await jobsThere(reading, rows.items) }
 }
+
+const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
+  (await jobsOf(reading, rows)).filter((job) => job !== undefined)
 
 /**
  * A build. Of several pipelines that claim it, the first one it came with.
@@ -87,16 +90,17 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-  if (row === undefined) throw notFound()
   const [job] = await jobsOf(reading, [row])
-  return job!
+  if (job === undefined) throw notFound()
+  return job
 }
 
 /** Of a pipeline that has none yet. */
-export const insertJobs = (tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> =>
-  insertRows(tx, rowsOf(pipeline, jobs))
+export async function insertJobs({ db }: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
+  for (const values of inParts(rowsOf(pipeline, jobs))) await db.insertInto('pipeline_jobs').values(values).execute()
+}
 
-/** Of one pipeline; rows that say the same already are left alone. */
+/** Of one pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
 export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
   const { db } = tx
   const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
@@ -104,18 +108,26 @@ export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]):
   const rows = rowsOf(pipeline, jobs)
   const changed = rows.filter((row) => !isSame(row, before.get(row.job_id)))
   const kept = new Set(rows.map((row) => row.job_id))
-  for (const row of changed) kept.delete(row.job_id)
   const gone = stored.filter((row) => !kept.has(row.job_id)).map((row) => row.id)
   for (const ids of inParts(gone)) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
-  await insertRows(tx, changed)
+  for (const values of inParts(changed)) {
+    await db
+      .insertInto('pipeline_jobs')
+      .values(values)
+      .onConflict((conflict) =>
+        conflict.columns(['pipeline_key', 'job_id']).doUpdateSet(({ ref }) => ({
+          is_bridge: ref('excluded.is_bridge'),
+          is_retried: ref('excluded.is_retried'),
+          status: ref('excluded.status'),
+          details: ref('excluded.details'),
+        })),
+      )
+      .execute()
+  }
 }
 
 const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly Job[]) =>
   jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...columnsOf(job) }))
-
-async function insertRows({ db }: Tx, rows: readonly Insertable<PipelineJobsTable>[]): Promise<void> {
-  for (const values of inParts(rows)) await db.insertInto('pipeline_jobs').values(values).execute()
-}
 
 const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })
 
@@ -159,13 +171,19 @@ const detail = (key: keyof Details) => sql<string | null>`${details} ->> ${sql.l
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
 
-/** With their pipelines. */
-export async function jobsOf(reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> {
+/** In their order, with their pipelines; `undefined` for those that have gone meanwhile. */
+export async function jobsOf(
+  reading: Reading,
+  rows: readonly (JobRow | undefined)[],
+): Promise<(JobOfPipeline | undefined)[]> {
   const pipelines = await pipelinesByKey(
     reading,
-    rows.map((row) => row.pipeline_key),
+    rows.flatMap((row) => row?.pipeline_key ?? []),
   )
-  return rows.map((row) => ({ ...jobOf(row), pipeline: pipelines.get(row.pipeline_key)! }))
+  return rows.map((row) => {
+    const pipeline = row && pipelines.get(row.pipeline_key)
+    return pipeline && { ...jobOf(row), pipeline }
+  })
 }
 
 function columnsOf({ id, isBridge, isRetried, status, ...details }: Job) {

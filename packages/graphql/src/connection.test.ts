@@ -1,0 +1,16 @@
+import type { Listing, ListingPage } from '@penstock/core'
+import { expect, test } from 'vitest'
+import { Connection } from './connection.ts'
+import { Loaders } from './loaders.ts'
+
+test('of a page whose items have all gone there are cursors to go on from', async () => {
+  const page: ListingPage<string> = { items: [], cursors: [], startCursor: 'a', endCursor: 'b', hasMore: true }
+  const listing: Listing<string> = { pages: async () => [page], counts: async () => [0], sums: async () => [] }
+  const connection = new Connection({ listing, index: 0 }, { first: 2 }, new Loaders())
+  expect(await connection.pageInfo()).toEqual({
+    hasNextPage: true,
+    hasPreviousPage: false,
+    startCursor: 'a',
+    endCursor: 'b',
+  })
+})
