@@ -108,7 +108,7 @@ describeWithCollector('penstock export to a collector', () => {
     const outcome = [exitCode, stdout.toString(), stderr.slice(-500)]
     expect(outcome).toEqual([0, expect.stringMatching(/\neverything accepted\n$/), expect.anything()])
     for (const name of notFinal) expect(stderr).toContain(`${name}.json: skipped: `)
-    expect(stderr).toMatch(new RegExp(`^${converted.traces.length} exported, \\d+ skipped, 0 refused$`, 'm'))
+    expect(stderr).toMatch(new RegExp(`^${converted.traces.length} converted, \\d+ skipped, 0 refused$`, 'm'))
   }
 
   for (const options of optionSets) {
