@@ -108,7 +108,7 @@ export interface Admitted {
   handle(request: RouteRequest): Promise<Reply> | Reply
   /** How much of a body they may send, where that is not the route's. */
   readonly forms?: FormRules
-  /** Thrown instead of `body_too_large`. */
+  /** Thrown instead of `body_too_large` and `json_beyond_limit`. */
   readonly beyondLimit?: unknown
 }
 

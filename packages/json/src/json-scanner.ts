@@ -56,6 +56,11 @@ export class JsonScanner {
     this.#limits = limits
   }
 
+  /** The first limit that the bytes so far exceed. */
+  get exceeded(): JsonLimit | undefined {
+    return this.#exceeded
+  }
+
   /** Returns the first limit that the bytes so far exceed, or `undefined`. What follows an excess is not read. */
   write(chunk: Uint8Array): JsonLimit | undefined {
     if (this.#exceeded !== undefined || chunk.length === 0) return this.#exceeded

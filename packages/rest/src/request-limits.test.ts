@@ -136,6 +136,29 @@ describe('bodies', () => {
   })
 })
 
+describe('JSON', () => {
+  beforeEach(() => start())
+
+  const send = (body: string, as?: string) =>
+    call('/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body, ...(as && { as }) })
+
+  test.each([
+    ['more than 10,000 arrays and objects', `{"a":[${'{},'.repeat(10_000)}{}]}`],
+    ['more than 50,000 values', `{"a":[${'0,'.repeat(50_000)}0]}`],
+  ])('with %s is refused before it is parsed', async (reason, body) => {
+    const error = JSON.stringify({ error: `JSON has ${reason}` })
+    expect(await send(body, 'mira')).toMatchObject({ status: 400, text: error })
+    expect((await send(body)).status).toBe(401)
+  })
+
+  test('that is nested too deeply is refused before it is parsed, even where it is not closed', async () => {
+    expect(await send('['.repeat(50_000), 'mira')).toMatchObject({
+      status: 400,
+      text: '{"error":"JSON is nested deeper than 64"}',
+    })
+  })
+})
+
 describe('how often', () => {
   const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 9, periodSeconds: 60 } }
 

@@ -50,6 +50,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     body: anyBody,
     forms: {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
+      ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
       ...(row.bodyTextAs !== undefined && { keepsText: true }),
     },

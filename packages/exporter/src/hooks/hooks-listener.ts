@@ -5,11 +5,13 @@ import {
   guarded,
   type Incoming,
   type Reply,
+  RequestProblem,
   type RouteRequest,
   readBytes,
   requireIdentity,
   serveRoutes,
 } from '@penstock/http'
+import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
 import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
 import { type ReceivedBody, readBody } from '../received-body.ts'
 import type { RecordIntake, Taken } from '../record-intake.ts'
@@ -35,6 +37,8 @@ export interface HooksOptions {
 export interface HookLimits {
   /** Of one body. */
   readonly bodyBytes: number
+  /** The containers, values and levels of one body. */
+  readonly json: JsonLimits
   /** Of all bodies at the same time, from their first byte until they are taken. */
   readonly allBodiesBytes: number
   /** Of those of one source: who can only sign is known at the end of the body, and until then anybody could be it. */
@@ -46,6 +50,7 @@ export interface HookLimits {
 /** A forge sends at most 25 MB, spec/rest-part3-details.md 1.10. */
 export const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
+  json: recordJsonLimits,
   allBodiesBytes: 128 * 1024 * 1024,
   sourceBodiesBytes: 64 * 1024 * 1024,
   failuresPerMinute: 30,
@@ -77,7 +82,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
   async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
     requireIdentity(raw)
     let ownBytes = 0
-    const hold = (bytes: number) => {
+    const hold = (bytes: number): void => {
       const ofSource = (heldOf.get(source) ?? 0) + bytes
       if (heldBytes + bytes > limits.allBodiesBytes || ofSource > limits.sourceBodiesBytes) throw overloaded()
       heldBytes += bytes
@@ -85,9 +90,18 @@ export function hooksListener(options: HooksOptions): RequestListener {
       ownBytes += bytes
     }
     try {
-      const bytes = await readBytes(raw, limits.bodyBytes, hold)
+      const scanner = new JsonScanner(limits.json)
+      const bytes = await readBytes(raw, limits.bodyBytes, (chunk) => {
+        hold(chunk.length)
+        scanner.write(chunk)
+      })
       const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
       if (refusal !== undefined) refuse(refusal)
+      // After the signature: a caller who cannot sign learns nothing about the body.
+      const excess = scanner.exceeded
+      if (excess !== undefined) {
+        throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
+      }
       const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
       return await take(options, source, event?.trim().toLowerCase(), bytes)
     } finally {

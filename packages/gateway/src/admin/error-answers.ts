@@ -1,5 +1,6 @@
 import { isUnavailable } from '@penstock/db'
 import { type Incoming, type Reply, RequestProblem, type ResponseRow, type Wrong } from '@penstock/http'
+import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
 
@@ -10,7 +11,7 @@ const messages = {
   unsupported_media_type: 'The body must be application/json in UTF-8, and not compressed.',
   body_too_large: 'The body is larger than this API reads.',
   invalid_json: 'The body is not one JSON value in UTF-8.',
-} satisfies Record<Wrong['kind'] & ApiErrorCode, string>
+} satisfies Record<Exclude<Wrong['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
 
 const STORE_RETRY_SECONDS = 2
 
@@ -19,6 +20,13 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof ApiError) return errorReply(error, requestId, headersOf(error))
   if (error instanceof RequestProblem) {
     const { wrong, headers } = error
+    if (wrong.kind === 'json_beyond_limit') {
+      return errorReply(
+        new ApiError('invalid_json', `The body ${jsonExcess(wrong.limit, wrong.most)}.`),
+        requestId,
+        headers,
+      )
+    }
     const details = wrong.kind === 'body_too_large' ? { limit_bytes: wrong.limitBytes } : undefined
     return errorReply(new ApiError(wrong.kind, messages[wrong.kind], details), requestId, headers)
   }
