@@ -77,7 +77,9 @@ export function byName<Value extends string | object>(
   const values = new Map<string, Value | Value[]>()
   for (const [name, value] of entries) {
     const before = values.get(name)
-    values.set(name, before === undefined ? value : ([before, value].flat() as Value[]))
+    if (before === undefined) values.set(name, value)
+    else if (Array.isArray(before)) before.push(value)
+    else values.set(name, [before, value])
   }
   // From entries, so that a parameter named __proto__ is one like any other.
   return Object.fromEntries(values)

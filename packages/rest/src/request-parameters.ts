@@ -52,8 +52,11 @@ function fromEntries(entries: readonly FormEntry[]): RequestParameters {
   const repeated = new Map<string, unknown[]>()
   for (const [name, value] of entries) {
     const keys = keysOf(name)
-    if (keys.length > MAX_DEPTH) throw badRequest()
-    if (keys.length === 1 && root.has(name)) repeated.set(name, [...(repeated.get(name) ?? [root.get(name)]), value])
+    if (keys.length === 1 && root.has(name)) {
+      const values = repeated.get(name)
+      if (values === undefined) repeated.set(name, [root.get(name), value])
+      else values.push(value)
+    }
     insert(root, keys, value)
   }
   return { values: plain(root) as Record<string, unknown>, repeated }
@@ -61,6 +64,7 @@ function fromEntries(entries: readonly FormEntry[]): RequestParameters {
 
 /** `files[][path]` → files, '', path. Anything that is not written so is a name as it stands. */
 function keysOf(name: string): string[] {
+  if (name.split('[', MAX_DEPTH + 1).length > MAX_DEPTH) throw badRequest()
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name)
   return match === null ? [name] : [match[1]!, ...match[2]!.slice(1, -1).split('][')]
 }
@@ -112,6 +116,10 @@ function requireSoundText(values: unknown): void {
     if (typeof value === 'string' && unsound.test(value)) throw badRequest()
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue
     if (depth > MAX_DEPTH) throw badRequest()
+    if (Array.isArray(value)) {
+      for (const inner of value) waiting.push({ value: inner, depth: depth + 1 })
+      continue
+    }
     for (const [name, inner] of Object.entries(value)) {
       if (unsound.test(name)) throw badRequest()
       waiting.push({ value: inner, depth: depth + 1 })
