@@ -13,7 +13,9 @@ const SETTLE_MS = 400
 const REQUEST_TIMEOUT_MS = 60_000
 
 /** max(20 ms, 20 ms a megabyte received), and never above 200 ms. */
-const boundMs = (bytes: number): number => Math.min(200, Math.max(20, (20 * bytes) / 1e6))
+function boundMs(bytes: number): number {
+  return Math.min(200, Math.max(20, (20 * bytes) / 1e6))
+}
 
 const listeners = process.argv.slice(2)
 const isChosen = ({ listener }: WorstBody): boolean =>
@@ -45,7 +47,9 @@ async function measured(row: WorstBody): Promise<Bound> {
   return [...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound
 }
 
-const recordId = (body: Buffer): string => /"id":(\d+)/.exec(body.toString('latin1', 0, 200))![1]!
+function recordId(body: Buffer): string {
+  return /"id":(\d+)/.exec(body.toString('latin1', 0, 200))![1]!
+}
 
 async function send({ method, headers }: WorstBody, url: string, body: Buffer): Promise<number> {
   const response = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })

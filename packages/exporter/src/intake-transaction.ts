@@ -91,7 +91,7 @@ export class IntakeTransaction {
     const { received, options, realm, pipelineId, upstreamId, key: pipeline } = arrival
     const { scope, body, receivedAtNs, plan } = received
     const known = await this.#ledger.known(realm, pipelineId, upstreamId)
-    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options)
+    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
     const { root } = admitted
     const kept = (because: KeptCause, reason: string, warnings = input.warnings): Taken => {
       this.#ledger.learnRoot(pipeline, root.id, this.#nowMs)

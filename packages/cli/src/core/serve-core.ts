@@ -68,6 +68,7 @@ export async function serveCore(
         ],
       })
       const hooks = hooksListener({
+        bodies: exporter.bodies,
         sources: exports.config.sources,
         intake: exporter.intake,
         serviceName: settings.serviceName,

@@ -2,6 +2,7 @@ import { RecordError } from '@penstock/converter'
 import { isUnavailable } from '@penstock/db'
 import { type Reply, RequestProblem, type Wrong } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
+import { WorkersBusyError } from '@penstock/runtime'
 
 /** A hook that is not taken, in the words of the answer. */
 export class HookRefusal extends Error {
@@ -52,6 +53,7 @@ export function renderError(error: unknown): Reply {
     return replyOf(problemStatus[wrong.kind], headers, detail)
   }
   if (error instanceof RecordError) return replyOf(400, {}, error.message)
+  if (error instanceof WorkersBusyError) return overloaded().reply
   if (isUnavailable(error)) return replyOf(503, { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) })
   return replyOf(500)
 }

@@ -13,7 +13,8 @@ import {
 } from '@penstock/http'
 import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
 import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
-import { type ReceivedBody, readBody } from '../received-body.ts'
+import type { BodyReader } from '../body-reader.ts'
+import type { ReceivedBody } from '../received-body.ts'
 import type { RecordIntake, Taken } from '../record-intake.ts'
 import { type CredentialRefusal, refusalOfBody, refusalOfHead } from './credential.ts'
 import { FailureLimit } from './failure-limit.ts'
@@ -26,6 +27,7 @@ export const HOOKS_PATH = '/hooks/pipelines/'
 export interface HooksOptions {
   readonly sources: Sources
   readonly intake: Pick<RecordIntake, 'receive'>
+  readonly bodies: Pick<BodyReader, 'read'>
   /** `X-<ServiceName>-Event` and `-Token` are taken beside `X-Gitlab-…`. */
   readonly serviceName: string
   readonly clock: Clock
@@ -39,6 +41,8 @@ export interface HookLimits {
   readonly bodyBytes: number
   /** The containers, values and levels of one body. */
   readonly json: JsonLimits
+  /** The jobs of one pipeline, bridges included. */
+  readonly jobs: number
   /** Of all bodies at the same time, from their first byte until they are taken. */
   readonly allBodiesBytes: number
   /** Of those of one source: who can only sign is known at the end of the body, and until then anybody could be it. */
@@ -51,6 +55,7 @@ export interface HookLimits {
 export const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
   json: recordJsonLimits,
+  jobs: 20_000,
   allBodiesBytes: 128 * 1024 * 1024,
   sourceBodiesBytes: 64 * 1024 * 1024,
   failuresPerMinute: 30,
@@ -103,7 +108,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
         throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
       }
       const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
-      return await take(options, source, event?.trim().toLowerCase(), bytes)
+      return await take(options, source, event?.trim().toLowerCase(), bytes, limits.jobs)
     } finally {
       heldBytes -= ownBytes
       heldOf.set(source, (heldOf.get(source) ?? 0) - ownBytes)
@@ -152,14 +157,15 @@ function entrance(options: HooksOptions, failuresPerMinute: number): (incoming: 
 
 /** @param event as the header names it, in lower case */
 async function take(
-  { intake, clock }: HooksOptions,
+  { intake, bodies, clock }: HooksOptions,
   source: Source,
   event: string | undefined,
   bytes: Buffer,
+  maxJobs: number,
 ): Promise<Reply> {
   if (event !== undefined && !recordEvents.includes(event)) return ignored
   const receivedAtNs = clock.nowNs()
-  const body = recordIn(bytes, event, receivedAtNs)
+  const body = await recordIn(event, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
   if (body === undefined) return ignored
   const { signals } = source
   const scope = sourceScope(source)
@@ -174,26 +180,21 @@ const ignored: Reply = {
 }
 
 /**
- * The record or job event; undefined for hooks that are about something else.
+ * Returns the record or job event; `undefined` for hooks that are about something else.
  *
  * @throws RecordError
  */
-function recordIn(bytes: Buffer, event: string | undefined, receivedAtNs: bigint): ReceivedBody | undefined {
+async function recordIn(
+  event: string | undefined,
+  read: () => Promise<ReceivedBody>,
+): Promise<ReceivedBody | undefined> {
   try {
-    return readBody(utf8(bytes), { receivedAtNs })
+    return await read()
   } catch (error) {
     if (!(error instanceof RecordError) || error.line !== undefined) throw error
     const isOfOtherKind = error.path === 'object_kind' || (event === 'system hook' && error.path === '')
     if (isOfOtherKind) return undefined
     throw error
-  }
-}
-
-function utf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new RecordError('', 'is not UTF-8')
   }
 }
 
