@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,21 +19,36 @@ export const secrets = {
   sourceToken: 'load-source-token',
 }
 
-/** Every listener of `penstock serve`, in one process whose turns are measured. Its exports go to its own store. */
+/**
+ * Every listener of `penstock serve`, in one process whose turns are measured. Its exports go to a sink in this process, so that
+ * a record costs its intake and its conversion, and not what the store makes of its telemetry.
+ */
 export class ProbedService implements AsyncDisposable {
   readonly coreUrl: string
   readonly managementUrl: string
   readonly otlpUrl: string
   readonly #child: ChildProcess
   readonly #dataDir: string
+  readonly #sink: Server
 
   static async start(): Promise<ProbedService> {
-    const service = new ProbedService(await freePort(), await freePort(), await freePort(), await freePort())
+    const sink = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end())
+    })
+    await once(sink.listen(0, '127.0.0.1'), 'listening')
+    const [core, management, otlpHttp, otlpGrpc] = [
+      await freePort(),
+      await freePort(),
+      await freePort(),
+      await freePort(),
+    ]
+    const service = new ProbedService({ core, management, otlpHttp, otlpGrpc }, sink)
     await started(service.#child)
     return service
   }
 
-  private constructor(core: number, management: number, otlpHttp: number, otlpGrpc: number) {
+  private constructor({ core, management, otlpHttp, otlpGrpc }: Readonly<Record<string, number>>, sink: Server) {
+    this.#sink = sink
     this.coreUrl = `http://127.0.0.1:${core}`
     this.managementUrl = `http://127.0.0.1:${management}`
     this.otlpUrl = `http://127.0.0.1:${otlpHttp}`
@@ -46,6 +63,7 @@ export class ProbedService implements AsyncDisposable {
         PENSTOCK_ROOT_TOKEN: secrets.rootToken,
         PENSTOCK_OBS_API_KEY: secrets.apiKey,
         PENSTOCK_SOURCES: sources,
+        PENSTOCK_EXPORT_ENDPOINT: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
         PENSTOCK_CORE_LISTEN: `127.0.0.1:${core}`,
         PENSTOCK_OBS_LISTEN: `127.0.0.1:${management}`,
         PENSTOCK_OTLP_HTTP_LISTEN: `127.0.0.1:${otlpHttp}`,
@@ -74,6 +92,8 @@ export class ProbedService implements AsyncDisposable {
     const closed = once(this.#child, 'close')
     this.#child.kill('SIGTERM')
     await closed
+    this.#sink.close()
+    this.#sink.closeAllConnections()
     rmSync(this.#dataDir, { recursive: true, force: true })
   }
 }

@@ -73,6 +73,21 @@ const recordOf = (what: string, body: (id: number) => string): WorstBody => ({
   },
 })
 
+/** Each hook is one of a new pipeline. */
+const hookOf = (what: string, body: (id: number) => string): WorstBody => ({
+  ...hook,
+  what,
+  body: () => {
+    pipelineId += 1
+    return body(pipelineId)
+  },
+})
+
+function smallJobs(id: number, jobId: (index: number) => number): string {
+  const jobs = Array.from({ length: 390_000 }, (_, index) => `{"id":${jobId(index)},"status":"success"}`)
+  return `{"object_attributes":{"id":${id},"status":"success"},"builds":[${jobs.join()}]}`
+}
+
 /** The shapes of JSON, each where one member of the body is. */
 const shapesOf = (target: Target, bytes: number, around: (value: string) => string): WorstBody[] =>
   Object.entries(jsonShapes).map(([what, make]) => ({ ...target, what, body: () => around(make(bytes)) }))
@@ -148,14 +163,12 @@ export const worstBodies: readonly WorstBody[] = [
       `{"object_attributes":{"id":${id},"status":"success"},"builds":[${repeated('{"id":1},', 15 * MIB)}{"id":1}]}`,
   ),
 
-  ...shapesOf(hook, 24 * MIB, (value) => `{"object_attributes":{"id":1,"status":"success"},"x":${value}}`),
-  { ...hook, what: '20,000 jobs', body: (round) => largePipelineHook(500_000 + round, 20_000) },
-  {
-    ...hook,
-    what: '390,000 small jobs',
-    body: (round) =>
-      `{"object_attributes":{"id":${600_000 + round},"status":"success"},"builds":[${repeated('{"id":1,"status":"success"},', 390_000 * 28)}{"id":1,"status":"success"}]}`,
-  },
+  ...Object.entries(jsonShapes).map(([what, make]) =>
+    hookOf(what, (id) => `{"object_attributes":{"id":${id},"status":"success"},"x":${make(24 * MIB)}}`),
+  ),
+  hookOf('20,000 jobs', (id) => largePipelineHook(id, 20_000)),
+  hookOf('390,000 small jobs of one id', (id) => smallJobs(id, () => 1)),
+  hookOf('390,000 small jobs', (id) => smallJobs(id, (index) => index + 1)),
 
   ...shapesOf(management, 63 * 1024, (value) => `{"name":"a","x":${value}}`),
 
