@@ -12,7 +12,7 @@ export { type Listening, listen } from './listen.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
-export { defaultJsonLimits, jsonGuard, readBytes, requireIdentity } from './read-json.ts'
+export { defaultJsonLimits, parseJson, readBytes, requireIdentity } from './read-json.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
 export { RequestProblem, type Wrong } from './request-problem.ts'
 export {

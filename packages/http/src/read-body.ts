@@ -15,8 +15,8 @@ import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
 export interface FormRules extends Partial<JsonBodyLimits> {
   /** The most bytes of each file; files are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
-  /** Only JSON is taken, and its text is kept. */
-  readonly keepsText?: true
+  /** Only JSON is taken, and not parsed: the route reads its bytes. */
+  readonly keepsBytes?: true
 }
 
 const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
@@ -24,8 +24,8 @@ const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
 export interface Body {
   readonly body: unknown
   readonly form?: readonly FormEntry[]
-  /** Of JSON, as it came, where the route keeps it. */
-  readonly text?: string
+  /** JSON as it came, if the route keeps it. It is within the limits on JSON, and may be malformed. */
+  readonly bytes?: Buffer
 }
 
 /**
@@ -41,15 +41,14 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
   requireIdentity(request)
   const { limitBytes, jsonLimits }: JsonBodyLimits = { ...limits, ...rules }
-  if (rules.keepsText && type !== 'application/json') {
+  if (rules.keepsBytes && type !== 'application/json') {
     throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
   }
   switch (type) {
     case 'application/json': {
       const bytes = await readJsonBytes(request, { limitBytes, jsonLimits })
       if (bytes.length === 0) return { body: undefined }
-      const { text, value } = parseJson(bytes)
-      return rules.keepsText ? { body: value, text } : { body: value }
+      return rules.keepsBytes ? { body: undefined, bytes } : { body: parseJson(bytes).value }
     }
     case '':
     case 'application/x-www-form-urlencoded':

@@ -58,7 +58,7 @@ export function readJsonBytes(request: IncomingMessage, { limitBytes, jsonLimits
 }
 
 /** Returns a check of the chunks of one JSON body. It throws RequestProblem json_beyond_limit at the first excess. */
-export function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
+function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
   const scanner = new JsonScanner(limits)
   return (chunk) => {
     const limit = scanner.write(chunk)
@@ -101,11 +101,11 @@ export function readBytes(
 }
 
 /**
- * With the text that the value came as.
+ * Returns the value of a JSON text, and the text.
  *
  * @throws RequestProblem invalid_json
  */
-export function parseJson(bytes: Buffer): { readonly text: string; readonly value: unknown } {
+export function parseJson(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return { text, value: JSON.parse(text) }

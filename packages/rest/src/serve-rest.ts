@@ -4,6 +4,7 @@ import type { Core } from '@penstock/core'
 import { type Incoming, type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from './authenticate.ts'
+import { DocumentReader } from './document-reader.ts'
 import { renderError } from './error-response.ts'
 import { restOpenApi } from './openapi.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
@@ -58,6 +59,7 @@ export function restListener(options: RestOptions): RequestListener {
     authenticate: options.authenticate ?? authenticate,
     throttle,
     limits: new RowLimits(clock),
+    documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
   const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(

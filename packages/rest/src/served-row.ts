@@ -12,6 +12,7 @@ import {
 import { type Clock, subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
+import type { DocumentReader } from './document-reader.ts'
 import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
@@ -21,7 +22,7 @@ import { mergeParameters, type RequestParameters } from './request-parameters.ts
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
-import { renamed, toInput } from './to-input.ts'
+import { toInput } from './to-input.ts'
 
 export type Authenticate = typeof authenticate
 type Caller = Awaited<ReturnType<Authenticate>>
@@ -32,6 +33,7 @@ export interface RowDeps {
   /** `undefined`: nobody is counted. */
   readonly throttle: Throttle | undefined
   readonly limits: RowLimits
+  readonly documents: Pick<DocumentReader, 'read'>
 }
 
 /** Parameters that are or change who calls. In a body, they make it necessary to look again. */
@@ -52,7 +54,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
       ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
-      ...(row.bodyTextAs !== undefined && { keepsText: true }),
+      ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
     },
     async admit(incoming) {
       await deps.throttle?.requireFewFailures(incoming)
@@ -140,11 +142,8 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const input = {
-      ...documentOf(row, request),
-      ...toInput(operation.input, names, parameters),
-      ...captchaOf(row, request, core),
-    }
+    const told = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, told) : told
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -154,9 +153,8 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   }
 }
 
-function documentOf({ bodyTextAs, operation, names = noNames }: RestRoute, { body, text = '' }: RouteRequest) {
-  return bodyTextAs === undefined ? {} : { ...renamed(operation.input, names, body), [bodyTextAs]: text }
-}
+/** Read where a body is missing: what is wrong with it is said of its members. */
+const noDocument = Buffer.from('{}')
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
 function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {

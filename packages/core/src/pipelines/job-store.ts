@@ -1,9 +1,13 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely'
+import { setImmediate } from 'node:timers/promises'
+import { RowInsertion } from '@penstock/db'
+import { type Generated, type Selectable, sql } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
+import type { JobColumns, JobDetails } from './job-columns.ts'
 import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
 
@@ -27,7 +31,6 @@ interface PipelineJobsTable {
 }
 
 export type JobRow = Selectable<PipelineJobsTable>
-type Details = Omit<Job, 'id' | 'isBridge' | 'isRetried' | 'status'>
 
 export type JobKind = 'build' | 'bridge'
 
@@ -95,39 +98,81 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
   return job
 }
 
-/** Of a pipeline that has none yet. */
-export async function insertJobs({ db }: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
-  for (const values of inParts(rowsOf(pipeline, jobs))) await db.insertInto('pipeline_jobs').values(values).execute()
-}
+/** As much as takes a few milliseconds. The event loop has a turn after each. */
+const ROWS_PER_TURN = 256
 
-/** Of one pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
-export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
-  const { db } = tx
-  const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
-  const before = new Map(stored.map((row) => [row.job_id, row]))
-  const rows = rowsOf(pipeline, jobs)
-  const changed = rows.filter((row) => !isSame(row, before.get(row.job_id)))
-  const kept = new Set(rows.map((row) => row.job_id))
-  const gone = stored.filter((row) => !kept.has(row.job_id)).map((row) => row.id)
-  for (const ids of inParts(gone)) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
-  for (const values of inParts(changed)) {
-    await db
-      .insertInto('pipeline_jobs')
-      .values(values)
-      .onConflict((conflict) =>
-        conflict.columns(['pipeline_key', 'job_id']).doUpdateSet(({ ref }) => ({
-          is_bridge: ref('excluded.is_bridge'),
-          is_retried: ref('excluded.is_retried'),
-          status: ref('excluded.status'),
-          details: ref('excluded.details'),
-        })),
-      )
-      .execute()
+/** Inserts the jobs of a pipeline that has none yet. */
+export async function insertJobs({ db }: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
+  for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
+    if (at > 0) await setImmediate()
+    await insertRows.run(db, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN)))
   }
 }
 
-const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly Job[]) =>
-  jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...columnsOf(job) }))
+/** Of one pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
+export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
+  const { db } = tx
+  const gone = new Map<number, number>()
+  const changed: JobColumns[] = []
+  const wanted = new Map(jobs.map((job) => [job.job_id, job]))
+  const before = new Set<number>()
+  for await (const stored of storedJobs(tx, pipeline)) {
+    before.add(stored.job_id)
+    const job = wanted.get(stored.job_id)
+    if (job === undefined) gone.set(stored.job_id, stored.id)
+    else if (!isSame(job, stored)) changed.push(job)
+  }
+  for (const job of jobs) if (!before.has(job.job_id)) changed.push(job)
+  for (const ids of inParts([...gone.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
+    if (at > 0) await setImmediate()
+    await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))
+  }
+}
+
+/** The stored jobs of a pipeline, a few at a time, with a turn of the event loop in between. */
+async function* storedJobs({ db }: Tx, pipeline: Pipeline): AsyncGenerator<JobRow> {
+  let after = 0
+  for (;;) {
+    const rows = await db
+      .selectFrom('pipeline_jobs')
+      .selectAll()
+      .where('pipeline_key', '=', pipeline.key)
+      .where('job_id', '>', after)
+      .orderBy('job_id')
+      .limit(ROWS_PER_TURN)
+      .execute()
+    yield* rows
+    if (rows.length < ROWS_PER_TURN) return
+    after = rows.at(-1)!.job_id
+    await setImmediate()
+  }
+}
+
+type NewRow = JobColumns & { readonly pipeline_key: number; readonly project_id: number }
+
+const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly JobColumns[]): NewRow[] =>
+  jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...job }))
+
+const columns = ['pipeline_key', 'project_id', 'job_id', 'is_bridge', 'is_retried', 'status', 'details'] as const
+
+const insertRows = new RowInsertion<CoreTables, NewRow>(columns, (tx, rows) =>
+  tx.insertInto('pipeline_jobs').values(rows),
+)
+
+const upsertRows = new RowInsertion<CoreTables, NewRow>(columns, (tx, rows) =>
+  tx
+    .insertInto('pipeline_jobs')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['pipeline_key', 'job_id']).doUpdateSet(({ ref }) => ({
+        is_bridge: ref('excluded.is_bridge'),
+        is_retried: ref('excluded.is_retried'),
+        status: ref('excluded.status'),
+        details: ref('excluded.details'),
+      })),
+    ),
+)
 
 const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })
 
@@ -166,7 +211,7 @@ export function wantedJobs({ db }: Reading, filter: WantedJobs) {
 
 /** Written so that both databases read it: a function to one of them, a type to the other. */
 const details = sql`jsonb(pipeline_jobs.details)`
-const detail = (key: keyof Details) => sql<string | null>`${details} ->> ${sql.lit(key)}`
+const detail = (key: keyof JobDetails) => sql<string | null>`${details} ->> ${sql.lit(key)}`
 /** As text. */
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
@@ -186,25 +231,14 @@ export async function jobsOf(
   })
 }
 
-function columnsOf({ id, isBridge, isRetried, status, ...details }: Job) {
-  return {
-    job_id: id,
-    is_bridge: Number(isBridge),
-    is_retried: Number(isRetried),
-    status,
-    details: JSON.stringify(details satisfies Details),
-  } satisfies Partial<Insertable<PipelineJobsTable>>
-}
-
-const isSame = (row: ReturnType<typeof columnsOf>, stored: JobRow | undefined): boolean =>
-  stored !== undefined &&
+const isSame = (row: JobColumns, stored: JobRow): boolean =>
   row.is_bridge === stored.is_bridge &&
   row.is_retried === stored.is_retried &&
   row.status === stored.status &&
   row.details === stored.details
 
 export const jobOf = (row: JobRow): Job => ({
-  ...(JSON.parse(row.details) as Details),
+  ...(JSON.parse(row.details) as JobDetails),
   id: row.job_id,
   isBridge: row.is_bridge === 1,
   isRetried: row.is_retried === 1,

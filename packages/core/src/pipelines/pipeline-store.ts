@@ -6,8 +6,9 @@ import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import type { Pipeline, PipelineDraft, PipelineFilter } from './pipeline.ts'
+import type { Pipeline, PipelineFilter } from './pipeline.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
+import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
 declare module '../kit/tables.ts' {
@@ -117,7 +118,7 @@ export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): 
 export async function insertPipeline(
   { db, nowMs }: Tx,
   { id, fullPath }: Project,
-  draft: PipelineDraft,
+  draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
   const columns = columnsOf(draft, version)
@@ -133,7 +134,7 @@ export async function updatePipeline(
   { db, nowMs }: Tx,
   { fullPath }: Project,
   key: number,
-  draft: PipelineDraft,
+  draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
   const columns = columnsOf(draft, version)

@@ -114,7 +114,7 @@ test.each([
 test.each([
   ['has too many arrays and objects', '{},', 'has more than 400,000 arrays and objects'],
   ['has too many values', '0,', 'has more than 2,000,000 values'],
-  ['is nested too deeply', '[', 'is nested deeper than 512'],
+  ['is nested too deeply', '[', 'is nested deeper than 10,000'],
 ])('a body that %s is refused without being parsed, after its credential', async (_, piece, reason) => {
   const json = `{"a":[${piece.repeat(2_000_001)}`
   await start({ sources: { forge: { signingToken, signals } } })
