@@ -1,0 +1,1 @@
+export { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from './json-scanner.ts'
