@@ -59,7 +59,7 @@ export class JsonScanner {
   /** Returns the first limit that the bytes so far exceed, or `undefined`. What follows an excess is not read. */
   write(chunk: Uint8Array): JsonLimit | undefined {
     if (this.#exceeded !== undefined || chunk.length === 0) return this.#exceeded
-    const limits = this.#limits
+    const { containers: mostContainers, values: mostValues, depth: mostDepth } = this.#limits
     const end = chunk.length
     let containers = this.#containers
     let values = this.#values
@@ -86,13 +86,13 @@ export class JsonScanner {
         isEmpty = true
         containers++
         depth++
-        if (depth > limits.depth) exceeded = 'depth'
-        else if (containers > limits.containers) exceeded = 'containers'
+        if (depth > mostDepth) exceeded = 'depth'
+        else if (containers > mostContainers) exceeded = 'containers'
       } else {
         isEmpty = false
         if (depth > 0) depth--
       }
-      if (values > limits.values) exceeded ??= 'values'
+      if (values > mostValues) exceeded ??= 'values'
       if (exceeded !== undefined) break
     }
     this.#containers = containers
@@ -145,7 +145,7 @@ export class JsonScanner {
 /**
  * Returns the first limit that `bytes` exceed, or `undefined` if they are within all.
  *
- * About 1 ms per MB, so 64 MB take longer than a turn of the event loop should: give large bodies to a `JsonScanner` as they arrive.
+ * Takes 2 to 5 ms per MB, so many MB take longer than a turn of the event loop should: give large bodies to a `JsonScanner` as they arrive.
  */
 export function exceededJsonLimit(bytes: Uint8Array, limits: JsonLimits): JsonLimit | undefined {
   return new JsonScanner(limits).write(bytes)
