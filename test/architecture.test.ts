@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const mayImport: Record<string, readonly string[]> = {
   json: [],
   runtime: [],
-  otlp: [],
+  otlp: ['json'],
   db: [],
   converter: ['otlp'],
   delivery: ['db', 'runtime'],
@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   core: ['db', 'runtime'],
   rest: ['core', 'http', 'runtime'],
   graphql: ['core', 'http', 'runtime'],
-  observe: ['db', 'http', 'json', 'otlp', 'runtime'],
+  observe: ['db', 'http', 'otlp', 'runtime'],
   gateway: ['db', 'http', 'otlp', 'runtime'],
   cli: [
     'converter',
