@@ -40,6 +40,7 @@ const owners: Record<string, readonly string[]> = {
   pg: ['db'],
   kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe'],
   undici: ['delivery', 'gateway'],
+  'ipaddr.js': ['delivery'],
   busboy: ['http'],
   koa: ['http'],
   '@koa/router': ['http'],
