@@ -268,9 +268,7 @@ describe('connections that are kept', () => {
 
   test('a request that waits for one is judged when its turn comes', async () => {
     const gate = new Gate()
-    const { server, client, policy, request } = await withPolicy([{ ...ok, after: gate.opened }, ok], {
-      connections: 1,
-    })
+    const { server, client, policy, request } = await withPolicy([{ ...ok, after: gate.opened }, ok])
     const sending = [client.send(request), client.send(request)]
     await server.received(1)
     policy.allowsLocal = false
