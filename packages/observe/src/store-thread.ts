@@ -13,7 +13,7 @@ interface StoreThreadOptions {
   readonly log: Log
 }
 
-/** The thread ended before it answered, or there is none at the moment. The request may be sent again. */
+/** The thread ended before it answered, there is none at the moment, or its database cannot be used. The request may be sent again. */
 export class ThreadUnavailable extends Error {
   override readonly name = 'ThreadUnavailable'
 }
@@ -124,8 +124,18 @@ export class StoreThread<Request, Reply> {
         this.#settle(message.id)?.resolve(message.reply)
         return
       case 'failure':
-        this.#settle(message.id)?.reject(new Error(message.text))
+        this.#fail(message.id, message)
     }
+  }
+
+  /** The reason is for the log: it may quote the database. */
+  #fail(id: number, { text, isUnavailable }: { readonly text: string; readonly isUnavailable: boolean }): void {
+    if (!isUnavailable) {
+      this.#settle(id)?.reject(new Error(text))
+      return
+    }
+    this.#options.log.error({ event: 'observe.database_unusable', error: text }, 'The embedded store cannot be used')
+    this.#settle(id)?.reject(new ThreadUnavailable('the embedded store cannot be used at the moment'))
   }
 
   #settle(id: number): Pending<Reply> | undefined {

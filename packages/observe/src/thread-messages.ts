@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { isUnavailable } from '@penstock/db'
 import type { Log } from '@penstock/runtime'
 
 /** What a thread is told by the thread that started it. */
@@ -10,7 +11,7 @@ export type ToThread<Request> =
 export type FromThread<Reply> =
   | { readonly kind: 'opened' }
   | { readonly kind: 'reply'; readonly id: number; readonly reply: Reply }
-  | { readonly kind: 'failure'; readonly id: number; readonly text: string }
+  | { readonly kind: 'failure'; readonly id: number; readonly text: string; readonly isUnavailable: boolean }
   | { readonly kind: 'log'; readonly level: LogLevel; readonly fields: object; readonly text: string }
 
 export type LogLevel = keyof Log
@@ -41,7 +42,7 @@ export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) =
       const reply = await work.answer(request)
       say({ kind: 'reply', id, reply }, work.transferred(reply))
     } catch (error) {
-      say({ kind: 'failure', id, text: String(error) })
+      say({ kind: 'failure', id, text: String(error), isUnavailable: isUnavailable(error) })
     }
   })
   say({ kind: 'opened' })
