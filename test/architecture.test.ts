@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const mayImport: Record<string, readonly string[]> = {
   json: [],
   runtime: [],
-  otlp: [],
+  otlp: ['json'],
   db: [],
   converter: ['otlp'],
   delivery: ['db', 'runtime'],
@@ -41,6 +41,7 @@ const owners: Record<string, readonly string[]> = {
   pg: ['db'],
   kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe'],
   undici: ['delivery', 'gateway'],
+  'ipaddr.js': ['delivery'],
   busboy: ['http'],
   koa: ['http'],
   '@koa/router': ['http'],
