@@ -37,6 +37,11 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
+/** Tells browsers to use nothing but HTTPS for this host (RFC 6797); no header over HTTP, or for 0 seconds. */
+export function strictTransportHeaders(isHttps: boolean, seconds: number): Readonly<Record<string, string>> {
+  return isHttps && seconds > 0 ? { 'Strict-Transport-Security': `max-age=${seconds}` } : {}
+}
+
 const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
 /** Shorter than any token or key of ours, so that none can travel on in the place of an id. */
 const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
