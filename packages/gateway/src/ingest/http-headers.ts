@@ -25,7 +25,10 @@ interface Row {
   readonly use: Use
 }
 
-/** Beside `x-ingest-*`, and names that differ from these only in `_` for `-`: some servers take the two for one. */
+/**
+ * The use of each name. `x-ingest-*` is dropped as well, and so are other spellings of all these names: servers that make
+ * variables of headers read `x.ingest_auth` as `x-ingest-auth`.
+ */
 const uses: Readonly<Record<string, Use>> = {
   authorization: 'authorization',
   connection: 'connection',
@@ -195,9 +198,10 @@ export class HeadReader {
     if (this.#credentialHeaders.includes(name)) return 'credential'
     const known = Object.hasOwn(uses, name) ? uses[name] : undefined
     if (known !== undefined) return known
-    const dashed = name.replaceAll('_', '-')
+    const dashed = name.replaceAll(/[^a-z0-9]/g, '-')
     if (dashed.startsWith(RESERVED_PREFIX)) return 'drop'
-    return dashed !== name && Object.hasOwn(uses, dashed) ? 'drop' : 'pass'
+    if (dashed === name) return 'pass'
+    return Object.hasOwn(uses, dashed) || this.#credentialHeaders.includes(dashed) ? 'drop' : 'pass'
   }
 }
 
