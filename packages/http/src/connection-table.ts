@@ -8,10 +8,10 @@ export interface ConnectionLimits {
 }
 
 /**
- * What a connection is doing: receiving the head of its first request (`waiting`), receiving or answering a request
- * (`busy`), between two requests (`idle`), or closing after an error answer (`leaving`).
+ * How far a connection has come: it has not sent the head of a request yet (`waiting`), it has (`active`), or it is closed
+ * after an error answer (`leaving`).
  */
-export type ConnectionState = 'leaving' | 'waiting' | 'idle' | 'busy'
+export type ConnectionState = 'leaving' | 'waiting' | 'active'
 
 /** `general`: any request is served. `reserve`: only health probes are. */
 export type ConnectionClass = 'general' | 'reserve'
@@ -34,8 +34,8 @@ interface Entry {
 
 type Queues<Connection> = Readonly<Record<ConnectionState, Set<Connection>>>
 
-/** A connection with a request under way is never evicted. */
-const evictionOrder = ['leaving', 'waiting', 'idle'] as const satisfies readonly ConnectionState[]
+/** How many active connections are looked at for an idle one, so that a full table costs little. */
+const MAX_LOOKS = 64
 
 /**
  * Decides which connections a listener keeps. A new connection takes the place of the oldest one without a request under
@@ -43,14 +43,17 @@ const evictionOrder = ['leaving', 'waiting', 'idle'] as const satisfies readonly
  */
 export class ConnectionTable<Connection> {
   readonly #limits: ConnectionLimits
+  readonly #isBusy: (connection: Connection) => boolean
   readonly #entries = new Map<Connection, Entry>()
   /** Each in the order in which the connections entered their state. */
   readonly #queues: Readonly<Record<ConnectionClass, Queues<Connection>>> = { general: queues(), reserve: queues() }
   readonly #byAddress = new Map<string, Set<Connection>>()
   #generalCount = 0
 
-  constructor(limits: ConnectionLimits) {
+  /** @param isBusy whether a connection has a request under way; such a connection is never evicted */
+  constructor(limits: ConnectionLimits, isBusy: (connection: Connection) => boolean) {
     this.#limits = limits
+    this.#isBusy = isBusy
   }
 
   /** @param address `undefined` if the limit per address does not apply */
@@ -60,7 +63,7 @@ export class ConnectionTable<Connection> {
     if (this.#hasRoom(address)) return this.#enter(connection, address, 'general', evicted)
     const { reserve } = this.#queues
     if (countOf(reserve) < this.#limits.reserve) return this.#enter(connection, address, 'reserve', evicted)
-    const replaced = firstOf(reserve)
+    const replaced = this.#firstOf(reserve)
     if (replaced === undefined) return { admitted: false }
     this.remove(replaced)
     return this.#enter(connection, address, 'reserve', replaced)
@@ -102,9 +105,26 @@ export class ConnectionTable<Connection> {
 
   #evictable(address: string | undefined): Connection | undefined {
     const own = address === undefined ? undefined : this.#byAddress.get(address)
-    if (own === undefined || own.size < this.#limits.maxPerAddress) return firstOf(this.#queues.general)
-    for (const state of evictionOrder) {
-      for (const connection of own) if (this.#entries.get(connection)!.state === state) return connection
+    if (own === undefined || own.size < this.#limits.maxPerAddress) return this.#firstOf(this.#queues.general)
+    let idle: Connection | undefined
+    for (const connection of own) {
+      if (this.#entries.get(connection)!.state !== 'active') return connection
+      if (idle === undefined && !this.#isBusy(connection)) idle = connection
+    }
+    return idle
+  }
+
+  #firstOf({ leaving, waiting, active }: Queues<Connection>): Connection | undefined {
+    for (const connection of leaving) return connection
+    for (const connection of waiting) return connection
+    let looks = Math.min(active.size, MAX_LOOKS)
+    for (const connection of active) {
+      if (looks === 0) return undefined
+      if (!this.#isBusy(connection)) return connection
+      // Busy ones go to the end, so that the next search looks at others.
+      active.delete(connection)
+      active.add(connection)
+      looks -= 1
     }
     return undefined
   }
@@ -138,13 +158,7 @@ export class ConnectionTable<Connection> {
 }
 
 function queues<Connection>(): Queues<Connection> {
-  return { leaving: new Set(), waiting: new Set(), idle: new Set(), busy: new Set() }
+  return { leaving: new Set(), waiting: new Set(), active: new Set() }
 }
 
-function firstOf<Connection>(queues: Queues<Connection>): Connection | undefined {
-  for (const state of evictionOrder) for (const connection of queues[state]) return connection
-  return undefined
-}
-
-const countOf = ({ leaving, waiting, idle, busy }: Queues<unknown>): number =>
-  leaving.size + waiting.size + idle.size + busy.size
+const countOf = ({ leaving, waiting, active }: Queues<unknown>): number => leaving.size + waiting.size + active.size

@@ -30,7 +30,7 @@ export class Connections {
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
-    this.#table = new ConnectionTable(options.limits)
+    this.#table = new ConnectionTable(options.limits, (socket) => this.responsesOf(socket).size > 0)
   }
 
   add(socket: Socket): void {
@@ -60,10 +60,9 @@ export class Connections {
     if (connection === undefined) return 'reserve'
     const { responses } = connection
     responses.add(response)
-    this.#table.setState(socket, 'busy')
+    this.#table.setState(socket, 'active')
     response.on('close', () => {
       responses.delete(response)
-      if (responses.size === 0) this.#table.setState(socket, 'idle')
       onEnd()
     })
     const connectionClass = this.#table.classOf(socket)
