@@ -7,6 +7,7 @@ import type { FlatHeaders } from './export-call.ts'
 type Use =
   | 'pass'
   | 'drop'
+  | 'authority'
   | 'authorization'
   | 'credential'
   | 'connection'
@@ -72,6 +73,7 @@ export interface RequestHead {
   /** Of Content-Length; `undefined` without one. */
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
+  /** Headers `Host`, and one more if `:authority` differs from it. */
   readonly hosts: number
   /** Lower case, in the order in which they were applied; '' without any. */
   readonly transferCodings: string
@@ -111,6 +113,8 @@ export class HeadReader {
     let contentTypes = 0
     let declaredBytes: number | undefined
     let expectsContinue = false
+    let authority: string | undefined
+    let host: string | undefined
     let hosts = 0
     let transferCodings = ''
     let origin: string | undefined
@@ -147,7 +151,11 @@ export class HeadReader {
         case 'expect':
           expectsContinue = value.toLowerCase() === '100-continue'
           continue
+        case 'authority':
+          authority = value
+          continue
         case 'host':
+          host = value
           hosts += 1
           continue
         case 'origin':
@@ -167,6 +175,8 @@ export class HeadReader {
       }
       forwarded.push(row.name, value)
     }
+    // RFC 9113 section 8.3.1: together they must name one server.
+    if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) hosts += 1
     const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {
       forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
@@ -194,7 +204,7 @@ export class HeadReader {
 
   #useOf(name: string): Use {
     // Pseudo-headers of HTTP/2.
-    if (name.startsWith(':')) return 'drop'
+    if (name.startsWith(':')) return name === ':authority' ? 'authority' : 'drop'
     if (this.#credentialHeaders.includes(name)) return 'credential'
     const known = Object.hasOwn(uses, name) ? uses[name] : undefined
     if (known !== undefined) return known
