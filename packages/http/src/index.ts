@@ -8,6 +8,7 @@ export {
   parameterText,
   sessionCookieName,
   sessionSecretIn,
+  singleParameter,
 } from './credentials.ts'
 export { Html, html } from './html.ts'
 export { defaultConnectionLimits, type Listening, type ListenOptions, listen } from './listen.ts'

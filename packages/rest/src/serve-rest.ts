@@ -36,7 +36,10 @@ export interface RestOptions {
 }
 
 export interface ExtraRoute extends ServedRoute {
-  /** Whose call it is, for the throttle; throws at a credential that may not be used. Without it: the address's. */
+  /**
+   * Returns the user whose call it is, for the throttle; without it the address is counted. Throws at a credential that may
+   * not be used, with `userId` if it is known whose it is.
+   */
   callerId?(incoming: Incoming): Promise<number | undefined>
 }
 
@@ -125,7 +128,9 @@ async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Th
   try {
     return await route.callerId(incoming)
   } catch (refusal) {
-    if ((refusal as { readonly status?: unknown }).status === 401) await throttle?.countFailure(incoming)
+    const { status, userId } = refusal as { readonly status?: unknown; readonly userId?: number }
+    if (userId !== undefined) await throttle?.count(incoming, userId)
+    else if (status === 401) await throttle?.countFailure(incoming)
     throw refusal
   }
 }
