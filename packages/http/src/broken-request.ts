@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { HeadProblem } from './request-head.ts'
 
 /** What Node's parser reports with `clientError`. */
@@ -26,10 +26,13 @@ const problems: Readonly<Record<string, HeadProblem>> = {
 const targetTooLong: HeadProblem = { status: 414, message: 'The request target is too long.' }
 const malformed: HeadProblem = { status: 400, message: 'This is not a request in HTTP/1.1.' }
 
-/** Returns Node's status for a broken request, but 414 for an endless first line, which Node reports as headers. */
+/** Returns Node's status for a broken request, but 414 for a first line that is too long, which Node reports as headers. */
 export function brokenRequestProblem({ code = '', rawPacket }: BrokenRequest): HeadProblem {
-  const isFirstLine = code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(rawPacket?.toString('latin1') ?? '')
-  return isFirstLine ? targetTooLong : (problems[code] ?? malformed)
+  const packet = rawPacket?.toString('latin1') ?? ''
+  const firstLine = packet.split('\r', 1)[0]!
+  const isTooLong = firstLine.length === packet.length || firstLine.length > maxHeaderSize
+  if (code === 'HPE_HEADER_OVERFLOW' && isTooLong && /^[A-Z]+ /.test(firstLine)) return targetTooLong
+  return problems[code] ?? malformed
 }
 
 export function refusalHeaders(body: string, { contentType }: RefusalForm): Readonly<Record<string, string>> {

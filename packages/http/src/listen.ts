@@ -99,7 +99,7 @@ export async function listen(
     if (!server.listening) response.shouldKeepAlive = false
     request.url = originForm(request.url ?? '')
     const problem =
-      headProblem(request.rawHeaders) ??
+      headProblem(request.url, request.rawHeaders) ??
       (connections.responsesOf(socket).size > MAX_PIPELINED ? pipelinedTooMany : undefined) ??
       (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? noRoom : undefined)
     if (problem !== undefined) return refuse(response, problem, refusalForm)

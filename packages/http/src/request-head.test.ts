@@ -88,6 +88,10 @@ describe('what else a request can be', () => {
     ['another coding last', 400, ['POST / HTTP/1.1', ...own, 'Transfer-Encoding: chunked, gzip']],
     ['a length with a sign', 400, ['POST / HTTP/1.1', ...own, 'Content-Length: +3']],
     ['an unknown expectation', 417, ['POST / HTTP/1.1', ...own, 'Expect: magic']],
+    ['gzip before chunked', 400, ['POST / HTTP/1.1', ...own, 'Transfer-Encoding: gzip, chunked']],
+    ['a fragment', 400, ['GET /a#b HTTP/1.1', ...own]],
+    ['an endless target', 414, [`GET /${'a'.repeat(40_000)} HTTP/1.1`, ...own]],
+    ['an endless header', 431, ['GET / HTTP/1.1', ...own, `X-A: ${'a'.repeat(40_000)}`]],
     ['NUL in a header', 400, ['GET / HTTP/1.1', ...own, 'X-A: a\0b']],
   ])('%s: %i', async (_, status, lines) => {
     expect((await send(...lines))[0]).toBe(status)

@@ -53,6 +53,7 @@ export class Http1Exchange extends Exchange implements Receiving {
     if (status === refusalTable.unauthenticated.http) this.#connection.credentialRefused()
     const { isLeaving: wantsToLeave, isReserved } = this.#connection
     const isLeaving = isClosing || (wantsToLeave && (this.isBodyOver || isReserved))
+    if (isLeaving) this.#connection.saidClose = true
     response.writeHead(status, (isLeaving ? headers.concat('connection', 'close') : headers) as string[])
     const text = body === undefined ? undefined : bytesAsText(body)
     if (this.isBodyOver) {

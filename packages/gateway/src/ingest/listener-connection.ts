@@ -52,6 +52,8 @@ export class Connection implements Peer, Line {
   readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
   isLeaving = false
+  /** Over HTTP/1: an answer has said `Connection: close`, and must be the last. */
+  saidClose = false
   refusals = 0
   receiving: Receiving | undefined
   readonly #socket: Socket

@@ -115,6 +115,14 @@ describe('where every connection has a request', () => {
   )
 })
 
+test('a request that is refused and then breaks gets one answer', async () => {
+  await start()
+  const client = await open()
+  client.send(head({ 'transfer-encoding': 'identity' }))
+  expect((await client.reply()).status).toBe(400)
+  await expect(client.reply()).rejects.toThrow('closed after ""')
+})
+
 describe('the server that a request names', () => {
   test.each([
     ['twice over HTTP/1.1', 'HTTP/1.1', ['a', 'a']],
