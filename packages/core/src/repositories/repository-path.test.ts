@@ -56,7 +56,7 @@ describe('paths of files', () => {
     'x'.repeat(256),
     `${'x/'.repeat(100)}x`,
     `${'x'.repeat(200)}/`.repeat(25),
-  ])('not %j', (path) => {
+  ])('no path of a file: %j', (path) => {
     expect(segmentsOf(path)).toBeUndefined()
   })
 })

@@ -52,6 +52,7 @@ export function managementApp(
     headers: apiHeaders,
     log: deps.log,
     finish: (reply, { raw }) => {
+      // A client can only lie to itself: nothing keeps these answers.
       const isHttps = raw.headers['x-forwarded-proto'] === 'https'
       return {
         ...reply,
