@@ -83,6 +83,11 @@ describe('parameters that say who calls', () => {
     expect(() => mergeParameters({ query: [], body: { sudo }, path: {} })).toThrow(RestError)
   })
 
+  test.each(['sudo[]', 'sudo[a]', 'sudo['])('%s in a JSON body is refused', (name) => {
+    expect(() => mergeParameters({ query: [], body: { [name]: 'mira' }, path: {} })).toThrow(RestError)
+    expect(() => mergeParameters({ query: [[name, 'mira']], path: {} })).toThrow(RestError)
+  })
+
   test.each([['mira'], [7], [null], ['']])('sudo of %j in a JSON body is none or one', (sudo) => {
     expect(mergeParameters({ query: [], body: { sudo }, path: {} }).values).toEqual({ sudo })
   })

@@ -48,7 +48,9 @@ function validateCallerParameters({ values, repeated }: RequestParameters): void
   for (const name of callerNames) {
     const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
     const isSingle = (typeof value === 'string' || typeof value === 'number') && !repeated.has(name)
-    if (!isSingle) throw new RestError(400, { error: `${name} is invalid` })
+    // A JSON body may have names that only forms read as lists, and a form names that are not closed.
+    const isMisspelled = Object.keys(values).some((other) => other.startsWith(`${name}[`))
+    if (!isSingle || isMisspelled) throw new RestError(400, { error: `${name} is invalid` })
   }
 }
 
