@@ -40,6 +40,11 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
+/** Tells browsers to use nothing but HTTPS for this host (RFC 6797); no header over HTTP, or for 0 seconds. */
+export function strictTransportHeaders(isHttps: boolean, seconds: number): Readonly<Record<string, string>> {
+  return isHttps && seconds > 0 ? { 'Strict-Transport-Security': `max-age=${seconds}` } : {}
+}
+
 const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
 const beyondLimit: ReadonlySet<Wrong['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
 /** Shorter than any token or key of ours, so that none can travel on in the place of an id. */

@@ -9,13 +9,22 @@ export const MAX_FORM_ENTRIES = 1_000
  * @throws MalformedForm for what is no UTF-8 when decoded, and above MAX_FORM_ENTRIES
  */
 export function urlEncodedEntries(text: string): (readonly [name: string, value: string])[] {
-  // The limit is one more than is allowed, so that what is too much is never taken apart.
-  const parts = text.split('&', MAX_FORM_ENTRIES + 1).filter((part) => part !== '')
-  if (parts.length > MAX_FORM_ENTRIES) throw new MalformedForm('too many parameters')
-  return parts.map((part) => {
-    const equals = part.indexOf('=')
-    return equals === -1 ? [decoded(part), ''] : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))]
-  })
+  const entries: (readonly [name: string, value: string])[] = []
+  for (let start = 0; start < text.length; ) {
+    const next = text.indexOf('&', start)
+    const end = next === -1 ? text.length : next
+    if (end > start) {
+      if (entries.length === MAX_FORM_ENTRIES) throw new MalformedForm('too many parameters')
+      entries.push(entryOf(text.slice(start, end)))
+    }
+    start = end + 1
+  }
+  return entries
+}
+
+function entryOf(part: string): readonly [name: string, value: string] {
+  const equals = part.indexOf('=')
+  return equals === -1 ? [decoded(part), ''] : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))]
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -71,9 +71,11 @@ export async function observeServer(
   options: ObserveServerOptions,
 ): Promise<ObserveServer> {
   const intake = new Intake(store, options)
-  const listening = await listen((request, response) => void intake.answer(request, response), {
-    host: '127.0.0.1',
-    port: 0,
+  const address = { host: '127.0.0.1', port: 0 }
+  const listening = await listen((request, response) => void intake.answer(request, response), address, {
+    // All connections are those of the gateway and its workers.
+    isExempt: () => true,
+    log: options.log ?? silentLog,
   })
   return {
     ...listening,

@@ -209,6 +209,22 @@ describe('how often', () => {
     expect((await call('/events', { as: 'mira' })).status).toBe(200)
   })
 
+  test('a known credential that a further route refuses is counted for its user, and is no unknown one', async () => {
+    const refusal = Object.assign(new RestError(401, { message: 'no scope' }), { userId: mira.id })
+    const extra = {
+      method: 'GET' as const,
+      path: '/extra',
+      body: undefined,
+      callerId: () => Promise.reject(refusal),
+      admit: () => Promise.reject(refusal),
+    }
+    await start({ rateLimits, extraRoutes: [extra] })
+    const statusOf = async (path: string) => (await fetch(server.url + path)).status
+    for (let times = 0; times < rateLimits.authenticated.count; times += 1) expect(await statusOf('/extra')).toBe(401)
+    expect(await statusOf('/extra')).toBe(429)
+    expect((await call('/events')).status).toBe(200)
+  })
+
   test('credentials in a body count among them', async () => {
     await start({ rateLimits })
     const guess = () => call('/notes', { method: 'POST', body: new URLSearchParams({ private_token: 'noor' }) })

@@ -18,6 +18,9 @@ export interface ParameterSources {
   readonly path: Readonly<Record<string, string>>
 }
 
+/** Parameters that say who calls. As a list or an object they would be taken for none, and another caller assumed. */
+const callerNames = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
+
 /** Of names (`a[b][]`) and of JSON alike. */
 const MAX_DEPTH = 32
 
@@ -25,11 +28,13 @@ const MAX_DEPTH = 32
  * One set of parameters: the path wins over the body, the body over the query.
  *
  * @see spec/rest-part2-details.md 1.3
- * @throws RestError 400 for NUL or half a surrogate pair anywhere, and for what is nested too deeply
+ * @throws RestError 400 for a parameter that says who calls and has not one value, for NUL or half a surrogate pair anywhere, and for what is nested too deeply
  */
 export function mergeParameters({ query, form, body, path }: ParameterSources): RequestParameters {
   const inQuery = fromEntries(query)
   const inBody = form === undefined ? fromJson(body) : fromEntries(form)
+  validateCallerParameters(inQuery)
+  validateCallerParameters(inBody)
   const values = { ...inQuery.values, ...inBody.values, ...path }
   requireSoundText(values)
   const repeated = new Map(
@@ -37,6 +42,16 @@ export function mergeParameters({ query, form, body, path }: ParameterSources): 
   )
   for (const name of Object.keys(path)) repeated.delete(name)
   return { values, repeated }
+}
+
+function validateCallerParameters({ values, repeated }: RequestParameters): void {
+  for (const name of callerNames) {
+    const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
+    const isSingle = (typeof value === 'string' || typeof value === 'number') && !repeated.has(name)
+    // A JSON body may have names that only forms read as lists, and a form names that are not closed.
+    const isMisspelled = Object.keys(values).some((other) => other.startsWith(`${name}[`))
+    if (!isSingle || isMisspelled) throw new RestError(400, { error: `${name} is invalid` })
+  }
 }
 
 function fromJson(body: unknown): RequestParameters {

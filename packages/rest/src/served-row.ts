@@ -19,7 +19,7 @@ import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
 import { noNames, parametersOf, TOLD_BY_HEADERS } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
-import { RestError } from './rest-error.ts'
+import { CallerRefusal, RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
 import { toInput } from './to-input.ts'
@@ -59,7 +59,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     async admit(incoming) {
       await deps.throttle?.requireFewFailures(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.throttle?.count(incoming, countedId(early.caller))
+      await deps.throttle?.count(incoming, countedId(early))
       requireJsonFormat(row, incoming)
       return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
@@ -133,10 +133,10 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
   const isToldByBody = !isDocument && hasCredential(request)
-  const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
-  const counted = countedId(caller)
-  if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = caller
+  const told = isToldByBody ? await toldBy(callerOf(row, request, parameters.values, deps)) : early
+  const counted = countedId(told)
+  if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
+  const { actor } = settled(told)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
@@ -169,8 +169,15 @@ function hasCredential({ form, body }: RouteRequest): boolean {
   return credentialNames.some((name) => Object.hasOwn(values, name))
 }
 
-/** Whom the throttle counts: who has shown a credential, be it to act as somebody else. */
-const countedId = (caller: Caller | undefined): number | undefined => caller?.sudoerId ?? caller?.actor?.id
+/** Returns the user whom the throttle counts: the one whose credential was shown, be it refused or used for sudo. */
+const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
+  refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
+
+const toldBy = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+  caller.then(
+    (found) => ({ caller: found }),
+    (refusal: unknown) => ({ refusal }),
+  )
 
 function settled({ caller, refusal }: EarlyCaller): Caller {
   if (caller === undefined) throw refusal

@@ -86,6 +86,11 @@ async function serveUntilInterrupted(
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
+    connectionLimits: {
+      maxConnections: settings['observability.maxConnections'],
+      maxPerAddress: settings['observability.maxConnectionsPerAddress'],
+    },
+    strictTransportSeconds: settings['observability.strictTransportSeconds'],
     judge: ingest.judge,
     planes: ingest.planes,
     routes: ingest.embedded?.routes ?? [],

@@ -1,5 +1,12 @@
 import { isUnavailable } from '@penstock/db'
-import { type Incoming, type Reply, RequestProblem, type ResponseRow, type Wrong } from '@penstock/http'
+import {
+  type Incoming,
+  type RefusalForm,
+  type Reply,
+  RequestProblem,
+  type ResponseRow,
+  type Wrong,
+} from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
@@ -38,6 +45,24 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     return errorReply(unavailable, requestId, headersOf(unavailable))
   }
   return errorReply(new ApiError('internal', 'The gateway has failed at this; its log says why.'), requestId, {})
+}
+
+/** The form of errors that the listener answers before any route sees the request. Their request id is empty. */
+export const refusalForm: RefusalForm = {
+  contentType: 'application/json; charset=utf-8',
+  body: ({ status, message }) =>
+    JSON.stringify({
+      error: { code: refusalCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
+    }),
+}
+
+const refusalCodes: Readonly<Record<number, string>> = {
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'body_too_large',
+  414: 'target_too_long',
+  431: 'headers_too_large',
+  503: 'too_many_connections',
 }
 
 function errorReply(
