@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Actor, type Core, DomainError, type Failure } from '@penstock/core'
 import type { Db } from '@penstock/db'
+import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
 import { type Environment, UsageError } from '../environment.ts'
 import { readSettings } from '../serve/read-settings.ts'
@@ -32,15 +33,19 @@ export function requireCoreDatabase(flags: OptionValues, { env }: Environment): 
  */
 export async function asCoreOperator<Result>(
   flags: OptionValues,
-  { env, clock }: Environment,
+  { env, clock, stderr }: Environment,
   work: (core: Core, db: Db<CoreDatabaseTables>) => Promise<Result>,
   { migrates = false }: { readonly migrates?: boolean } = {},
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
-  const { core, db, close } = await openCore(settings, clock, {
-    externalUrl: settings['core.externalUrl'] ?? '',
-    migrates,
-  })
+  const { core, db, close } = await openCore(
+    settings,
+    { clock, log: jsonLog(stderr, () => clock.nowMs()) },
+    {
+      externalUrl: settings['core.externalUrl'] ?? '',
+      migrates,
+    },
+  )
   try {
     return await work(core, db)
   } catch (error) {
