@@ -8,12 +8,13 @@ import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
-import { command, freeQuery, freeSteps, query } from '../kit/operation.ts'
+import { command, freeQuery, freeSteps, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { setMember } from '../members/member-store.ts'
 import { requireCommitter } from '../repositories/commit-operations.ts'
 import { initializeRepository } from '../repositories/commit-to-branch.ts'
+import { requireDefaultBranch } from '../repositories/default-branch.ts'
 import { type ActingUser, userNamespaceId, userOfNamespace } from '../users/user.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import type { Project } from './project.ts'
@@ -88,28 +89,41 @@ export const createProject = freeSteps(
 )
 
 /** The old path of a renamed one leads to it until another takes it. */
-export const updateProject = command(
+export const updateProject = steps(
   { name: 'updateProject', input: projectChangesInput, permission: 'admin_project', subject },
-  async (tx, { path, project: _, ...changes }) => {
-    const { subject: project } = tx
-    const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
-    if (visibility !== undefined && visibility !== project.visibility)
-      await requirePermission(tx, project, 'change_project_visibility')
-    if (visibility !== undefined && project.groupId !== undefined)
-      requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
-    const moved = path === undefined ? {} : await move(tx, project, { path })
-    const updated = await updateProjectRow(tx, project.id, {
-      ...moved,
-      ...(name !== undefined && { name }),
-      ...(description !== undefined && { description: description ?? undefined }),
-      ...(visibility !== undefined && { visibility }),
-      ...(defaultBranch !== undefined && { defaultBranch }),
-      ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
-    })
-    await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
-    return viewOf(tx, tx.actor, updated)
+  async (context, changes) => {
+    const { core, subject: project } = context
+    if (changes.defaultBranch !== undefined && changes.defaultBranch !== project.defaultBranch)
+      await requireDefaultBranch(core, project, changes.defaultBranch)
+    return context.write((tx) => updateAsked(tx, project.id, changes))
   },
 )
+
+async function updateAsked(
+  tx: OperationContext & Tx,
+  id: number,
+  { path, project: _, ...changes }: z.output<typeof projectChangesInput>,
+): Promise<ProjectView> {
+  // The role may have ended since the operation began.
+  const project = await getProject(tx, id)
+  await requirePermission(tx, project, 'admin_project')
+  const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
+  if (visibility !== undefined && visibility !== project.visibility)
+    await requirePermission(tx, project, 'change_project_visibility')
+  if (visibility !== undefined && project.groupId !== undefined)
+    requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
+  const moved = path === undefined ? {} : await move(tx, project, { path })
+  const updated = await updateProjectRow(tx, project.id, {
+    ...moved,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description ?? undefined }),
+    ...(visibility !== undefined && { visibility }),
+    ...(defaultBranch !== undefined && { defaultBranch }),
+    ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
+  })
+  await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
+  return viewOf(tx, tx.actor, updated)
+}
 
 export const removeProject = command(
   { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
