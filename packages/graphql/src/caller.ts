@@ -3,6 +3,7 @@ import {
   type Actor,
   type Authenticated,
   accessTokenIdOf,
+  actingUser,
   admit,
   type Core,
   identify,
@@ -88,9 +89,8 @@ async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Pa
 }
 
 function actorOf(found: Authenticated): Actor {
-  const { id, username, isAdministrator } = found.user!
   const accessTokenId = accessTokenIdOf(found)
-  return { id, username, isAdministrator, ...(accessTokenId !== undefined && { accessTokenId }) }
+  return { ...actingUser(found.user!), ...(accessTokenId !== undefined && { accessTokenId }) }
 }
 
 const invalidToken = () => new GraphqlRefusal(401, 'Invalid token')

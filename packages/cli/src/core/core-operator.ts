@@ -9,7 +9,7 @@ import type { Settings } from '../serve/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
 /** Whoever can read the data directory may do anything; nobody's name stands in what they made. */
-export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true }
+export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true, botHome: undefined }
 
 export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
   const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }

@@ -6,8 +6,8 @@ import { pathProblem } from '../groups/free-path.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
-import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
+import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { command, freeQuery, freeSteps, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -153,7 +153,7 @@ export const transferProject = command(
       if (!canSee(await standingOf(tx, tx.actor, parent))) throw notFound('Namespace')
       await requirePermission(tx, parent, 'create_project')
     }
-    if (!('kind' in parent) && parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notFound('Namespace')
+    if (!('kind' in parent) && !mayUseNamespace(tx.actor, parent)) throw notFound('Namespace')
     if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
       throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
     const moved = await move(tx, project, { parent })
@@ -189,6 +189,8 @@ async function insertAsked(
   }: Omit<z.output<typeof projectDraftInput>, 'initializeWithReadme'>,
 ): Promise<Project> {
   const actor = tx.actor!
+  // A bot has no namespace of its own to create projects in.
+  if (actor.botHome !== undefined && namespaceId == null) throw forbidden()
   const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
   const name = names.name ?? names.path!
   const path = names.path ?? pathOf(name)
@@ -249,9 +251,13 @@ async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<
     await requirePermission(tx, parent, 'create_project').catch((error) => {
       throw error instanceof DomainError ? notValid : error
     })
-  else if (parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notValid
+  else if (!mayUseNamespace(tx.actor, parent)) throw notValid
   return parent
 }
+
+/** Whether the actor may put projects into the namespace of the user: into one's own, which bots do not have. */
+const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
+  botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 
 async function namespaceOf(reading: Reading, ref: number | string): Promise<Group | ActingUser | undefined> {
   if (typeof ref === 'string') return (await findGroup(reading, ref)) ?? findUserByUsername(reading, ref)
