@@ -74,6 +74,8 @@ export function sentenceOf(failure: Failure): string {
       return `there is no such ${(failure.what ?? 'record').toLowerCase()}`
     case 'refused':
       return failure.message
+    case 'storage_full':
+      return `the project may store ${failure.limitBytes} bytes (core.projectStorageBytes)`
     case 'forbidden':
     case 'conflict':
       return failure.reason ?? failure.code

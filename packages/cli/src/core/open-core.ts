@@ -76,6 +76,7 @@ export async function openCore(
         externalUrl,
         repositoriesDir: join(dataDir, 'repositories'),
         secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
+        projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
         personalAccessTokenPrefix: `${settings.serviceName}pat-`,
         oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],

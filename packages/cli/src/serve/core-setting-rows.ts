@@ -57,6 +57,12 @@ export const coreSettingRows = {
     '',
     'Proxies in front of the core whose `X-Forwarded-For` says where a request comes from. Unset: none.',
   ),
+  'core.projectStorageBytes': row(
+    'PENSTOCK_PROJECT_STORAGE_BYTES',
+    integer(0, 2 ** 50),
+    String(2 ** 30),
+    'What a project may store, in its Git objects and in records of pipelines; beyond it writes are refused with 413. 0: no limit.',
+  ),
   'core.eventRetentionDays': row(
     'PENSTOCK_EVENT_RETENTION_DAYS',
     integer(1, 36_500),

@@ -38,6 +38,7 @@ import {
   pageOfPipelines,
   updatePipeline,
 } from './pipeline-store.ts'
+import { chargeRecord, releaseRecord } from './record-size-store.ts'
 import { isNewer, type RecordVersion } from './record-version.ts'
 
 const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
@@ -124,6 +125,7 @@ export const putPipelineRecord = command(
       ? await insertPipeline(tx, project, draft, version)
       : await updatePipeline(tx, project, former.key, draft, version)
     await (isNew ? insertJobs(tx, pipeline, draft.jobs) : setJobs(tx, pipeline, draft.jobs))
+    await chargeRecord(tx, pipeline)
     await tx.recordEvent({
       type: `pipeline.${isNew ? 'created' : 'updated'}`,
       objectId: pipeline.key,
@@ -146,6 +148,7 @@ export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },
   async (tx, { pipelineId }) => {
     const { key, status, projectId } = await getPipelineRow(tx, tx.subject, pipelineId)
+    await releaseRecord(tx, { key, projectId })
     await deletePipeline(tx, key)
     await tx.recordEvent({ type: 'pipeline.removed', objectId: key, projectId, details: { pipelineId, status } })
   },
