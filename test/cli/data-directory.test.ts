@@ -83,14 +83,23 @@ test('the backup closes what it reads, and its copies are the owner’s alone', 
   expect(openPaths(directory.path)).toEqual([])
 })
 
-test('a key that others could read is refused in one line, as it may have been copied', async () => {
+test('a key that a group could read is closed like any other file', async () => {
+  await using directory = await temporaryDirectory()
+  await penstock(['migrate', '--data-dir', directory.path])
+  chmodSync(join(directory.path, 'secrets.key'), 0o660)
+  const { exitCode, stderr } = await penstock(['migrate', '--data-dir', directory.path])
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('"secrets.key"') })
+  expect(openPaths(directory.path)).toEqual([])
+})
+
+test('a key that everybody could read is refused in one line, as it may have been copied', async () => {
   await using directory = await temporaryDirectory()
   await penstock(['api-key', 'create', '--name', 'ci', '--role', 'Viewer', '--data-dir', directory.path])
   const pepper = join(directory.path, 'pepper')
   chmodSync(pepper, 0o644)
   const { exitCode, stderr } = await penstock(['api-key', 'list', '--data-dir', directory.path])
   expect(exitCode).toBe(2)
-  expect(stderr).toBe(`penstock: other users can read the key ${pepper}; run: chmod 600 ${pepper}\n`)
+  expect(stderr).toBe(`penstock: every user can read the key ${pepper}; run: chmod 600 ${pepper}\n`)
 })
 
 test('a directory that holds other things keeps its mode, and those do too', async () => {

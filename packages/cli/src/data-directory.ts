@@ -25,6 +25,8 @@ export interface OpenEntry {
 
 /** Permissions of the group and of all others. */
 const OTHERS = 0o077
+/** Permissions of all others, without the group. */
+const ALL = 0o007
 /** Permission of all others to create, rename and delete entries. */
 const WRITE_BY_ALL = 0o002
 /** What file systems put at their root. */
@@ -37,8 +39,8 @@ const hasModes = process.platform !== 'win32'
  *
  * The directory itself keeps its mode if it holds other things too, or belongs to somebody else, as a mounted volume may.
  *
- * @throws {UsageError} when the directory cannot be used, when a key in it could be read by others, when every user can
- * replace files in it, and when a file cannot be closed
+ * @throws {UsageError} when the directory cannot be used, when every user could read a key in it or can replace files in it, and
+ * when a file cannot be closed
  */
 export function prepareDataDirectory(dataDir: string, log: Log): void {
   // Windows has no such modes, and a worker thread cannot set its own umask.
@@ -63,12 +65,15 @@ export function listOpenEntries(dataDir: string): OpenEntry[] {
 }
 
 /** Tells whether users other than the owner may read or change it; false for what does not exist. */
-export const isOpenToOthers = (path: string): boolean => hasModes && ((statIfThere(path)?.mode ?? 0) & OTHERS) !== 0
+export const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
+
+const isOpenTo = (whom: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & whom) !== 0
 
 function closeDirectory(dataDir: string): string[] {
   const open = orRefuse(`cannot use the data directory ${dataDir}`, () => listOpenEntries(dataDir))
-  const key = open.find(({ kind }) => kind === 'key')
-  if (key !== undefined) throw new UsageError(`other users can read the key ${key.path}; run: chmod 600 ${key.path}`)
+  // What manages volumes for containers gives files to a group again at each start: that is closed like any other file.
+  const key = open.find(({ kind, path }) => kind === 'key' && isOpenTo(ALL, path))
+  if (key !== undefined) throw new UsageError(`every user can read the key ${key.path}; run: chmod 600 ${key.path}`)
   const isClosed = closeOwn(dataDir)
   for (const { path, kind } of open) {
     orRefuse(`other users can read ${path}, and its mode cannot be changed`, () => close(path, kind))

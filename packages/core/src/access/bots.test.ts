@@ -6,7 +6,7 @@ import { DomainError } from '../kit/domain-error.ts'
 import { groupMembers, projectMembers } from '../members/member-operations.ts'
 import { groupMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../projects/project.ts'
-import { createProject, listProjects, transferProject } from '../projects/project-operations.ts'
+import { createProject, listProjects, removeProject, transferProject } from '../projects/project-operations.ts'
 import { createGroupToken, createProjectToken } from '../tokens/bot-token-operations.ts'
 import type { User } from '../users/user.ts'
 import { browseUsers } from '../users/user-listings.ts'
@@ -130,6 +130,16 @@ describe('what a bot may', () => {
     expect(await answer(asJob, tool, 'read_project')).toBe('not_found')
     expect(await answer({ ...groupBot, jobProjectId: tool.id } as User, tool, 'remove_project')).toBe('allowed')
   })
+})
+
+test('the bot of a project that has been removed reaches nothing', async () => {
+  const gone = await world.project('gone', home, 'internal')
+  const bot = await botOf(gone, owner)
+  await world.perform(root, removeProject, { project: gone.id })
+  const after = await getUser(reading(), bot.id)
+  expect(after.botHome).toEqual({ projectId: undefined, groupId: undefined })
+  expect(await answersOf(after, [home, tool])).toEqual(await answersOf(undefined, [home, tool]))
+  expect((await world.perform(after, getCurrentUser, {})).user.id).toBe(bot.id)
 })
 
 describe('what a bot can become', () => {
