@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 
 const packages = join(import.meta.dirname, '../../packages')
 const folders = [
-  ...['core/src/sessions', 'core/src/oauth', 'core/src/tokens', 'core/src/users', 'core/src/repositories'],
-  ...['rest/src', 'http/src', 'graphql/src', 'gateway/src/ingest', '../test/core'],
+  ...['core/src/access', 'core/src/sessions', 'core/src/oauth', 'core/src/projects', 'core/src/repositories'],
+  ...['core/src/tokens', 'core/src/users', 'rest/src', 'http/src', 'graphql/src', 'gateway/src/ingest'],
+  ...['../test/core', '../test/cli'],
 ]
 
 test('every test that the security review names is there, once', () => {

@@ -3,6 +3,7 @@ import {
   type Actor,
   type Authenticated,
   accessTokenIdOf,
+  actingUser,
   admit,
   type Core,
   identify,
@@ -116,9 +117,8 @@ function credentialIn(parameters: Parameters, name: string): string | undefined 
 }
 
 function actorOf(found: Authenticated): Actor {
-  const { id, username, isAdministrator } = found.user!
   const accessTokenId = accessTokenIdOf(found)
-  return { id, username, isAdministrator, ...(accessTokenId !== undefined && { accessTokenId }) }
+  return { ...actingUser(found.user!), ...(accessTokenId !== undefined && { accessTokenId }) }
 }
 
 const invalidToken = () => new GraphqlRefusal(401, 'Invalid token')

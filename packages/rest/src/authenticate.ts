@@ -2,6 +2,7 @@ import {
   type Actor,
   type Authenticated,
   accessTokenIdOf,
+  actingUser,
   admit,
   type Core,
   identify,
@@ -69,12 +70,10 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   if (refusal !== undefined) throw refusalOf(found, answers[refusal](accepted, core))
   const accessTokenId = accessTokenIdOf(found)
   const jobProjectId = found.projectId
-  const { id, username, isAdministrator } = target === undefined ? found.user! : await actedAs(core, found, target)
+  const user = target === undefined ? found.user! : await actedAs(core, found, target)
   return {
     actor: {
-      id,
-      username,
-      isAdministrator,
+      ...actingUser(user),
       ...(accessTokenId !== undefined && { accessTokenId }),
       ...(jobProjectId !== undefined && { jobProjectId }),
     },

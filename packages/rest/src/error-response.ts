@@ -61,6 +61,10 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
             message: { error: `Your ${what} has been recognized as spam. Solve the CAPTCHA and send it again.` },
           },
         },
+  storage_full: ({ limitBytes }) => ({
+    status: 413,
+    body: { message: `413 Request Entity Too Large - the project may store ${limitBytes} bytes` },
+  }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
     body: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },

@@ -61,7 +61,7 @@ export async function serveCore(
   })
   try {
     const externalUrl = (settings['core.externalUrl'] ?? listening.url).replace(/\/+$/, '')
-    const { core: plain, db, close } = await openCore(settings, clock, { externalUrl, migrates: true })
+    const { core: plain, db, close } = await openCore(settings, { clock, log }, { externalUrl, migrates: true })
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting

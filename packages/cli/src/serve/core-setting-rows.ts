@@ -75,6 +75,12 @@ export const coreSettingRows = {
     '31536000',
     'How long browsers use nothing but HTTPS for the host of an `https` `core.externalUrl` (`Strict-Transport-Security`). 0: no such header.',
   ),
+  'core.projectStorageBytes': row(
+    'PENSTOCK_PROJECT_STORAGE_BYTES',
+    integer(0, 2 ** 50),
+    String(2 ** 30),
+    'What a project may store, in its Git objects and in records of pipelines; beyond it writes are refused with 413. 0: no limit.',
+  ),
   'core.eventRetentionDays': row(
     'PENSTOCK_EVENT_RETENTION_DAYS',
     integer(1, 36_500),

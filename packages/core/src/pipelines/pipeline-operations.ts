@@ -39,6 +39,7 @@ import {
   updatePipeline,
 } from './pipeline-store.ts'
 import { type PreparedRecord, pipelineFor, preparedRecordInput } from './prepared-record.ts'
+import { chargeRecord, releaseRecord } from './record-size-store.ts'
 import { isNewer } from './record-version.ts'
 
 const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
@@ -146,6 +147,7 @@ async function store(
     ? await insertPipeline(tx, project, head, version)
     : await updatePipeline(tx, project, former.key, head, version)
   await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs))
+  await chargeRecord(tx, pipeline)
   await tx.recordEvent({
     type: isNew ? RECORDED_FIRST : RECORDED_AGAIN,
     objectId: pipeline.key,
@@ -168,6 +170,7 @@ export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },
   async (tx, { pipelineId }) => {
     const { key, status, projectId } = await getPipelineRow(tx, tx.subject, pipelineId)
+    await releaseRecord(tx, { key, projectId })
     await deletePipeline(tx, key)
     await tx.recordEvent({ type: 'pipeline.removed', objectId: key, projectId, details: { pipelineId, status } })
   },
