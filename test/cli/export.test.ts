@@ -138,11 +138,11 @@ describe('delivery', () => {
 
   test('a record that is refused makes it 1, though the others were accepted', async () => {
     const server = await receiver()
-    const stdin = ndjson([hookLine(1), '{"object_kind":"push"}', hookLine(3)])
+    const stdin = ndjson([hookLine(1), '{"object_kind":"pipeline"}', hookLine(3)])
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces'], { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(server.requests).toHaveLength(2)
-    expect(outcome.stderr).toContain('stdin: line 2: object_kind: must be pipeline or build')
+    expect(outcome.stderr).toContain('stdin: line 2: object_attributes: must be an object')
     expect(outcome.stdout).toContain('all that was sent was accepted')
   })
 

@@ -1,7 +1,7 @@
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
-import { date, type Fields, id, isObject, requiredSection, section, sectionWhere, text } from './fields.ts'
-import { arrangeJobs, readJobs } from './jobs.ts'
+import { date, type Fields, id, isObject, requiredSection, section, sectionWhere } from './fields.ts'
+import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
@@ -31,13 +31,13 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
     startedAtNs: date(run, 'started_at'),
     updatedAtNs: date(run, 'updated_at'),
     url: givenUrl ?? pipelineUrl(project.webUrl, shared.id),
-    failureReason: shared.failureReason ?? configError(run, shared.status),
     upstream: readUpstream(bundle, { pipelineId: shared.id, project, source: shared.source }),
     mergeRequest: readMergeRequest(bundle, shared.ref),
     user: readUser(run),
     commit: readCommit(bundle) ?? commitOfJobs(bundle, shared.sha),
     project,
     jobs: arranged,
+    jobsUnreadable: hasUnreadableJobs(bundle, ['jobs', 'bridges']) || undefined,
     bridgesListed: bridges !== undefined || jobs.some((job) => job.bridge),
   }
 }
@@ -51,11 +51,6 @@ function stagesOf(jobs: readonly JobRecord[]): readonly string[] {
     if (first === undefined || id < first) firstIds.set(stage, id)
   }
   return [...firstIds].sort(([, a], [, b]) => (a < b ? -1 : 1)).map(([stage]) => stage)
-}
-
-/** A pipeline whose configuration could not be read has no jobs and no `failure_reason`, only the parser's messages. */
-function configError(run: Fields, status: string): string | undefined {
-  return status === 'failed' && text(run, 'yaml_errors') !== undefined ? 'config_error' : undefined
 }
 
 /** Every job in REST repeats the pipeline's commit. */
