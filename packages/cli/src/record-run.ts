@@ -1,10 +1,11 @@
-import { type ConvertOptions, RecordError, type Tally } from '@penstock/converter'
+import { type ConvertOptions, OtherHookError, RecordError, type Tally } from '@penstock/converter'
 import type { Environment } from './environment.ts'
 import { findInputFiles, type InputFile } from './input-files.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
 import { type Outstanding, type Place, type Reading, readBodies } from './record-stream.ts'
 import { Report } from './report.ts'
+import { groupedJobs } from './rest-job-groups.ts'
 import { counted } from './wording.ts'
 
 /** Where records come from. */
@@ -98,8 +99,9 @@ export class RecordRun {
     try {
       return work()
     } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      this.report.refuse(place, error)
+      if (error instanceof OtherHookError) this.report.skipOtherHook(error.event)
+      else if (error instanceof RecordError) this.report.refuse(place, error)
+      else throw error
       return undefined
     }
   }
@@ -130,7 +132,11 @@ export class RecordRun {
 function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
   return {
     name: file.name,
-    readings: (progress) => readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
+    readings: (progress) =>
+      groupedJobs(
+        readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
+        maxDocumentBytes,
+      ),
   }
 }
 

@@ -38,13 +38,16 @@ describe('one document', () => {
     { text: '\ufeff', readings: ['holds no record'] },
     { text: '\n\n{\n"a":1,\n}', readings: ['5:1 is not valid JSON'] },
     { text: '{\n"a":', readings: ['2:5 ends before the JSON is complete'] },
-    { text: '<html>\n<body>\n</html>', readings: ['1:1 is not valid JSON'] },
+    {
+      text: '<html>\n<body>\n</html>',
+      readings: ['is HTML or XML, not JSON; it may be the error page of a server or a proxy'],
+    },
   ])('$text', async ({ text, readings }) => {
     expect(await readAll(text)).toEqual(readings)
   })
 
   test('in another encoding', async () => {
-    expect(await readAll(Buffer.from('\ufeff{"a":1}', 'utf16le'))).toEqual(['is not JSON in UTF-8'])
+    expect(await readAll(Buffer.from('{"a":"\u00e9"}', 'latin1'))).toEqual(['is not JSON in UTF-8'])
   })
 })
 

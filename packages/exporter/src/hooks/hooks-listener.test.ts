@@ -103,7 +103,11 @@ test.each([
   ['a push hook by its body alone', {}, fixture('pipelines/push-hook-body.json')],
   ['a system hook', { 'X-Gitlab-Event': 'System Hook' }, '{"event_name":"project_create","project_id":7}'],
   ['a system hook by its body alone', {}, '{"event_name":"project_create","project_id":7}'],
-  ['a deployment under a wrong header', { 'X-Gitlab-Event': 'Job Hook' }, '{"object_kind":"deployment","status":"success"}'],
+  [
+    'a deployment under a wrong header',
+    { 'X-Gitlab-Event': 'Job Hook' },
+    '{"object_kind":"deployment","status":"success"}',
+  ],
 ])('%s is answered as if it were taken', async (_, headers, body) => {
   await start()
   expect(await receiver.send(body, headers)).toMatchObject({
