@@ -11,7 +11,7 @@ export {
 export { metricParts } from './metrics/data-points.ts'
 export * from './options.ts'
 export * from './record.ts'
-export { recordInstance } from './run.ts'
+export { recordInstance, upstreamInstance } from './run.ts'
 export * from './sdk-views.ts'
 export { capturedBody } from './sources/body-kind.ts'
 export { parseDate } from './sources/date.ts'

@@ -3,7 +3,14 @@ import { type Encoding, RequestEncoder, type Signal, signalNames } from '@pensto
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, UsageError } from '../environment.ts'
-import { addInputFlags, encodingOption, type InputSettings, inputSettings, signalsOption } from '../input-flags.ts'
+import {
+  addInputFlags,
+  encodingOption,
+  type InputSettings,
+  inputSettings,
+  signalsOption,
+  singlePassOption,
+} from '../input-flags.ts'
 import { takeNoWindows } from '../option-flags.ts'
 import { RecordRun } from '../record-run.ts'
 import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
@@ -39,6 +46,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(signalsOption().default(signalNames, signalNames.join(',')))
       .addOption(encodingOption('json'))
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
+      .addOption(singlePassOption())
       .addHelpText('after', examples)
     addInputFlags(command)
     takeNoWindows(command)
