@@ -13,7 +13,10 @@ export async function rereadableInput(file: InputFile, maxBytes: number): Promis
   let bytes = 0
   while (bytes <= maxBytes) {
     const part = await settled(parts.next())
-    if (part.failed) return { ...file, open: () => Readable.from(replay(held, part.failed.rethrow), stream) }
+    if (part.failed) {
+      const { isAbort, rethrow } = part.failed
+      return { ...file, open: () => Readable.from(replay(isAbort ? [] : held, rethrow), stream) }
+    }
     if (part.result.done) return { ...file, rereadable: true, open: () => Readable.from(replay(held), stream) }
     held.push(part.result.value)
     bytes += part.result.value.length
@@ -32,7 +35,7 @@ const stream = { objectMode: false }
 
 type Settled =
   | { readonly failed: undefined; readonly result: IteratorResult<Uint8Array> }
-  | { readonly failed: { readonly rethrow: () => never } }
+  | { readonly failed: { readonly isAbort: boolean; readonly rethrow: () => never } }
 
 /** An error is kept for whoever reads the input, as a reader knows how to report it. */
 async function settled(step: Promise<IteratorResult<Uint8Array>>): Promise<Settled> {
@@ -42,7 +45,7 @@ async function settled(step: Promise<IteratorResult<Uint8Array>>): Promise<Settl
     const rethrow = () => {
       throw error
     }
-    return { failed: { rethrow } }
+    return { failed: { isAbort: error instanceof Error && error.name === 'AbortError', rethrow } }
   }
 }
 
