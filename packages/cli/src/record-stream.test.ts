@@ -32,6 +32,11 @@ describe('one document', () => {
     { text: '{\n"a":1\n}', readings: ['{"a":1}'] },
     { text: '[{"a":1},\n{"b":2}]', readings: ['[0] {"a":1}', '[1] {"b":2}'] },
     { text: '[{"a":1},{"b":2}]', readings: ['line 1 [0] {"a":1}', 'line 1 [1] {"b":2}'] },
+    { text: '[[{"a":1}],\n[{"b":2},{"c":3}],[]]', readings: ['[0] {"a":1}', '[1] {"b":2}', '[1] {"c":3}'] },
+    {
+      text: 'HTTP/2 200\r\n\r\n{}',
+      readings: ['begins with the headers of an HTTP answer, not with JSON; save its body alone'],
+    },
     { text: '[\n]', readings: ['is an empty list, without a record'] },
     { text: '', readings: ['holds no record'] },
     { text: ' \r\n\t\n', readings: ['holds no record'] },

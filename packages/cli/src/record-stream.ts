@@ -186,13 +186,18 @@ function parsed(place: Place, bytes: Buffer, firstLine: number): Reading {
     return { kind: 'body', place, body: parseLossless(bytes.toString()), documentBytes: bytes.length }
   } catch (error) {
     if (!(error instanceof RecordError)) throw error
-    if (isMarkup(bytes)) return fault(place, new RecordError('', markupReason))
+    const start = bytes.toString('utf8', 0, 64).trimStart()
+    const known = notJson.find(({ sign }) => start.startsWith(sign))
+    if (known !== undefined) return fault(place, new RecordError('', known.reason))
     return fault(place, movedTo(firstLine, error))
   }
 }
 
-const markupReason = 'is HTML or XML, not JSON; it may be the error page of a server or a proxy'
-const isMarkup = (bytes: Buffer): boolean => bytes.toString('utf8', 0, 64).trimStart().startsWith('<')
+/** What is often saved instead of JSON. */
+const notJson = [
+  { sign: '<', reason: 'is HTML or XML, not JSON; it may be the error page of a server or a proxy' },
+  { sign: 'HTTP/', reason: 'begins with the headers of an HTTP answer, not with JSON; save its body alone' },
+]
 
 function movedTo(firstLine: number, { path, reason, line = 1, column = 1 }: RecordError): RecordError {
   return new RecordError(path, reason, { line: line + firstLine - 1, column })
@@ -206,12 +211,9 @@ function* itemsOf(reading: Reading): Generator<Reading> {
   const { place, body, documentBytes = 0 } = reading
   if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
   for (const [index, item] of body.entries()) {
-    yield* bodiesIn({
-      kind: 'body',
-      place: { ...place, index },
-      body: item,
-      documentBytes: index === 0 ? documentBytes : 0,
-    })
+    const rest = { place: { ...place, index }, documentBytes: index === 0 ? documentBytes : 0 }
+    // Pages of a REST API, put together as a list of lists.
+    for (const each of Array.isArray(item) ? item : [item]) yield* bodiesIn({ kind: 'body', ...rest, body: each })
   }
 }
 

@@ -26,11 +26,29 @@ export function kindOfBody(values: JsonObject): BodyKind {
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-/** Returns the request body inside `{ headers, body }`, as tools that capture webhooks write it; `undefined` for others. */
+/** Members that hold headers and body of a captured request; the last ones are of GitLab's own history of a webhook. */
+const captures = [
+  { headers: 'headers', body: 'body' },
+  { headers: 'headers', body: 'payload' },
+  { headers: 'headers', body: 'content' },
+  { headers: 'request_headers', body: 'request_data' },
+] as const
+
+/**
+ * Returns the request body inside `{ headers, body }`, as tools that capture webhooks write it: a text, or a JSON value;
+ * `undefined` for what is no captured request.
+ */
 export function capturedBody(values: JsonObject): unknown {
-  if (typeof values.headers !== 'object' || values.headers === null) return undefined
-  const key = ['body', 'payload', 'content'].find((name) => isObject(values[name]) || isWord(values[name]))
-  return key === undefined ? undefined : values[key]
+  const capture = captures.find(({ headers, body }) => {
+    return (
+      typeof values[headers] === 'object' &&
+      values[headers] !== null &&
+      (isObject(values[body]) || isWord(values[body]))
+    )
+  })
+  if (capture === undefined) return undefined
+  const body = values[capture.body]
+  return values.isBase64Encoded === true && typeof body === 'string' ? Buffer.from(body, 'base64').toString() : body
 }
 
 interface NearMiss {
@@ -42,7 +60,7 @@ const bundle = '{ project, pipeline, jobs, bridges }'
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)
 
 /** Members that only GitHub's payloads have at the top. */
-const githubMembers = ['workflow_run', 'workflow_job', 'check_run', 'check_suite', 'workflow_runs']
+const githubMembers = ['workflow_run', 'workflow_job', 'check_run', 'check_suite', 'workflow_runs', 'total_count']
 const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
 
 /** Bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
@@ -54,8 +72,7 @@ const nearMisses: readonly NearMiss[] = [
   },
   {
     matches: (values) =>
-      githubMembers.some((name) => isObject(values[name]) || Array.isArray(values[name])) ||
-      (isObject(values.repository) && 'full_name' in values.repository),
+      githubMembers.some((name) => name in values) || (isObject(values.repository) && 'full_name' in values.repository),
     advice: () => 'is a payload in the format of GitHub; only pipelines in the format of GitLab are read',
   },
   {
@@ -65,6 +82,10 @@ const nearMisses: readonly NearMiss[] = [
   {
     matches: (values) => otlpMembers.some((name) => Array.isArray(values[name])),
     advice: () => 'is OTLP already; send it to an OTLP endpoint as it is',
+  },
+  {
+    matches: (values) => has(values, 'specversion', 'data'),
+    advice: () => 'is an event envelope (CloudEvents); give its data alone',
   },
   {
     matches: (values) => isObject(values.data) || (Array.isArray(values.errors) && !('id' in values)),
