@@ -1,4 +1,4 @@
-import { type IdScheme, instanceOf, pseudonym } from './identity.ts'
+import { type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
 import type { ConversionPlan } from './plan.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
@@ -14,6 +14,8 @@ export interface PipelineRun {
   readonly ids: IdScheme
   readonly record: PipelineRecord
   readonly instance: string
+  /** Of the trace; differs from `instance` only in the trace of another project without a URL. */
+  readonly traceInstance: string
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
   readonly rootResolved: boolean
@@ -34,7 +36,7 @@ export interface PipelineRun {
 }
 
 export const traceId = (record: PipelineRecord, { options, ids }: ConversionPlan): string =>
-  ids.traceId(recordInstance(record, options), traceRoot(record, options).id)
+  ids.traceId(traceInstance(record, options), traceRoot(record, options).id)
 
 /** One job or bridge attempt of a run. */
 export interface JobRun {
@@ -67,11 +69,12 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     ids,
     record,
     instance,
+    traceInstance: traceInstance(record, options),
     rootId: root.id,
     rootResolved: root.resolved,
     traceId: traceId(record, plan),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
-    traceState: ids.traceState(instance, root.id),
+    traceState: ids.traceState(traceInstance(record, options), root.id),
     times,
     observedNs: record.receivedAtNs ?? times.endNs,
     result: resultOf(record.status, errorType, options),
@@ -98,9 +101,27 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
   }
 }
 
-/** The forge a record is from, as ids are hashed with it: what is configured, else the host of its URLs, else ''. */
-export function recordInstance(record: PipelineRecord, options: Pick<ConvertOptions, 'instanceId'>): string {
-  return options.instanceId ?? instanceOf(record.project.webUrl ?? record.url)
+/**
+ * Returns the instance that ids of a record or job event are hashed with: what is configured, else the host of the
+ * project's URL, else that of the pipeline's, else the project's id or path, else ''.
+ */
+export function recordInstance(
+  { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
+  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
+): string {
+  return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
+}
+
+/** Returns the instance of a pipeline that started one of `instance`. */
+export function upstreamInstance(
+  upstream: UpstreamPipeline,
+  instance: string,
+  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
+): string {
+  if (instanceId !== undefined) return instanceId
+  const host = instanceOf(upstream.projectWebUrl)
+  if (host !== '' || !upstream.otherProject || !instance.startsWith(projectInstancePrefix)) return host || instance
+  return projectInstance({ id: upstream.projectId, path: upstream.projectPath }) || instance
 }
 
 /** Jobs whose failure fails the pipeline. Earlier attempts of a retried job have been forgiven. */
@@ -118,6 +139,14 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
   const parentId = upstream?.pipelineId
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
+}
+
+/** A pipeline in the trace of another project has that one's instance there. */
+function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
+  const instance = recordInstance(record, options)
+  const upstream = joinedUpstream(record, options)
+  const isForeign = upstream?.otherProject && instance.startsWith(projectInstancePrefix)
+  return isForeign ? upstreamInstance(upstream, instance, options) : instance
 }
 
 /** The root of the upstream pipeline's tree; the pipeline itself where nobody knows better. */

@@ -1,4 +1,4 @@
-import { exportDecision, type Input, instanceOf, recordInstance, rootOf, withJobEvents } from '@penstock/converter'
+import { exportDecision, type Input, recordInstance, rootOf, withJobEvents } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
@@ -27,9 +27,7 @@ export function arrivalOf(received: Received, options: DurableOptions): Arrival 
   const { scope, body } = received
   const { input } = body
   const isJob = input.kind === 'job'
-  const instance = isJob
-    ? (options.instanceId ?? instanceOf(input.event.project.webUrl))
-    : recordInstance(input.record, options)
+  const instance = recordInstance(isJob ? input.event : input.record, options)
   const realm = { scope, instance }
   const pipelineId = isJob ? input.event.pipelineId : input.record.id
   const upstreamId = (isJob ? input.event : input.record).upstream?.pipelineId

@@ -1,4 +1,4 @@
-import { type Input, instanceOf, parseLossless, RecordError, readInput, recordInstance } from '@penstock/converter'
+import { type Input, parseLossless, RecordError, readInput, recordInstance } from '@penstock/converter'
 
 export interface ReceivedBody {
   readonly input: Input
@@ -69,10 +69,7 @@ function isSameProject(one: unknown, other: JsonObject): boolean {
 const MAX_HOST_CHARACTERS = 260
 
 function requireShortHost(input: Input): void {
-  const host =
-    input.kind === 'job'
-      ? instanceOf(input.event.project.webUrl)
-      : recordInstance(input.record, { instanceId: undefined })
+  const host = recordInstance(input.kind === 'job' ? input.event : input.record, { instanceId: undefined })
   if (host.length > MAX_HOST_CHARACTERS) throw new RecordError('project.web_url', 'names too long a host')
 }
 

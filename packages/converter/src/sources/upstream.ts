@@ -35,6 +35,8 @@ export function readUpstream(
       differ(project.webUrl, run.project.webUrl) ??
       run.source === 'pipeline',
     projectWebUrl: project.webUrl,
+    projectId: project.id,
+    projectPath: project.path,
   }
 }
 

@@ -1,8 +1,7 @@
 import type { SpanLink } from '@penstock/otlp'
 import { appendAttributes } from '../attribute-table.ts'
-import { instanceOf } from '../identity.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { type JobRun, joinedUpstream, type PipelineRun, upstreamRootId } from '../run.ts'
+import { type JobRun, joinedUpstream, type PipelineRun, upstreamInstance, upstreamRootId } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -23,10 +22,10 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   const links = laterCompletionLinks(run)
   const upstream = joinedUpstream(run.record, run.options)
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
-  const bridgeSpanId = bridgeSpanIdOf(run, run.instance, run.rootId, upstream)
-  if (bridgeSpanId !== undefined && exportsBridges(run)) return { parentSpanId: bridgeSpanId, links }
+  const bridgeSpanId = bridgeSpanIdOf(run, run.traceInstance, run.rootId, upstream)
+  if (bridgeSpanId !== undefined && exportsBridges(run, upstream)) return { parentSpanId: bridgeSpanId, links }
   return {
-    parentSpanId: run.ids.pipelineSpanId(run.instance, run.rootId, upstream.pipelineId),
+    parentSpanId: run.ids.pipelineSpanId(run.traceInstance, run.rootId, upstream.pipelineId),
     links:
       bridgeSpanId === undefined
         ? links
@@ -44,7 +43,7 @@ export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
 function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
   const { upstream } = run.record
   if (upstream === undefined || upstream.pipelineId === run.record.id) return []
-  const instance = run.options.instanceId ?? (instanceOf(upstream.projectWebUrl) || run.instance)
+  const instance = upstreamInstance(upstream, run.instance, run.options)
   const rootId = upstreamRootId(upstream)
   const target: Target = {
     traceId: run.ids.traceId(instance, rootId),
@@ -67,10 +66,12 @@ function bridgeSpanIdOf(run: PipelineRun, instance: string, rootId: bigint, upst
     : run.ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
 }
 
-/** A source that lists this pipeline's bridges lists its parent's too. */
-function exportsBridges(run: PipelineRun): boolean {
-  const { bridgeSource } = run.options
-  return bridgeSource === 'auto' ? run.record.bridgesListed : bridgeSource !== 'none'
+/** Under `auto` the parent's record tells, where the caller knows it. Else a source that lists this pipeline's bridges lists its parent's too. */
+function exportsBridges(
+  { options: { bridgeSource }, record }: PipelineRun,
+  { bridgeListed }: UpstreamPipeline,
+): boolean {
+  return bridgeSource === 'auto' ? (bridgeListed ?? record.bridgesListed) : bridgeSource !== 'none'
 }
 
 interface Target {

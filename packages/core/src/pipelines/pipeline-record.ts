@@ -64,7 +64,8 @@ const job = z.object({
   artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
   environment: lenient(z.object({ name: text, action: text, deploymentTier: text })),
 })
-const jobs = z.preprocess((list) => (Array.isArray(list) ? list : undefined), z.array(job).max(MAX_JOBS).optional())
+/** A list of another type is refused: read as no jobs, it would delete those that an earlier record listed. */
+const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
 /**
  * A pipeline hook, as far as it is kept; its variables are not, as they may hold secrets.
@@ -218,10 +219,14 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
             isShared: runner.isShared,
             tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
           },
-    artifacts: unlessEmpty(given.artifactsFile),
+    artifacts: artifactsOf(given.artifactsFile),
     environment: unlessEmpty(given.environment),
   }
 }
+
+/** A size of 0 without a name is how some versions say that there are none. */
+const artifactsOf = (file: z.output<typeof job>['artifactsFile']): Job['artifacts'] =>
+  file?.filename === undefined && !file?.size ? undefined : file
 
 /** What a record says about the project of the pipeline upstream. */
 export interface UpstreamNames {

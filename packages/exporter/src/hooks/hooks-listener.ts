@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { RecordError } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/converter'
 import {
   apiHeaders,
   guarded,
@@ -191,9 +191,9 @@ async function recordIn(
   try {
     return await read()
   } catch (error) {
-    if (!(error instanceof RecordError) || error.line !== undefined) throw error
-    const isOfOtherKind = error.path === 'object_kind' || (event === 'system hook' && error.path === '')
-    if (isOfOtherKind) return undefined
+    if (error instanceof OtherHookError) return undefined
+    const isOtherSystemHook = error instanceof RecordError && error.path === '' && error.line === undefined
+    if (isOtherSystemHook && event === 'system hook') return undefined
     throw error
   }
 }
