@@ -14,6 +14,7 @@ import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
+import { traceContextCommand } from './commands/trace-context.ts'
 import { userCommand } from './commands/user.ts'
 import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
 import { printable } from './wording.ts'
@@ -24,6 +25,7 @@ const commands: readonly CommandDefinition[] = [
   backfillCommand,
   exportQueueCommand,
   showCommand,
+  traceContextCommand,
   serveCommand,
   tokenCommand,
   apiKeyCommand,

@@ -21,5 +21,14 @@ export { RecordError, type TextPosition } from './sources/record-error.ts'
 export { type Root, rootKey, rootOf, withRoot } from './sources/roots.ts'
 export type { Warning, Warnings } from './sources/warnings.ts'
 export type { Tally } from './text.ts'
+export {
+  type JobTraceContext,
+  type JobTraceContextRequest,
+  jobTraceContext,
+  maxAttributeLength,
+  rootVariable,
+} from './trace-context/job-trace-context.ts'
+export { resourceAttributeList } from './trace-context/resource-attribute-list.ts'
+export { TraceContextError } from './trace-context/trace-context-error.ts'
 export { hasTime } from './traces/span-times.ts'
 export { PRODUCT_VERSION } from './version.ts'
