@@ -82,6 +82,9 @@ One finished pipeline is one trace, eleven metrics at most, and one log record f
 legacy key and, where the semantic conventions know it, under theirs; a row below lists the keys that carry one value.
 \`svc.\` at the front of a key is the vendor namespace (option \`vendorNamespace\`).
 
+Ids are derived, so a job can compute its own: [jobs-join-their-trace.md](jobs-join-their-trace.md) shows how its tools put their spans
+below its span.
+
 A key has one type, whatever the input looks like. Nothing empty is ever sent: no blank string, empty list or NaN. Text
 is cut at ${MAX_VALUE_BYTES.toLocaleString('en')} bytes of UTF-8, span names and log bodies at ${MAX_NAME_BYTES.toLocaleString('en')}, lists at ${MAX_ARRAY_ELEMENTS} elements.
 

@@ -50,8 +50,10 @@ function exportOfJob(hook: unknown, jobId: bigint, options: ConvertOptionsInput)
 }
 
 type Section = Readonly<Record<string, unknown>>
-type Body = JobFacts & { readonly builds?: readonly Readonly<Record<string, unknown>>[] }
-
+type Body = JobFacts & {
+  readonly builds?: readonly Section[]
+  readonly bridges?: readonly Section[]
+}
 /** Values that an environment variable cannot have, or no forge gives. */
 const isPossible = (env: Record<string, string>): boolean =>
   env.CI_PROJECT_URL !== undefined &&

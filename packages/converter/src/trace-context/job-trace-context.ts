@@ -64,8 +64,8 @@ export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 export const maxAttributeLength = 255
 
 /**
- * Sampled. The random flag of the exported spans is left out: the OpenTelemetry SDK for Go refuses a `traceparent` of
- * version 00 with flags above 2.
+ * Sampled. The random flag of the exported spans is left out: older OpenTelemetry SDKs for Go refuse a `traceparent`
+ * of version 00 with flags above 2.
  */
 const TRACEPARENT_FLAGS = '01'
 
