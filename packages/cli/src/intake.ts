@@ -80,7 +80,7 @@ export class Intake {
     const instance = this.#options.instanceId ?? instanceOf(event.project.webUrl)
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
-    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
+    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}, whose pipeline hook must follow` }
   }
 
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {
