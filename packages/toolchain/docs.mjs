@@ -38,10 +38,11 @@ function table(head, rows) {
 
 const attributes = (rows) =>
   table(
-    ['Attribute', 'Type', 'Absent when'],
+    ['Attribute', 'Type', 'Read from', 'Absent when'],
     rows.map((row) => [
       row.keys.map(code).join('<br>'),
       row.type,
+      (row.needs ?? []).map(code).join(' or '),
       `${row.absent}${row.extension ? '; option `extensions: false`' : ''}`,
     ]),
   )
@@ -87,6 +88,9 @@ below its span.
 
 A key has one type, whatever the input looks like. Nothing empty is ever sent: no blank string, empty list or NaN. Text
 is cut at ${MAX_VALUE_BYTES.toLocaleString('en')} bytes of UTF-8, span names and log bodies at ${MAX_NAME_BYTES.toLocaleString('en')}, lists at ${MAX_ARRAY_ELEMENTS} elements.
+
+"Read from" names the fields of a pipeline hook that a value is taken from; REST has them under other names. Values without such a field
+follow from the state of the run, from options or from several fields. \`penstock check\` says for a payload which of the fields it lacks.
 
 ## Resource
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { penstock, Sink } from '../command-line.ts'
-import { caseFile } from '../fixtures.ts'
+import { bodiesOf, caseFile } from '../fixtures.ts'
 import { hookLine, ndjson } from './hook-line.ts'
 
 test('the samples, on eighty columns without colours', async () => {
@@ -152,12 +152,34 @@ describe('above the waterfall', () => {
   })
 })
 
-test('a job hook alone says that a pipeline hook must follow', async () => {
-  const { exitCode, stderr } = await penstock(['show', caseFile('job-hook-alone')])
-  expect(exitCode).toBe(0)
-  expect(stderr).toBe(
-    `${caseFile('job-hook-alone')}: skipped: job hook, kept for pipeline 88417, whose pipeline hook must follow\n`,
-  )
+describe('a job hook says that a pipeline hook must follow', () => {
+  const remark = 'pipeline 88417: only job hooks came, which add to it; its pipeline hook must follow\n'
+
+  test('if it comes alone', async () => {
+    const file = caseFile('job-hook-alone')
+    const { exitCode, stderr } = await penstock(['show', file])
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe(`${file}: skipped: job hook, kept for pipeline 88417\n${remark}`)
+  })
+
+  test('not if the pipeline came, before or after it', async () => {
+    const [job, , , pipeline] = bodiesOf('job-hook-then-pipeline-hook')
+    for (const bodies of [
+      [job, pipeline],
+      [pipeline, job],
+    ]) {
+      const { stderr } = await penstock(['show', '-'], { stdin: JSON.stringify(bodies) })
+      expect(stderr).not.toContain('must follow')
+    }
+  })
+
+  test('for twenty pipelines at most, the others counted', async () => {
+    const jobHook = { ...(bodiesOf('job-hook-alone')[0] as object) }
+    const stdin = ndjson(Array.from({ length: 25 }, (_, at) => JSON.stringify({ ...jobHook, pipeline_id: at + 1 })))
+    const { stderr } = await penstock(['show', '-'], { stdin })
+    expect(stderr.match(/must follow/g)).toHaveLength(20)
+    expect(stderr).toContain('… and 5 more pipelines of which only job hooks came\n')
+  })
 })
 
 test('the width of the terminal is kept', async () => {

@@ -20,6 +20,7 @@ import {
   withWarning,
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
+import { PipelinesToCome } from './pipelines-to-come.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** What becomes of a body. */
@@ -57,6 +58,7 @@ export class Intake {
     weight: { max: rememberedExportedJobs, of: ({ jobIds }) => jobIds.length },
   })
   readonly #jobEvents = new JobEvents(rememberedJobs)
+  readonly #pipelinesToCome = new PipelinesToCome(rememberedPipelines)
 
   /** `nowNs` stands in as receipt time for records that have no time at all. */
   constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
@@ -76,15 +78,22 @@ export class Intake {
     this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
 
+  /** The pipelines of which only job hooks have come. */
+  get pipelinesToCome(): readonly bigint[] {
+    return this.#pipelinesToCome.ids
+  }
+
   #admitJob(event: JobEvent): Admission {
     const instance = this.#options.instanceId ?? instanceOf(event.project.webUrl)
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
-    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}, whose pipeline hook must follow` }
+    this.#pipelinesToCome.jobHookCame(instance, event.pipelineId)
+    return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
   }
 
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {
     const key = this.#keyOf(input.record)
+    this.#pipelinesToCome.pipelineCame(recordInstance(input.record, this.#options), input.record.id)
     const known = { roots: this.#roots, earlier: this.#exports.get(key) }
     const { root, ...admitted } = admission(input, known, this.#options)
     this.#roots.set(key, root.id)

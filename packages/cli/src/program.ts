@@ -5,6 +5,7 @@ import type { CommandDefinition } from './command-definition.ts'
 import { apiKeyCommand } from './commands/api-key.ts'
 import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
+import { checkCommand } from './commands/check.ts'
 import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
@@ -25,6 +26,7 @@ const commands: readonly CommandDefinition[] = [
   backfillCommand,
   exportQueueCommand,
   showCommand,
+  checkCommand,
   traceContextCommand,
   serveCommand,
   tokenCommand,

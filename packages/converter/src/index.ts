@@ -1,3 +1,4 @@
+export { type CheckedBody, checkBody, type Gap, type GapPart, type Inapplicable } from './check/check-body.ts'
 export * from './convert.ts'
 export * from './export-decision.ts'
 export { instanceOf } from './identity.ts'
