@@ -164,6 +164,12 @@ test('twice in one job prints the same', async () => {
   expect((await traceContext({ ...inJob, ...first.environment })).environment).toEqual(first.environment)
 })
 
+test('a trace state that the job has from elsewhere is emptied', async () => {
+  const { environment } = await traceContext({ ...inJob, TRACESTATE: 'other=1' })
+  expect(environment.TRACESTATE).toBe('')
+  expect((await traceContext(inJob)).environment).not.toHaveProperty('TRACESTATE')
+})
+
 test('a value that the SDK for JavaScript would discard everything for is left out, and said so', async () => {
   const env = { ...inJob, CI_RUNNER_ID: '9', CI_RUNNER_DESCRIPTION: 'r'.repeat(256) }
   const { stdout, stderr } = await penstock(['trace-context'], { env })

@@ -7,7 +7,7 @@ import { ciVariables } from '../cli/ci-variables.ts'
 import { type Collector, startCollector } from '../collector/collector.ts'
 import { waitForExported } from '../collector/exported-file.ts'
 import { finished, type Outcome, penstock } from '../command-line.ts'
-import { codeBlocks } from '../page-commands.ts'
+import { codeBlocks, runShell } from '../page-commands.ts'
 import { describeWithClients, preparedPaths } from './prepared.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -99,6 +99,24 @@ function runTool(language: 'js' | 'python', variables: Readonly<Record<string, s
   return finished(child)
 }
 
+const keysOfRecipe = [
+  'cicd.pipeline.run.id',
+  'cicd.pipeline.task.run.id',
+  'cicd.pipeline.task.name',
+  'cicd.pipeline.task.type',
+  'vcs.ref.head.name',
+  'vcs.ref.head.revision',
+  'vcs.repository.url.full',
+]
+
+/** Returns what the shell recipe of the page exports in a job. */
+async function variablesOfRecipe(env: Record<string, string>): Promise<Record<string, string>> {
+  const [recipe = ''] = codeBlocks(page, 'sh')
+  const { stdout } = await runShell(`${recipe}\nprintf '%s\\n' "$TRACEPARENT" "$OTEL_RESOURCE_ATTRIBUTES"`, env)
+  const [TRACEPARENT = '', OTEL_RESOURCE_ATTRIBUTES = ''] = stdout.split('\n')
+  return { TRACEPARENT, OTEL_RESOURCE_ATTRIBUTES }
+}
+
 describeWithClients('spans of the tools of a job', () => {
   let directory: string
   let collector: Collector
@@ -123,39 +141,42 @@ describeWithClients('spans of the tools of a job', () => {
 
   test('lie below the exported span of the job, with the same attributes', async () => {
     const [job] = hook.builds
-    const printed = await penstock(['trace-context', '--format', 'json'], { env: ciVariables(hook, job!) })
+    const env = ciVariables(hook, job!)
+    const printed = await penstock(['trace-context', '--format', 'json'], { env })
     const { environment, resource_attributes } = JSON.parse(printed.stdout)
-    for (const language of ['js', 'python'] as const) {
+    const byRecipe = await variablesOfRecipe(env)
+    for (const [language, way, variables] of [
+      ['js', 'command', environment],
+      ['python', 'command', environment],
+      ['js', 'recipe', byRecipe],
+      ['python', 'recipe', byRecipe],
+    ] as const) {
       const { exitCode, stderr } = await runTool(language, {
-        ...environment,
-        OTEL_SERVICE_NAME: `tool-${language}`,
+        ...variables,
+        OTEL_SERVICE_NAME: `${language} by ${way}`,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpEndpoint,
       })
-      expect({ language, exitCode, stderr }).toEqual({ language, exitCode: 0, stderr: '' })
+      expect({ language, way, exitCode, stderr }).toEqual({ language, way, exitCode: 0, stderr: '' })
     }
     const input = join(directory, 'hook.json')
     await writeFile(input, JSON.stringify(hook))
     const exported = await penstock(['export', input, '--endpoint', collector.httpEndpoint])
     expect(exported).toMatchObject({ exitCode: 0 })
 
-    const spans = spansIn(await waitForExported(file, 'traces', 4))
+    const spans = spansIn(await waitForExported(file, 'traces', 6))
     const [pipelineSpan] = spans.filter(({ name }) => name.startsWith('RUN '))
     const [jobSpan] = spans.filter(({ attributes }) => attributes.has('job.id'))
     const described = new Map([...pipelineSpan!.resource, ...pipelineSpan!.attributes, ...jobSpan!.attributes])
-    for (const [service, name] of [
-      ['tool-js', 'npm test'],
-      ['tool-python', 'pytest'],
-    ]) {
-      const [tool] = spans.filter(({ resource }) => resource.get('service.name') === service)
-      expect(tool).toMatchObject({ name, traceId: jobSpan!.traceId, parentSpanId: jobSpan!.spanId })
-      for (const [key, value] of Object.entries(resource_attributes)) {
-        expect({ key, tool: tool!.resource.get(key), job: described.get(key) }).toEqual({
-          key,
-          tool: value,
-          job: value,
-        })
-      }
-      expect(Object.keys(resource_attributes).length).toBeGreaterThan(15)
+    const tools = spans.filter(({ resource }) => String(resource.get('service.name')).includes(' by '))
+    expect(tools.map(({ name }) => name)).toEqual(['npm test', 'pytest', 'npm test', 'pytest'])
+    for (const { traceId, parentSpanId, resource } of tools) {
+      expect({ traceId, parentSpanId }).toEqual({ traceId: jobSpan!.traceId, parentSpanId: jobSpan!.spanId })
+      const shared = [...resource].filter(([key]) => /^(?:cicd|vcs|svc)\./.test(key))
+      expect(shared).toEqual(shared.map(([key]) => [key, described.get(key)]))
+      const isWhole = String(resource.get('service.name')).endsWith('command')
+      expect(shared.map(([key]) => key).sort()).toEqual(
+        (isWhole ? Object.keys(resource_attributes) : keysOfRecipe).toSorted(),
+      )
     }
   })
 })

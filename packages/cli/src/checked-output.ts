@@ -26,14 +26,18 @@ export function checkedAsText({ place, result }: Checked): string {
 }
 
 function textOf(result: CheckedBody): string[] {
-  const warnings = result.warnings.items.map(
-    ({ path, reason }) => `  warning: ${path === '' ? '' : `${path}: `}${reason}`,
-  )
+  const warnings = warningLines(result.warnings)
   if (result.kind !== 'job hook') return [...pipelineLines(result), ...warnings]
   return [
     `job hook of job ${result.jobId}: adds to pipeline ${result.pipelineId}, whose pipeline hook must follow`,
     ...warnings,
   ]
+}
+
+function warningLines({ items, total }: CheckedBody['warnings']): string[] {
+  const lines = items.map(({ path, reason }) => `  warning: ${path === '' ? '' : `${path}: `}${reason}`)
+  const untold = total - items.length
+  return untold > 0 ? [...lines, `  … and ${counted(untold, 'more warning')}`] : lines
 }
 
 /** What does not apply is left to JSON. */
@@ -63,7 +67,8 @@ export function checkedAsJson({ place, result }: Checked): string {
 function jsonOf(result: CheckedBody) {
   const { kind, warnings } = result
   const ids = { recognised_as: kind, pipeline_id: String(result.pipelineId) }
-  if (result.kind === 'job hook') return { ...ids, job_id: String(result.jobId), warnings: warnings.items }
+  if (result.kind === 'job hook')
+    return { ...ids, job_id: String(result.jobId), warnings: warnings.items, warnings_total: warnings.total }
   const { status, jobs, decision, gaps, inapplicable } = result
   return {
     ...ids,
@@ -72,6 +77,7 @@ function jsonOf(result: CheckedBody) {
     exported: decision.kind === 'export',
     skipped_because: decision.kind === 'skip' ? decision.reason : undefined,
     warnings: warnings.items,
+    warnings_total: warnings.total,
     missing: gaps.map((gap) => ({ ...rowJson(gap), needs: gap.needs, jobs_without: gap.jobsWithout })),
     not_applicable: inapplicable.map(rowJson),
   }

@@ -68,10 +68,11 @@ function orUsage<T>(work: () => T): T {
 
 type PrintedVariables = Readonly<Record<string, string>>
 
+/** A `TRACESTATE` that the job has belongs to another `TRACEPARENT`, so it is emptied if the context has none. */
 function variablesOf(context: JobTraceContext, env: Environment['env']): PrintedVariables {
   return {
     TRACEPARENT: context.traceparent,
-    ...(context.tracestate !== '' && { TRACESTATE: context.tracestate }),
+    ...((context.tracestate !== '' || env.TRACESTATE) && { TRACESTATE: context.tracestate }),
     OTEL_RESOURCE_ATTRIBUTES: resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes),
   }
 }
