@@ -5,6 +5,8 @@ import { penstock } from '../command-line.ts'
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, caseNames, flagsOf } from '../fixtures.ts'
 import { ciVariables, type JobFacts } from './ci-variables.ts'
+import { hookLine, ndjson } from './hook-line.ts'
+import { attributeOf, spansOf } from './json-spans.ts'
 
 interface Printed {
   readonly trace_id: string
@@ -212,6 +214,21 @@ describe('a pipeline that another one has started', () => {
     const env = { ...inJob, CI_PIPELINE_SOURCE: 'pipeline', PENSTOCK_ROOT_PIPELINE_ID: '29', ...upstream }
     expect((await traceContext(env)).trace_id).toBe(await traceOfRoot('31'))
     expect((await traceContext(env, ['--multi-project', 'same-trace'])).trace_id).toBe(await traceOfRoot('29'))
+  })
+
+  test('has the trace that the export finds for a grandchild, which has seen the pipelines between', async () => {
+    const source_pipeline = (id: number) => ({ pipeline_id: id, job_id: id * 10 + 1, project: { id: 42 } })
+    const child = { ...JSON.parse(hookLine(2, { source: 'parent_pipeline' })), source_pipeline: source_pipeline(1) }
+    const grandchild = {
+      ...JSON.parse(hookLine(3, { source: 'parent_pipeline' })),
+      source_pipeline: source_pipeline(2),
+    }
+    const hooks = [hookLine(1), JSON.stringify(child), JSON.stringify(grandchild)]
+    const { stdout } = await penstock(['convert', '-', '--signals', 'traces'], { stdin: ndjson(hooks) })
+    const exported = spansOf(stdout).find((span) => attributeOf(span, 'job.id') === '30')
+    const env = { ...ciVariables(grandchild, grandchild.builds[0]), PENSTOCK_ROOT_PIPELINE_ID: '1' }
+    const { trace_id, span_id } = await traceContext(env)
+    expect({ trace_id, span_id }).toEqual({ trace_id: exported?.traceId, span_id: exported?.spanId })
   })
 
   test('a root pipeline ignores the variable, which it may have set for its children', async () => {

@@ -41,6 +41,7 @@ const commands: readonly CommandDefinition[] = [
 const examples = `
 Examples:
   $ penstock show hook.json
+  $ penstock check hook.json
   $ penstock convert hook.json | jq .
   $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318
 
