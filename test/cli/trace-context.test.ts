@@ -79,7 +79,7 @@ const jobs: readonly Job[] = caseNames.flatMap((name) =>
   bodiesOf(name).flatMap((body) => {
     const hook = body as Body
     if (name === wrongTyped || hook.object_attributes === undefined || !isReadable(hook)) return []
-    return (hook.builds ?? [])
+    return (Array.isArray(hook.builds) ? (hook.builds as Section[]) : [])
       .filter((job) => job.bridge !== true && !hook.bridges?.some(({ id }) => id === job.id))
       .map((job) => ({ name: `${name}, job ${job.id}`, hook, job, env: ciVariables(hook, job) }))
       .filter(({ env }) => isPossible(env))
@@ -276,7 +276,7 @@ describe('refused with one line', () => {
     },
     {
       what: 'no project URL',
-      env: { CI_PROJECT_URL: '' },
+      env: { CI_PROJECT_URL: '', CI_PROJECT_ID: '42' },
       complaint: 'CI_PROJECT_URL is not set; without it, ids need an instance id',
     },
     {

@@ -1,9 +1,10 @@
 import type { KeyValue } from '@penstock/otlp'
 import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import { instanceOf } from '../identity.ts'
 import type { ConvertOptions } from '../options.ts'
 import { planOf } from '../plan.ts'
 import type { PipelineRecord } from '../record.ts'
-import { type JobRun, jobRun, joinedUpstream, pipelineRun, recordInstance } from '../run.ts'
+import { type JobRun, jobRun, joinedUpstream, pipelineRun } from '../run.ts'
 import {
   ATTR_CICD_PIPELINE_NAME,
   ATTR_CICD_PIPELINE_RUN_ID,
@@ -108,7 +109,8 @@ const sharedKeys: readonly string[] = [
 export function jobTraceContext({ variables, options, rootPipelineId }: JobTraceContextRequest): JobTraceContext {
   const plan = planOf(options)
   const record = withRootOf(recordOfJob(variables), { variables, options, rootPipelineId })
-  if (recordInstance(record, options) === '')
+  // The hook will have a URL, so nothing else that the job knows may stand in for its host.
+  if (options.instanceId === undefined && instanceOf(record.project.webUrl) === '')
     throw new TraceContextError('CI_PROJECT_URL is not set; without it, ids need an instance id')
   const run = pipelineRun(record, plan)
   const job = jobRun(record.jobs[0]!, run)
