@@ -25,6 +25,13 @@ export type AttributeRow<Context> = {
     readonly extension?: true
     /** A key that only the option `extraAttributes` adds. */
     readonly extra?: true
+    /**
+     * The fields of a pipeline hook that the value is read from; one of them is enough. Rows without it follow from the
+     * state of the run, which every payload tells.
+     */
+    readonly needs?: readonly [string, ...string[]]
+    /** Whether the attribute can be expected at all; always, if left out. */
+    readonly applies?: (context: Context) => boolean
     /** When the attribute is missing, in the words of the documentation. */
     readonly absent: string
   }
