@@ -25,19 +25,27 @@ export interface WrkRequest {
   readonly lua?: string
 }
 
-/** Export requests on 64 connections. */
-export const wrk = (port: number, body: Uint8Array, token: string, seconds: number): Promise<LoadResult> =>
+export interface ExportLoad {
+  readonly body: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+  readonly connections: number
+}
+
+/** Sends the same export of traces over and over for `seconds`. */
+export const wrk = (
+  port: number,
+  { body, headers, connections }: ExportLoad,
+  token: string,
+  seconds: number,
+): Promise<LoadResult> =>
   wrkRequests(
     {
       port,
       method: 'POST',
       path: '/v1/traces',
-      headers: {
-        'Content-Type': 'application/x-protobuf',
-        Authorization: `Bearer ${token}`,
-        'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0',
-      },
+      headers: { ...headers, Authorization: `Bearer ${token}` },
       body,
+      connections,
     },
     seconds,
   )
