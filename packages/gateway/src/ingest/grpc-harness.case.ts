@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
+import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
@@ -108,7 +109,13 @@ export interface Harness {
 
 /** The front behind the real listener. */
 export async function startFront(
-  options: { clock?: Clock; maxBodyBytes?: number; health?: GrpcHealthSettings; ingest?: Ingest } = {},
+  options: {
+    clock?: Clock
+    maxBodyBytes?: number
+    inspectInflatedSize?: InflatedSizeInspection
+    health?: GrpcHealthSettings
+    ingest?: Ingest
+  } = {},
 ): Promise<Harness> {
   const ingest = new ScriptedIngest()
   const clock = options.clock ?? systemClock
@@ -131,7 +138,11 @@ export async function startFront(
       },
       headReader: new HeadReader({ credentialSources: [], passCredentialThrough: false }),
     },
-    { maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024, idleBodyTimeoutMs: 15_000 },
+    {
+      maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
+      inspectInflatedSize: options.inspectInflatedSize ?? 'unauthenticated',
+      idleBodyTimeoutMs: 15_000,
+    },
   )
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: 0 } },

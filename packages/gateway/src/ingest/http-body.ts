@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts'
-import { harmlessBytes, Inflation } from './body-inflation.ts'
+import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { WholeBody } from './body-whole.ts'
 import type { ExportCall } from './export-call.ts'
@@ -19,9 +19,8 @@ export interface BodyOwner {
   resumeBody(): void
 }
 
-export interface BodyRules {
+export interface BodyRules extends InflationRules {
   readonly ingest: Ingest
-  readonly maxBodyBytes: number
 }
 
 /** The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes. */
@@ -111,8 +110,7 @@ export class RequestBody implements BodySource {
   /** Nothing is asked of upstream before there is something to send. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
-    const { declaredBytes, contentEncoding } = this.#call
-    const isJudged = (declaredBytes ?? maxBodyBytes) > harmlessBytes(contentEncoding, maxBodyBytes)
+    const isJudged = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
     const stream = new BodyStream(this, isJudged)
     this.#stream = stream
     if (isJudged) this.#inflation = this.#inflationOf(() => stream.complete())
@@ -122,7 +120,7 @@ export class RequestBody implements BodySource {
 
   #check(body: Uint8Array): void {
     const send = () => this.#send(this.#rules.ingest.sendWhole(this.#call, body))
-    if (body.length <= harmlessBytes(this.#call.contentEncoding, this.#rules.maxBodyBytes)) {
+    if (body.length <= uninspectedBytes(this.#call, this.#rules)) {
       send()
       return
     }

@@ -180,7 +180,11 @@ class Plane implements OpenPlane {
           observer: observer('grpc'),
           headReader: new HeadReader(config),
         },
-        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs },
+        {
+          maxBodyBytes: config.maxBodyBytes,
+          inspectInflatedSize: config.inspectInflatedSize,
+          idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs,
+        },
       ),
     }
     const listenerSettings = { ...defaultListenerSettings, maxConnectionAgeMs: config.maxConnectionAgeMs }
