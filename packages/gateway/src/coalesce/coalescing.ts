@@ -9,8 +9,10 @@ export interface CoalesceSettings {
   readonly maxBytes: number
   /** Default 64. */
   readonly maxBodies: number
-  /** Of one body as it arrives; copying a larger one costs more than a request of its own. Default 16 KiB. */
+  /** Of one body, as it arrives and inflated; copying a larger one costs more than a request of its own. Default 16 KiB. */
   readonly maxBodyBytes: number
+  /** Of one gzip body as it arrives; inflating a larger one costs more than a request of its own. Default 1 KiB. */
+  readonly maxGzipBytes: number
   /** Coding of joined bodies on their way to upstream. Default identity. */
   readonly compression: 'identity' | 'gzip'
 }
@@ -20,6 +22,7 @@ export const defaultCoalesceSettings: CoalesceSettings = {
   maxBytes: 1024 * 1024,
   maxBodies: 64,
   maxBodyBytes: 16 * 1024,
+  maxGzipBytes: 1024,
   compression: 'identity',
 }
 
