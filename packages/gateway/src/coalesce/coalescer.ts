@@ -70,14 +70,13 @@ export class Coalescer implements Coalescing {
     this.#deadlineAlarm = new Alarm(clock, () => this.#expire())
   }
 
-  accepts({ admitted, encoding, signal, contentEncoding, declaredBytes }: ExportCall): boolean {
+  accepts({ admitted, encoding, signal, contentEncoding }: ExportCall, wireBytes: number): boolean {
     return (
       admitted.auth === 'verified' &&
       admitted.token !== undefined &&
       encoding === 'protobuf' &&
       signal !== 'profiles' &&
-      declaredBytes !== undefined &&
-      declaredBytes <= this.#maxWireBytes(contentEncoding)
+      wireBytes <= this.#maxWireBytes(contentEncoding)
     )
   }
 
@@ -118,7 +117,8 @@ export class Coalescer implements Coalescing {
   }
 
   #enter(member: Member, upstream: Upstream, nowMs: number): void {
-    const lane = this.accepts(member.call) ? this.#lanes.laneOf(member.call, upstream, nowMs) : undefined
+    const { call, body } = member
+    const lane = this.accepts(call, body.length) ? this.#lanes.laneOf(call, upstream, nowMs) : undefined
     if (lane === undefined) {
       this.#send(new Batch(upstream, undefined, [member]))
     } else if (lane.heldUntilMs > nowMs) {

@@ -29,10 +29,10 @@ export const defaultCoalesceSettings: CoalesceSettings = {
 /** Joins bodies of one owner into fewer upstream requests, and gives each its own answer. */
 export interface Coalescing {
   /**
-   * Whether this call may travel with others: authenticated, protobuf, not profiles, a coding we can look into, a
-   * declared length within the window's bytes (C-1, table 6.1). The front then reads the body whole.
+   * Tells whether this call, with a body of so many wire bytes, may travel with others: authenticated, protobuf, not
+   * profiles, a coding that can be read, not too long (C-1, table 6.1).
    */
-  accepts(call: ExportCall): boolean
+  accepts(call: ExportCall, wireBytes: number): boolean
   /** `body` is the body as it arrived, still in its content encoding. Bodies that cannot be joined go alone. */
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer>
   /** Sends what is waiting and resolves when nothing is under way. */

@@ -157,7 +157,7 @@ export class GrpcExport implements BodySource {
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (ingest.wantsWhole(call)) this.#whole = new WholeBody(bytes)
+    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new WholeBody(bytes)
     else this.#pass(call)
     return true
   }

@@ -47,8 +47,8 @@ export class ScriptedIngest implements Ingest {
     return this.admission
   }
 
-  wantsWhole(): boolean {
-    return this.takesWhole
+  maxHeldBytes(): number {
+    return this.takesWhole ? Number.POSITIVE_INFINITY : 0
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {

@@ -23,12 +23,16 @@ export interface BodyRules extends InflationRules {
   readonly ingest: Ingest
 }
 
-/** The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). */
+/**
+ * The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). One of
+ * unknown length is held first, and passed on if it becomes too long for that.
+ */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall
   readonly #rules: BodyRules
   readonly #owner: BodyOwner
   #wireBytes = 0
+  readonly #maxHeldBytes: number
   /** `undefined` of a body that is passed on. */
   #whole: WholeBody | undefined
   #stream: BodyStream | undefined
@@ -43,7 +47,8 @@ export class RequestBody implements BodySource {
     this.#call = call
     this.#rules = rules
     this.#owner = owner
-    if (rules.ingest.wantsWhole(call)) this.#whole = new WholeBody(call.declaredBytes)
+    this.#maxHeldBytes = rules.ingest.maxHeldBytes(call)
+    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new WholeBody(call.declaredBytes)
   }
 
   get wireBytes(): number {
@@ -60,7 +65,7 @@ export class RequestBody implements BodySource {
     const refusal = this.#refusal(piece.length)
     if (refusal !== undefined) this.#owner.bodyRefused(refusal)
     else if (this.#whole === undefined) this.#pass(piece)
-    else this.#whole.add(piece)
+    else this.#hold(this.#whole, piece)
     return !this.isPaused
   }
 
@@ -97,6 +102,13 @@ export class RequestBody implements BodySource {
     const { ingest, maxBodyBytes } = this.#rules
     if (this.#wireBytes > maxBodyBytes) return tooLarge(maxBodyBytes)
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
+  }
+
+  #hold(whole: WholeBody, piece: Uint8Array): void {
+    whole.add(piece)
+    if (this.#wireBytes <= this.#maxHeldBytes) return
+    this.#whole = undefined
+    this.#pass(whole.bytes())
   }
 
   #pass(piece: Uint8Array): void {
