@@ -69,7 +69,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     instance,
     rootId: root.id,
     rootResolved: root.resolved,
-    traceId: traceId(record, plan),
+    traceId: ids.traceId(instance, root.id),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
     traceState: ids.traceState(instance, root.id),
     times,

@@ -1,6 +1,7 @@
 import { AttributeBlocks } from './attribute-blocks.ts'
 import { bytesOfHex } from './hex.ts'
 import { LastList } from './protobuf-last-list.ts'
+import { LastMember } from './protobuf-last-member.ts'
 
 /** Protobuf wire types that OTLP uses. 3 and 4 (groups) it never does; 6 and 7 do not exist. */
 export const WireType = { VARINT: 0, FIXED64: 1, LENGTH_DELIMITED: 2, FIXED32: 5 } as const
@@ -31,6 +32,7 @@ export class ProtobufWriter {
   /** What has been written of attributes before, by this writer. */
   readonly blocks = new AttributeBlocks()
   readonly lastList = new LastList()
+  readonly lastMember = new LastMember()
   /** Offset of the newest byte. */
   start: number = INITIAL_BYTES
 
