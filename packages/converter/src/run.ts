@@ -55,6 +55,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
   const instance = recordInstance(record, options)
+  const sharedInstance = traceInstance(record, options)
   const root = traceRoot(record, options)
   const errorType = pipelineErrorType(record)
   const later =
@@ -69,12 +70,12 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     ids,
     record,
     instance,
-    traceInstance: traceInstance(record, options),
+    traceInstance: sharedInstance,
     rootId: root.id,
     rootResolved: root.resolved,
-    traceId: traceId(record, plan),
+    traceId: ids.traceId(sharedInstance, root.id),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
-    traceState: ids.traceState(traceInstance(record, options), root.id),
+    traceState: ids.traceState(sharedInstance, root.id),
     times,
     observedNs: record.receivedAtNs ?? times.endNs,
     result: resultOf(record.status, errorType, options),

@@ -1,4 +1,4 @@
-import { appendAttributes, type CompiledTable, vendorKey } from '../attribute-table.ts'
+import { attributesFrom, type CompiledTable, vendorKey } from '../attribute-table.ts'
 import { type ExportDecision, exportDecision } from '../export-decision.ts'
 import { type MetricRow, metricTable } from '../metrics/metric-table.ts'
 import type { PointContext } from '../metrics/point-attributes.ts'
@@ -111,9 +111,9 @@ function rowsOf<C extends Context>(
   contexts: readonly C[],
   payload: Payload,
 ): (Gap | Inapplicable)[] {
-  return table.flatMap((row) => {
+  return table.rows.flatMap((row) => {
     const isLacking = (context: C) =>
-      (row.applies?.(context) ?? true) && appendAttributes([], [row], context, newTally()).length === 0
+      (row.applies?.(context) ?? true) && attributesFrom({ rows: [row], scratch: [] }, context, newTally()).length === 0
     const lacking = contexts.filter(isLacking)
     if (lacking.length === 0) return []
     const names = row.keys

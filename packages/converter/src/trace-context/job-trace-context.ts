@@ -1,5 +1,4 @@
-import type { KeyValue } from '@penstock/otlp'
-import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import { attributesFrom, vendorKey } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { ConvertOptions } from '../options.ts'
 import { planOf } from '../plan.ts'
@@ -131,10 +130,11 @@ export function jobTraceContext({ variables, options, rootPipelineId }: JobTrace
 function sharedAttributes(job: JobRun): (readonly [string, string])[] {
   const { run } = job
   const { plan, options, tally } = run
-  const attributes: KeyValue[] = []
-  appendAttributes(attributes, plan.resourceAttributes, run, tally)
-  appendAttributes(attributes, plan.pipelineAttributes, run, tally)
-  appendAttributes(attributes, plan.jobAttributes, job, tally)
+  const attributes = [
+    ...attributesFrom(plan.resourceAttributes, run, tally),
+    ...attributesFrom(plan.pipelineAttributes, run, tally),
+    ...attributesFrom(plan.jobAttributes, job, tally),
+  ]
   const byKey = new Map(attributes.map((attribute) => [attribute.key, attribute]))
   return sharedKeys.flatMap((sharedKey) => {
     const attribute = byKey.get(vendorKey(sharedKey, options.vendorNamespace))

@@ -224,7 +224,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
     type: 'double',
     from: ({ job }) => job.coverage,
     extra: true,
-    needs: ['jobs[].coverage'],
+    needs: ['builds[].coverage'],
     absent: 'unknown',
   },
   {
@@ -232,7 +232,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
     type: 'string[]',
     from: ({ job }) => job.requiredTags,
     extra: true,
-    needs: ['jobs[].tag_list'],
+    needs: ['builds[].tag_list'],
     absent: 'any runner may take the job, or unknown (hooks do not say)',
   },
   {

@@ -235,7 +235,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     type: 'double',
     from: ({ record }) => record.coverage,
     extra: true,
-    needs: ['pipeline.coverage'],
+    needs: ['object_attributes.coverage'],
     absent: 'unknown',
   },
   {
@@ -243,7 +243,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     type: 'string',
     from: ({ record }) => record.yamlErrors,
     extra: true,
-    needs: ['pipeline.yaml_errors'],
+    needs: ['object_attributes.yaml_errors'],
     absent: 'the configuration was read',
   },
   {
