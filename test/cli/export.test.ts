@@ -78,7 +78,7 @@ describe('delivery', () => {
     const server = await receiver(() => ({ play: 'reply', status: 401 }))
     const stdin = new Readable({ read() {} })
     stdin.push(ndjson([hookLine(1)]))
-    const args = ['export', '-', '--single-pass', '--endpoint', server.url, '--signals', 'traces']
+    const args = ['export', '-', '--endpoint', server.url, '--signals', 'traces']
     const outcome = await penstock(args, { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(tableOf(outcome).traces?.[0]).toBe('1')
@@ -161,7 +161,7 @@ describe('delivery', () => {
     const interruption = new AbortController()
     const stdin = new Readable({ read() {} })
     stdin.push(ndjson([hookLine(1), hookLine(2)]))
-    const args = ['export', '-', '--single-pass', '--endpoint', server.url, '--signals', 'traces', '--concurrency', '1']
+    const args = ['export', '-', '--endpoint', server.url, '--signals', 'traces', '--concurrency', '1']
     const running = penstock(args, { stdin, signal: interruption.signal })
     await server.received(2)
     interruption.abort()

@@ -34,7 +34,7 @@ function bundle(id: number, started: Readonly<Record<number, number>> = {}, more
 }
 
 const convertLines = (bodies: readonly object[], ...flags: string[]): Promise<Outcome> =>
-  penstock(['convert', '-', '--signals', 'traces', ...flags], {
+  penstock(['convert', '-', '--whole-stream', '--signals', 'traces', ...flags], {
     stdin: ndjson(bodies.map((body) => JSON.stringify(body))),
   })
 
@@ -90,7 +90,9 @@ describe('a REST parent, its child and its grandchild', () => {
   test('of jobs alone are one trace, too', async () => {
     const ofJobs = ({ pipeline, jobs, bridges }: (typeof family)[0]) =>
       [...jobs, ...bridges].map((job) => ({ ...job, pipeline }))
-    const outcome = await penstock(['convert', '-'], { stdin: JSON.stringify(family.toReversed().flatMap(ofJobs)) })
+    const outcome = await penstock(['convert', '-', '--whole-stream'], {
+      stdin: JSON.stringify(family.toReversed().flatMap(ofJobs)),
+    })
     const { 31: parent, 33: grandchild } = runsOf(outcome)
     expect(grandchild?.traceId).toBe(parent?.traceId)
     expect(grandchild?.parentSpanId).toBe(jobSpan(outcome, 901)?.spanId)
@@ -169,30 +171,30 @@ describe('inputs that cannot be read twice', () => {
     return one?.traceId === other?.traceId
   }
 
-  test('are kept in memory up to the limit for a document', async () => {
-    const outcome = await convert(`${child}\n${parent}\n`)
+  test('are kept in memory with --whole-stream, up to the limit for a document', async () => {
+    const outcome = await convert(`${child}\n${parent}\n`, '--whole-stream')
     expect(outcome.stderr).toBe('')
     expect(isOneTrace(outcome)).toBe(true)
   })
 
   test('are read in one pass beyond it, which is said', async () => {
     const limit = Math.max(child.length, parent.length) + 10
-    const outcome = await convert(`${child}\n${parent}\n`, '--max-file-bytes', String(limit))
+    const outcome = await convert(`${child}\n${parent}\n`, '--whole-stream', '--max-file-bytes', String(limit))
     expect(outcome.exitCode).toBe(0)
     expect(outcome.stderr).toMatch(
       /^stdin: longer than [\d,]+ bytes \(--max-file-bytes\), so it was read in one pass: /,
     )
     expect(Object.keys(runsOf(outcome))).toEqual(['31', '32'])
     expect(isOneTrace(outcome)).toBe(false)
-    const inOrder = await convert(`${parent}\n${child}\n`, '--max-file-bytes', String(limit))
+    const inOrder = await convert(`${parent}\n${child}\n`, '--whole-stream', '--max-file-bytes', String(limit))
     expect(isOneTrace(inOrder)).toBe(true)
   })
 
-  test('are read as they come with --single-pass', async () => {
-    const outcome = await convert(`${child}\n${parent}\n`, '--single-pass')
+  test('are read as they come by default', async () => {
+    const outcome = await convert(`${child}\n${parent}\n`)
     expect(outcome.stderr).toBe('')
     expect(isOneTrace(outcome)).toBe(false)
-    expect(isOneTrace(await convert(`${parent}\n${child}\n`, '--single-pass'))).toBe(true)
+    expect(isOneTrace(await convert(`${parent}\n${child}\n`))).toBe(true)
   })
 })
 

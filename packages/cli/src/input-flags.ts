@@ -11,7 +11,7 @@ export interface InputSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
   readonly maxDocumentBytes: number
-  readonly singlePass: boolean
+  readonly holdsStreams: boolean
 }
 
 /** What all commands that read records have in common. */
@@ -32,10 +32,10 @@ export function addInputFlags(command: Command): Command {
 }
 
 /** For commands whose output begins before their input ends. */
-export function singlePassOption(): Option {
+export function wholeStreamOption(): Option {
   return new Option(
-    '--single-pass',
-    'reads each input once, as it comes: for a stream that does not end; a pipeline then finds its parent and its job hooks only if they come before it',
+    '--whole-stream',
+    'reads standard input to its end first, up to --max-file-bytes, so that a pipeline also finds a parent and job hooks that come after it, as in files',
   )
 }
 
@@ -45,7 +45,7 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
     options: conversionOptions(flags, serviceNameOf(environment.env)),
     receivedAtNs: flags.receivedAt as bigint | undefined,
     maxDocumentBytes: flags.maxFileBytes as number,
-    singlePass: flags.singlePass === true,
+    holdsStreams: flags.wholeStream === true,
   }
 }
 

@@ -34,8 +34,8 @@ interface FileRunSettings extends RunSettings {
   /** Files, directories, `-`. */
   readonly inputs: readonly string[]
   readonly maxDocumentBytes: number
-  /** Reads inputs as they come, without a first pass. */
-  readonly singlePass?: boolean
+  /** Reads streams to their end first, so that they have two passes as files do. */
+  readonly holdsStreams: boolean
   /** Ends the reading, as an interruption does. */
   readonly stop?: AbortSignal
 }
@@ -49,7 +49,7 @@ export interface PlacedRecord extends Admitted {
 /**
  * Reads all inputs, and does what every command does with records before and after its own part.
  *
- * Inputs are read twice, so that the order of records makes no difference: the first pass learns how pipelines belong
+ * Files are read twice, so that the order of records makes no difference: the first pass learns how pipelines belong
  * together, the second yields them.
  */
 export class RecordRun {
@@ -64,13 +64,12 @@ export class RecordRun {
     const { inputs, stop } = settings
     const signal = stop === undefined ? environment.signal : AbortSignal.any([environment.signal, stop])
     const found = await findInputFiles(inputs, environment, signal)
-    const { maxDocumentBytes, singlePass } = settings
+    const { maxDocumentBytes, holdsStreams } = settings
     const files: InputFile[] = []
-    for (const file of found)
-      files.push(singlePass ? onceReadable(file) : await rereadableInput(file, maxDocumentBytes))
+    for (const file of found) files.push(holdsStreams ? await rereadableInput(file, maxDocumentBytes) : file)
     const sources = files.map((file) => ({
       ...fileSource(file, maxDocumentBytes),
-      ...(!file.rereadable && !singlePass && { note: onePassNote(maxDocumentBytes) }),
+      ...(!file.rereadable && holdsStreams && { note: onePassNote(maxDocumentBytes) }),
     }))
     return new RecordRun(settings, environment, sources, totalBytes(files))
   }
@@ -175,8 +174,6 @@ function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
       ),
   }
 }
-
-const onceReadable = (file: InputFile): InputFile => ({ ...file, rereadable: false })
 
 const onePassNote = (maxBytes: number): string =>
   `longer than ${formatCount(maxBytes)} bytes (--max-file-bytes), so it was read in one pass: a pipeline found its parent and its job hooks only if they came before it; a file has no such limit`

@@ -9,7 +9,7 @@ import {
   type InputSettings,
   inputSettings,
   signalsOption,
-  singlePassOption,
+  wholeStreamOption,
 } from '../input-flags.ts'
 import { takeNoWindows } from '../option-flags.ts'
 import { RecordRun } from '../record-run.ts'
@@ -23,8 +23,8 @@ each other are grouped by pipeline): one JSON value, a JSON array, or NDJSON; - 
 its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded, and { headers, body } as tools capture
 requests is read as its body. Hooks about other events are skipped and counted.
 
-Inputs are read twice, so that a pipeline finds its parent, its bridge and its job hooks in any order. Standard input is
-held in memory for that, up to --max-file-bytes; a longer one, or any input with --single-pass, is read as it comes.
+Files are read twice, so that a pipeline finds its parent, its bridge and its job hooks in any order. Standard input is
+read as it comes, and what a pipeline needs has to come before it, unless --whole-stream is given.
 
 JSON goes to standard output as one OTLP request per line, per pipeline in the order traces, metrics, logs. Protobuf does
 so for a single signal only. A directory gets <pipeline id>.<signal>.json or .pb; a second pipeline of the same id in
@@ -51,7 +51,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(signalsOption().default(signalNames, signalNames.join(',')))
       .addOption(encodingOption('json'))
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
-      .addOption(singlePassOption())
+      .addOption(wholeStreamOption())
       .addHelpText('after', examples)
     addInputFlags(command)
     takeNoWindows(command)

@@ -53,7 +53,10 @@ function inputsOf(files: readonly string[], { sample }: OptionValues, environmen
 async function showRecords(inputs: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {
   const { stdout } = environment
   const settings = inputSettings(flags, environment)
-  const run = await RecordRun.open({ ...settings, inputs, activity: 'reading', printsToTerminal: false }, environment)
+  const run = await RecordRun.open(
+    { ...settings, holdsStreams: true, inputs, activity: 'reading', printsToTerminal: false },
+    environment,
+  )
   const spans: (readonly Span[])[] = []
   const totals = new SignalCounts()
   try {
