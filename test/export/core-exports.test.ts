@@ -76,6 +76,23 @@ test('a pipeline that finishes goes through the gateway once per signal, byte fo
   }
 })
 
+test('a large record, which is read in other threads, is exported like a small one', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
+  const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces' })
+  const large = { ...JSON.parse(finished()), unknown: 'x'.repeat(70_000) }
+  await put(service, project, JSON.stringify(large))
+  await untilQueued(dataDir, ['delivered 31 traces'])
+
+  const [own, outside] = [join(dataDir, 'own.json'), join(dataDir, 'converted')]
+  const shown = await call(service, 'GET', `/projects/${project}`)
+  writeFileSync(own, JSON.stringify({ ...large, project: hookProject(shown) }))
+  const conversion = ['convert', own, '--encoding', 'protobuf', '--signals', 'traces', '--service-name', 'svc-ci']
+  expect(await beside(dataDir, ...conversion, '--output', outside)).toMatchObject({ exitCode: 0 })
+  const [request] = sink.requests
+  expect(Buffer.from(request!.body).equals(readFileSync(join(outside, '31.traces.pb')))).toBe(true)
+})
+
 test('the variable says which signals, and nothing but the words it knows', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
