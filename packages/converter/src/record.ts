@@ -48,6 +48,11 @@ export interface PipelineRecord {
   readonly bridgesListed: boolean
   /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
   readonly receivedAtNs: bigint | undefined
+  /**
+   * What ids are hashed with instead of the option `instanceId` and the host of the project's URL: set where another project
+   * of the same host has recorded a pipeline of the same id. Ids are hashed then, whatever the option `idScheme` says.
+   */
+  readonly instance?: string | undefined
   /** What an earlier completion of the same pipeline already exported; absent on the first one. */
   readonly previousExport?: PreviousExport
 }
@@ -76,6 +81,16 @@ export interface UpstreamPipeline {
   /** True when it lives in another project; its downstream has a trace of its own, unless `multiProject` joins them. */
   readonly otherProject: boolean
   readonly projectWebUrl: string | undefined
+  readonly projectId?: bigint | undefined
+  readonly projectPath?: string | undefined
+  /** The `instance` of its record. */
+  readonly instance?: string | undefined
+  /**
+   * What the caller knows of it, if it is of another project. `recorded`: that project has recorded it. `expected`: that project
+   * has not, so that its trace is not joined. `unknown`: there is no such project, so that nothing is linked to it. Without it,
+   * the record is believed.
+   */
+  readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
 }
 
 export interface MergeRequestRecord {

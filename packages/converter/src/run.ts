@@ -1,4 +1,4 @@
-import { type IdScheme, instanceOf, pseudonym } from './identity.ts'
+import { hashedIds, type IdScheme, instanceOf, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
 import type { ConversionPlan } from './plan.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
@@ -13,7 +13,10 @@ export interface PipelineRun {
   readonly options: ConvertOptions
   readonly ids: IdScheme
   readonly record: PipelineRecord
+  /** What the ids of its own spans are hashed with. */
   readonly instance: string
+  /** What the ids of its trace and of its parent span are hashed with: those of another project where it joins its trace. */
+  readonly trace: IdSpace
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
   readonly rootResolved: boolean
@@ -33,8 +36,27 @@ export interface PipelineRun {
   readonly tally: Tally
 }
 
-export const traceId = (record: PipelineRecord, { options, ids }: ConversionPlan): string =>
-  ids.traceId(recordInstance(record, options), traceRoot(record, options).id)
+/** Within which ids are unique, and how they are made. */
+export interface IdSpace {
+  readonly ids: IdScheme
+  readonly instance: string
+}
+
+/** Returns the id space of a record, or of an upstream pipeline of its forge, that is `own` if it has one of its own. */
+export function idSpace(own: string | undefined, record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
+  // The scheme `native` makes ids of numbers alone, which are equal here.
+  return own === undefined ? { ids, instance: recordInstance(record, options) } : { ids: hashedIds, instance: own }
+}
+
+function traceSpace(record: PipelineRecord, plan: ConversionPlan): IdSpace {
+  const upstream = joinedUpstream(record, plan.options)
+  return idSpace(upstream?.otherProject ? upstream.instance : record.instance, record, plan)
+}
+
+export function traceId(record: PipelineRecord, plan: ConversionPlan): string {
+  const { ids, instance } = traceSpace(record, plan)
+  return ids.traceId(instance, traceRoot(record, plan.options).id)
+}
 
 /** One job or bridge attempt of a run. */
 export interface JobRun {
@@ -49,10 +71,11 @@ export interface JobRun {
 
 /** @throws {RecordError} when neither the record nor its receipt has any time */
 export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): PipelineRun {
-  const { options, ids } = plan
+  const { options } = plan
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
-  const instance = recordInstance(record, options)
+  const { ids, instance } = idSpace(record.instance, record, plan)
+  const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
   const errorType = pipelineErrorType(record)
   const later =
@@ -67,17 +90,18 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     ids,
     record,
     instance,
+    trace,
     rootId: root.id,
     rootResolved: root.resolved,
     traceId: traceId(record, plan),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
-    traceState: ids.traceState(instance, root.id),
+    traceState: trace.ids.traceState(trace.instance, root.id),
     times,
     observedNs: record.receivedAtNs ?? times.endNs,
     result: resultOf(record.status, errorType, options),
     errorType,
     refType: refTypeOf(record),
-    user: maskedUser(record.user, instance, options),
+    user: maskedUser(record.user, recordInstance(record, options), options),
     exportedJobs: exportedJobs(record, times, options),
     tally,
   }
@@ -94,7 +118,9 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.instance, run.options),
+    user: sameUser(job.user, run.record.user)
+      ? run.user
+      : maskedUser(job.user, recordInstance(run.record, run.options), run.options),
   }
 }
 
@@ -127,7 +153,9 @@ export const upstreamRootId = (upstream: UpstreamPipeline): bigint => upstream.r
 export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {
   const { upstream } = record
   if (upstream === undefined || upstream.pipelineId === record.id) return undefined
-  return upstream.otherProject && options.multiProject === 'link' ? undefined : upstream
+  if (!upstream.otherProject) return upstream
+  const isKnown = upstream.standing === undefined || upstream.standing === 'recorded'
+  return isKnown && options.multiProject !== 'link' ? upstream : undefined
 }
 
 function pipelineErrorType(record: PipelineRecord): string | undefined {

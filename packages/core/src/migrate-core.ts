@@ -4,8 +4,8 @@ import type { Migration } from 'kysely'
 import type { CoreTables } from './kit/tables.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
-/** `0001_identities.js`; not its declarations. */
-const migrationFile = /^(\d{4}_[a-z0-9_]+)\.(?:js|ts)$/
+/** Matches `0001_identities.js` and, for newer ones, `20261122T1500_ids_of_projects.js`; not their declarations. */
+const migrationFile = /^((?:\d{4}|\d{8}T\d{4})_[a-z0-9_]+)\.(?:js|ts)$/
 
 /**
  * The migrations of the domain: every file in `migrations/` exports one as `migration`.

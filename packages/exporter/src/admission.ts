@@ -128,7 +128,9 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
 
 /** When a record reached us is not part of what it says. */
 function digestOf(record: PipelineRecord): string {
-  const said = { ...record, receivedAtNs: undefined }
+  // Nor is what only tells where to look for its upstream pipeline; older digests are without it.
+  const upstream = record.upstream && { ...record.upstream, projectId: undefined, projectPath: undefined }
+  const said = { ...record, receivedAtNs: undefined, upstream }
   const text = JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')
 }

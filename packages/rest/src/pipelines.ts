@@ -53,7 +53,8 @@ export const pipelinesArea: Area = {
       bodyTextAs: 'payload',
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       takesJobTokens: true,
-      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is one that no other project has.',
+      summary:
+        'Take a record of a pipeline: the body of a pipeline hook. Ids of pipelines and jobs are unique within their project.',
     }),
     route({
       method: 'GET',

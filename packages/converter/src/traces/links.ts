@@ -2,7 +2,7 @@ import type { SpanLink } from '@penstock/otlp'
 import { appendAttributes } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { type JobRun, joinedUpstream, type PipelineRun, upstreamRootId } from '../run.ts'
+import { type IdSpace, idSpace, type JobRun, joinedUpstream, type PipelineRun, upstreamRootId } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -23,10 +23,11 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   const links = laterCompletionLinks(run)
   const upstream = joinedUpstream(run.record, run.options)
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
-  const bridgeSpanId = bridgeSpanIdOf(run, run.instance, run.rootId, upstream)
+  const { trace } = run
+  const bridgeSpanId = bridgeSpanIdOf(trace, run.rootId, upstream)
   if (bridgeSpanId !== undefined && exportsBridges(run)) return { parentSpanId: bridgeSpanId, links }
   return {
-    parentSpanId: run.ids.pipelineSpanId(run.instance, run.rootId, upstream.pipelineId),
+    parentSpanId: trace.ids.pipelineSpanId(trace.instance, run.rootId, upstream.pipelineId),
     links:
       bridgeSpanId === undefined
         ? links
@@ -43,16 +44,22 @@ export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
 
 function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
   const { upstream } = run.record
-  if (upstream === undefined || upstream.pipelineId === run.record.id) return []
-  const instance = run.options.instanceId ?? (instanceOf(upstream.projectWebUrl) || run.instance)
+  if (upstream === undefined || upstream.pipelineId === run.record.id || upstream.standing === 'unknown') return []
+  const space = upstreamSpace(run, upstream)
+  const { ids, instance } = space
   const rootId = upstreamRootId(upstream)
   const target: Target = {
-    traceId: run.ids.traceId(instance, rootId),
-    spanId:
-      bridgeSpanIdOf(run, instance, rootId, upstream) ?? run.ids.pipelineSpanId(instance, rootId, upstream.pipelineId),
-    traceState: run.ids.traceState(instance, rootId),
+    traceId: ids.traceId(instance, rootId),
+    spanId: bridgeSpanIdOf(space, rootId, upstream) ?? ids.pipelineSpanId(instance, rootId, upstream.pipelineId),
+    traceState: ids.traceState(instance, rootId),
   }
   return [link(run, target, REMOTE, 'upstream_pipeline')]
+}
+
+function upstreamSpace({ record, options, plan }: PipelineRun, upstream: UpstreamPipeline): IdSpace {
+  const space = idSpace(upstream.instance, record, plan)
+  const host = options.instanceId === undefined ? instanceOf(upstream.projectWebUrl) : ''
+  return upstream.instance === undefined && host !== '' ? { ...space, instance: host } : space
 }
 
 function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
@@ -61,10 +68,10 @@ function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_completion')]
 }
 
-function bridgeSpanIdOf(run: PipelineRun, instance: string, rootId: bigint, upstream: UpstreamPipeline) {
+function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: UpstreamPipeline) {
   return upstream.bridgeId === undefined
     ? undefined
-    : run.ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
+    : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
 }
 
 /** A source that lists this pipeline's bridges lists its parent's too. */

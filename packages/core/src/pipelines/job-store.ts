@@ -1,10 +1,12 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Generated, type Insertable, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
-import { notFound } from '../kit/domain-error.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
+import { claimGlobalNumbers } from './global-number-store.ts'
+import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedJob, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
 
 declare module '../kit/tables.ts' {
@@ -19,6 +21,10 @@ interface PipelineJobsTable {
   project_id: number
   /** The one it came with. */
   job_id: number
+  /** Its number in the whole instance, where that is not `job_id`. */
+  number: Generated<number | null>
+  /** Its own key where an earlier pipeline of the project lists the same job, as older versions allowed; else 0. */
+  duplicate: Generated<number>
   is_bridge: number
   is_retried: number
   status: string
@@ -79,7 +85,7 @@ const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<Job
   (await jobsOf(reading, rows)).filter((job) => job !== undefined)
 
 /**
- * A build. Of several pipelines that claim it, the first one it came with.
+ * Returns a build of a project.
  *
  * @throws DomainError `not_found`, also for one of another project
  */
@@ -95,12 +101,20 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
   return job
 }
 
-/** Of a pipeline that has none yet. */
-export async function insertJobs({ db }: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
-  for (const values of inParts(rowsOf(pipeline, jobs))) await db.insertInto('pipeline_jobs').values(values).execute()
+/**
+ * Stores the jobs of a pipeline that has none yet.
+ *
+ * @throws DomainError `conflict` when another pipeline of the project has one of them
+ */
+export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
+  await insertRows(tx, pipeline, rowsOf(pipeline, jobs))
 }
 
-/** Of one pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
+/**
+ * Replaces the jobs of a pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids.
+ *
+ * @throws DomainError `conflict` when another pipeline of the project has one of them
+ */
 export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
   const { db } = tx
   const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
@@ -110,7 +124,12 @@ export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]):
   const kept = new Set(rows.map((row) => row.job_id))
   const gone = stored.filter((row) => !kept.has(row.job_id)).map((row) => row.id)
   for (const ids of inParts(gone)) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
-  for (const values of inParts(changed)) {
+  await insertRows(
+    tx,
+    pipeline,
+    changed.filter((row) => !before.has(row.job_id)),
+  )
+  for (const values of inParts(changed.filter((row) => before.has(row.job_id)))) {
     await db
       .insertInto('pipeline_jobs')
       .values(values)
@@ -123,6 +142,36 @@ export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]):
         })),
       )
       .execute()
+  }
+}
+
+async function insertRows(tx: Tx, { projectId }: Pipeline, rows: ReturnType<typeof rowsOf>): Promise<void> {
+  const ids = rows.map((row) => row.job_id)
+  await requireUnlisted(tx, projectId, ids)
+  const numbers = await claimGlobalNumbers(tx, 'job_numbers', projectId, ids)
+  for (const part of inParts(rows)) {
+    const values = part.map((row) => {
+      const number = numbers.get(row.job_id)!
+      return { ...row, number: number === row.job_id ? null : number }
+    })
+    await tx.db.insertInto('pipeline_jobs').values(values).execute()
+  }
+}
+
+/** @throws DomainError `conflict` when a pipeline of the project has one of these jobs */
+async function requireUnlisted({ db }: Tx, projectId: number, jobIds: readonly number[]): Promise<void> {
+  for (const part of inParts(jobIds)) {
+    const listed = await db
+      .selectFrom('pipeline_jobs')
+      .innerJoin('pipelines', 'pipelines.id', 'pipeline_jobs.pipeline_key')
+      .select(['pipeline_jobs.job_id', 'pipelines.pipeline_id'])
+      .where('pipeline_jobs.project_id', '=', projectId)
+      .where('pipeline_jobs.job_id', 'in', part)
+      .limit(1)
+      .executeTakeFirst()
+    if (listed === undefined) continue
+    const reason = `Job ${listed.job_id} belongs to pipeline ${listed.pipeline_id} of this project`
+    throw new DomainError({ code: 'conflict', reason })
   }
 }
 
@@ -145,6 +194,26 @@ export interface WantedJobs {
   /** As records name them. */
   readonly runnerTypes?: readonly string[] | undefined
 }
+
+/** Holds for jobs of a project that have this number in the whole instance. */
+export const hasGlobalNumber =
+  (projectId: number, number: number) => (eb: ExpressionBuilder<CoreTables, 'pipeline_jobs'>) =>
+    eb.and([
+      eb(
+        'pipeline_jobs.job_id',
+        'in',
+        eb
+          .selectFrom('job_numbers')
+          .select('own_id')
+          .where('job_numbers.project_id', '=', projectId)
+          .where('job_numbers.number', '=', number),
+      ),
+      isNumbered(number),
+    ])
+
+/** Tells a job from one of the same id that an earlier pipeline of its project lists. */
+export const isNumbered = (number: number) =>
+  sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 
 export function wantedJobs({ db }: Reading, filter: WantedJobs) {
   const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
@@ -203,9 +272,10 @@ const isSame = (row: ReturnType<typeof columnsOf>, stored: JobRow | undefined): 
   row.status === stored.status &&
   row.details === stored.details
 
-export const jobOf = (row: JobRow): Job => ({
+export const jobOf = (row: JobRow): RecordedJob => ({
   ...(JSON.parse(row.details) as Details),
   id: row.job_id,
+  globalNumber: row.number ?? row.job_id,
   isBridge: row.is_bridge === 1,
   isRetried: row.is_retried === 1,
   status: row.status,

@@ -48,15 +48,15 @@ export const listAllJobs = freeQuery(
 )
 
 export const findJobOfEachProject = batchQuery(
-  { name: 'findJobOfEachProject', input: z.object({ jobId: z.int() }), permission: 'read_pipeline' },
-  (context, projects: readonly Project[], { jobId }) => jobOfEachProject(context, projects, jobId),
+  { name: 'findJobOfEachProject', input: z.object({ globalNumber: z.int() }), permission: 'read_pipeline' },
+  (context, projects: readonly Project[], { globalNumber }) => jobOfEachProject(context, projects, globalNumber),
 )
 
-/** By its id, or the current one of that name. */
+/** Returns the job of each pipeline by its number in the whole instance, or the current one of that name. */
 export const findJobOfEachPipeline = freeBatchQuery(
   {
     name: 'findJobOfEachPipeline',
-    input: z.object({ jobId: z.int().optional(), name: z.string().max(1_024).optional() }),
+    input: z.object({ globalNumber: z.int().optional(), name: z.string().max(1_024).optional() }),
   },
   (context, pipelines: readonly Pipeline[], wanted) =>
     jobOfEachPipeline(
@@ -140,11 +140,11 @@ export const findEachStage = freeBatchQuery(
   },
 )
 
-/** In whichever project the actor may see its jobs of. */
+/** Finds a job by its number in the whole instance. */
 export const findJob = freeQuery(
-  { name: 'findJob', caller: 'anyone', input: z.object({ jobId: z.int() }) },
-  async (context, { jobId }): Promise<JobOfPipeline> => {
-    const job = await findReadableJob(context, context.actor, jobId)
+  { name: 'findJob', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
+  async (context, { globalNumber }): Promise<JobOfPipeline> => {
+    const job = await findReadableJob(context, context.actor, globalNumber)
     if (job === undefined) throw notFound()
     return job
   },

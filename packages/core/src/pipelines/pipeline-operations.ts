@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Reading } from '../kit/context.ts'
-import { DomainError, notFound } from '../kit/domain-error.ts'
+import { notFound } from '../kit/domain-error.ts'
 import { command, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { ProjectRef } from '../projects/project.ts'
@@ -100,9 +100,9 @@ export interface RecordedPipeline {
 }
 
 /**
- * Takes a record of a pipeline. One that is no news is answered like any other, and changes nothing.
+ * Stores a record of a pipeline. One that is no news is answered like any other, and changes nothing.
  *
- * @throws DomainError `conflict` when another project has a pipeline of that id
+ * @throws DomainError `conflict` when it lists a job of another pipeline of the project
  * @see design.md 6
  */
 export const putPipelineRecord = command(
@@ -116,8 +116,7 @@ export const putPipelineRecord = command(
     })
     const digest = createHash('sha256').update(JSON.stringify(draft)).digest('base64url')
     const version: RecordVersion = { status: draft.status, asOfMs: asOf(draft), digest }
-    const former = await findRecordedVersion(tx, draft.id)
-    if (former !== undefined && former.projectId !== project.id) throw takenElsewhere(draft.id)
+    const former = await findRecordedVersion(tx, project, draft.id)
     const isNew = former === undefined
     if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, draft.id), isNew }
     const pipeline = isNew
@@ -134,13 +133,6 @@ export const putPipelineRecord = command(
     return { pipeline, isNew }
   },
 )
-
-/** Whose it is, is not for everybody to know. */
-const takenElsewhere = (pipelineId: number): DomainError =>
-  new DomainError({
-    code: 'conflict',
-    reason: `Pipeline ${pipelineId} belongs to another project: ids of pipelines count for the whole instance`,
-  })
 
 export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },

@@ -7,6 +7,8 @@ export interface PipelinesTable {
   id: Generated<number>
   project_id: number
   pipeline_id: number
+  /** Its number in the whole instance, where that is not `pipeline_id`. */
+  number: number | null
   iid: number | null
   name: string | null
   status: string
@@ -86,6 +88,7 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     ...details,
     key: row.id,
     id: row.pipeline_id,
+    globalNumber: row.number ?? row.pipeline_id,
     iid: row.iid ?? undefined,
     projectId: row.project_id,
     projectPath: row.project_path,
