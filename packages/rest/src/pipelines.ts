@@ -53,8 +53,7 @@ export const pipelinesArea: Area = {
       bodyTextAs: 'payload',
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       takesJobTokens: true,
-      summary:
-        'Take a record of a pipeline: the body of a pipeline hook. Ids of pipelines and jobs are unique within their project.',
+      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is unique within the project.',
     }),
     route({
       method: 'GET',

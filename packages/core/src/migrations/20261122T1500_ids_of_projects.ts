@@ -44,15 +44,9 @@ export const migration: Migration = {
     )
     await sql`insert into job_numbers (number, project_id, own_id)
       select coalesce(number, job_id), project_id, job_id from pipeline_jobs`.execute(db)
-    // Its own key in a job that an earlier pipeline of the project had listed; else 0.
-    await db.schema
-      .alterTable('pipeline_jobs')
-      .addColumn('duplicate', 'integer', (column) => column.notNull().defaultTo(0))
-      .execute()
-    await sql`update pipeline_jobs set duplicate = id
-      where id not in (select min(id) from pipeline_jobs group by project_id, job_id)`.execute(db)
     await db.schema.dropIndex('pipeline_jobs_project').execute()
-    const jobIndex = db.schema.createIndex('pipeline_jobs_project').on('pipeline_jobs')
-    await jobIndex.unique().columns(['project_id', 'job_id', 'duplicate']).execute()
+    // Several pipelines of a project may list one job, but no two rows have the same number.
+    await sql`create unique index pipeline_jobs_project
+      on pipeline_jobs (project_id, job_id, coalesce(number, job_id))`.execute(db)
   },
 }

@@ -46,11 +46,12 @@ export async function claimGlobalNumbers(
 }
 
 async function claimPart(
-  { db }: Tx,
+  tx: Tx,
   table: NumbersTable,
   projectId: number,
   ids: readonly number[],
 ): Promise<Map<number, number>> {
+  const { db } = tx
   const small = ids.filter((id) => id < FIRST_GIVEN_NUMBER)
   const ownerOf = await ownersOf(db, table, small)
   const firsts = small.filter((id) => (ownerOf.get(id) ?? projectId) === projectId)
@@ -70,17 +71,29 @@ async function claimPart(
     .execute()
   for (const { own_id, number } of given) numbers.set(own_id, Number(number))
   const missing = others.filter((id) => !numbers.has(id))
-  if (missing.length === 0) return numbers
+  for (const [id, number] of await giveGlobalNumbers(tx, table, projectId, missing)) numbers.set(id, number)
+  return numbers
+}
+
+/** Returns a number for each id of a project that nothing has had before, by id. */
+export async function giveGlobalNumbers(
+  { db }: Tx,
+  table: NumbersTable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const numbers = new Map<number, number>()
+  if (ids.length === 0) return numbers
   const { last } = await db
     .selectFrom(table)
     .select(({ fn }) => fn.max('number').as('last'))
     .executeTakeFirstOrThrow()
   let next = Math.max(FIRST_GIVEN_NUMBER, Number(last ?? 0) + 1)
-  for (const id of missing) numbers.set(id, next++)
-  await db
-    .insertInto(table)
-    .values(missing.map((id) => ({ number: numbers.get(id)!, project_id: projectId, own_id: id })))
-    .execute()
+  for (const id of ids) numbers.set(id, next++)
+  for (const part of inParts([...numbers])) {
+    const rows = part.map(([id, number]) => ({ number, project_id: projectId, own_id: id }))
+    await db.insertInto(table).values(rows).execute()
+  }
   return numbers
 }
 

@@ -27,7 +27,6 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
       'pipeline_jobs.project_id',
       'pipeline_jobs.job_id',
       'pipeline_jobs.number',
-      'pipeline_jobs.duplicate',
       'pipeline_jobs.is_bridge',
       'pipeline_jobs.is_retried',
       'pipeline_jobs.status',

@@ -1,11 +1,11 @@
 import { type ExpressionBuilder, type Generated, type Insertable, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Reading, Tx } from '../kit/context.ts'
-import { DomainError, notFound } from '../kit/domain-error.ts'
+import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import { claimGlobalNumbers } from './global-number-store.ts'
+import { claimGlobalNumbers, giveGlobalNumbers } from './global-number-store.ts'
 import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedJob, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
 
@@ -23,8 +23,6 @@ interface PipelineJobsTable {
   job_id: number
   /** Its number in the whole instance, where that is not `job_id`. */
   number: Generated<number | null>
-  /** Its own key where an earlier pipeline of the project lists the same job, as older versions allowed; else 0. */
-  duplicate: Generated<number>
   is_bridge: number
   is_retried: number
   status: string
@@ -85,7 +83,7 @@ const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<Job
   (await jobsOf(reading, rows)).filter((job) => job !== undefined)
 
 /**
- * Returns a build of a project.
+ * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.
  *
  * @throws DomainError `not_found`, also for one of another project
  */
@@ -101,20 +99,12 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
   return job
 }
 
-/**
- * Stores the jobs of a pipeline that has none yet.
- *
- * @throws DomainError `conflict` when another pipeline of the project has one of them
- */
+/** Stores the jobs of a pipeline that has none yet. */
 export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
   await insertRows(tx, pipeline, rowsOf(pipeline, jobs))
 }
 
-/**
- * Replaces the jobs of a pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids.
- *
- * @throws DomainError `conflict` when another pipeline of the project has one of them
- */
+/** Replaces the jobs of a pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
 export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]): Promise<void> {
   const { db } = tx
   const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
@@ -145,33 +135,25 @@ export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]):
   }
 }
 
+/** One that another pipeline of the project lists too gets a number of its own. */
 async function insertRows(tx: Tx, { projectId }: Pipeline, rows: ReturnType<typeof rowsOf>): Promise<void> {
-  const ids = rows.map((row) => row.job_id)
-  await requireUnlisted(tx, projectId, ids)
-  const numbers = await claimGlobalNumbers(tx, 'job_numbers', projectId, ids)
   for (const part of inParts(rows)) {
+    const ids = part.map((row) => row.job_id)
+    const listed = await tx.db
+      .selectFrom('pipeline_jobs')
+      .select('job_id')
+      .where('project_id', '=', projectId)
+      .where('job_id', 'in', ids)
+      .execute()
+    const isListed = new Set(listed.map((row) => row.job_id))
+    const [again, first] = [ids.filter((id) => isListed.has(id)), ids.filter((id) => !isListed.has(id))]
+    const claimed = await claimGlobalNumbers(tx, 'job_numbers', projectId, first)
+    const given = await giveGlobalNumbers(tx, 'job_numbers', projectId, again)
     const values = part.map((row) => {
-      const number = numbers.get(row.job_id)!
+      const number = claimed.get(row.job_id) ?? given.get(row.job_id)!
       return { ...row, number: number === row.job_id ? null : number }
     })
     await tx.db.insertInto('pipeline_jobs').values(values).execute()
-  }
-}
-
-/** @throws DomainError `conflict` when a pipeline of the project has one of these jobs */
-async function requireUnlisted({ db }: Tx, projectId: number, jobIds: readonly number[]): Promise<void> {
-  for (const part of inParts(jobIds)) {
-    const listed = await db
-      .selectFrom('pipeline_jobs')
-      .innerJoin('pipelines', 'pipelines.id', 'pipeline_jobs.pipeline_key')
-      .select(['pipeline_jobs.job_id', 'pipelines.pipeline_id'])
-      .where('pipeline_jobs.project_id', '=', projectId)
-      .where('pipeline_jobs.job_id', 'in', part)
-      .limit(1)
-      .executeTakeFirst()
-    if (listed === undefined) continue
-    const reason = `Job ${listed.job_id} belongs to pipeline ${listed.pipeline_id} of this project`
-    throw new DomainError({ code: 'conflict', reason })
   }
 }
 

@@ -102,7 +102,6 @@ export interface RecordedPipeline {
 /**
  * Stores a record of a pipeline. One that is no news is answered like any other, and changes nothing.
  *
- * @throws DomainError `conflict` when it lists a job of another pipeline of the project
  * @see design.md 6
  */
 export const putPipelineRecord = command(
