@@ -28,6 +28,7 @@ export const migration: Migration = {
       .execute()
 
     await db.schema.alterTable('pipelines').addColumn('number', 'bigint').execute()
+    await db.schema.alterTable('pipelines').addColumn('stage_order', 'text').execute()
     await sql`update pipelines set number = ${FIRST_GIVEN_NUMBER} + id
       where pipeline_id >= ${FIRST_GIVEN_NUMBER}`.execute(db)
     await sql`insert into pipeline_numbers (number, project_id, own_id)

@@ -8,6 +8,7 @@ import type { Project } from '../projects/project.ts'
 import { claimGlobalNumbers, giveGlobalNumbers } from './global-number-store.ts'
 import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedJob, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
+import { nextStageOrder } from './stage-order.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -109,6 +110,15 @@ export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly Job[]):
   const { db } = tx
   const stored = await db.selectFrom('pipeline_jobs').selectAll().where('pipeline_key', '=', pipeline.key).execute()
   const before = new Map(stored.map((row) => [row.job_id, row]))
+  const stageOrder = nextStageOrder(
+    pipeline.stageOrder,
+    stored.toSorted((a, b) => a.job_id - b.job_id).map(jobOf),
+    jobs,
+  )
+  if (stageOrder !== undefined && stageOrder.length !== pipeline.stageOrder?.length) {
+    const order = JSON.stringify(stageOrder)
+    await db.updateTable('pipelines').set({ stage_order: order }).where('id', '=', pipeline.key).execute()
+  }
   const rows = rowsOf(pipeline, jobs)
   const changed = rows.filter((row) => !isSame(row, before.get(row.job_id)))
   const kept = new Set(rows.map((row) => row.job_id))

@@ -23,7 +23,7 @@ import {
   type Pipeline,
   type RecordedRunner,
 } from './pipeline.ts'
-import { placeOfStage, type Stage, stagesOf } from './stage.ts'
+import { pipelineKeyOfStage, type Stage, stagesOf } from './stage.ts'
 
 /** Jobs and stages of many things at once. @see spec/graphql-contract.md 5.5 */
 
@@ -128,15 +128,13 @@ export interface StageOfPipeline {
 export const findEachStage = freeBatchQuery(
   { name: 'findEachStage', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
-    const places = ids.map(placeOfStage)
-    const keys = places.map(({ pipelineKey }) => pipelineKey)
-    const pipelines = await readablePipelinesByKey(context, context.actor, keys)
+    const pipelines = await readablePipelinesByKey(context, context.actor, ids.map(pipelineKeyOfStage))
     const jobs = await jobsOfEachPipeline(context, [...pipelines.values()])
-    const stages = new Map([...pipelines].map(([key, pipeline]) => [key, stagesOf(pipeline, jobs.get(key)!)]))
-    return places.map(({ pipelineKey, place }) => {
-      const stage = stages.get(pipelineKey)?.[place - 1]
-      return stage && { pipeline: pipelines.get(pipelineKey)!, name: stage.name }
-    })
+    const stages = new Map<number, StageOfPipeline>()
+    for (const [key, pipeline] of pipelines) {
+      for (const { id, name } of stagesOf(pipeline, jobs.get(key)!)) stages.set(id, { pipeline, name })
+    }
+    return ids.map((id) => stages.get(id))
   },
 )
 

@@ -28,6 +28,8 @@ export interface PipelinesTable {
   /** JSON of what is only shown. */
   details: string
   digest: string
+  /** JSON of the names of all stages it has had, where their numbers are not in the order of its jobs. */
+  stage_order: Generated<string | null>
 }
 
 /** With where it is. */
@@ -100,5 +102,6 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     sha: row.sha ?? undefined,
     createdAtMs: row.created_at_ms ?? undefined,
     updatedAtMs: row.updated_at_ms,
+    stageOrder: row.stage_order === null ? undefined : (JSON.parse(row.stage_order) as string[]),
   }
 }

@@ -35,6 +35,8 @@ export interface Pipeline {
   readonly updatedAtMs: number
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
+  /** The names of all stages it has had, as their ids number them; `undefined` where that is the order of its jobs. */
+  readonly stageOrder: readonly string[] | undefined
 }
 
 /** As the forge knows them, which may be another. */
@@ -107,7 +109,10 @@ export interface RecordedEnvironment {
 }
 
 /** What one record tells. */
-export type PipelineDraft = Omit<Pipeline, 'key' | 'globalNumber' | 'projectId' | 'projectPath' | 'updatedAtMs'> & {
+export type PipelineDraft = Omit<
+  Pipeline,
+  'key' | 'globalNumber' | 'projectId' | 'projectPath' | 'updatedAtMs' | 'stageOrder'
+> & {
   /** In the order of their ids, each once. */
   readonly jobs: readonly Job[]
 }
