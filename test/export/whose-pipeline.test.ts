@@ -17,11 +17,15 @@ let vault: number
 let garden: number
 let noorsToken: string
 
-beforeEach(async () => {
+beforeEach(() => begin())
+
+/** Starts a service with both projects. */
+async function begin(env: Readonly<Record<string, string>> = {}): Promise<void> {
   sink = await startSink()
   dataDir = await dataDirectory()
   service = await serve('core', dataDir, {
     PENSTOCK_EXPORT_ENDPOINT: sink.url,
+    ...env,
   })
   vault = await newProject(service, 'vault', { [EXPORT]: 'traces' })
   garden = await newProject(service, 'garden', { [EXPORT]: 'traces' })
@@ -30,7 +34,7 @@ beforeEach(async () => {
   await call(service, 'POST', `/projects/${garden}/members`, { user_id: id, access_level: 30 })
   const token = { name: 'laptop', scopes: ['api'] }
   noorsToken = (await call(service, 'POST', `/users/${id}/personal_access_tokens`, token)).token
-})
+}
 
 /** A finished pipeline with a job, whose project may be left out. */
 const record = (id: number, run: object = {}, more: object = {}) => ({
@@ -202,6 +206,41 @@ test('a project keeps its trace ids when it is renamed, and whoever takes its pa
   await delivered(31, 32, 31, 31, 32, 33)
   expectNoSharedTrace()
   expect(spansOf(vault, 33)[0]!.traceId).toBe(spansOf(vault, 31)[0]!.traceId)
+})
+
+test('what finishes again is exported again into the trace it was in, also under another URL', async () => {
+  await begin({ PENSTOCK_EXPORT_REEXPORT: 'link' })
+  await noorPuts(31, record(31))
+  await put(vault, 31, record(31))
+  await delivered(31, 31)
+  await call(service, 'PUT', `/projects/${vault}`, { path: 'cellar' })
+  await call(service, 'DELETE', `/projects/${garden}`)
+  await put(vault, 31, record(31, { finished_at: '2026-02-03 05:00:00 UTC' }))
+  await delivered(31, 31, 31)
+  const again = spansOf(vault, 31).filter(({ links }) => links.length > 0)
+  expect(again).toHaveLength(1)
+  const first = spansOf(vault, 31).find(({ links, name }) => links.length === 0 && name === again[0]!.name)!
+  expect(again[0]).toMatchObject({ traceId: first.traceId, links: [{ traceId: first.traceId, spanId: first.spanId }] })
+  expectNoSharedTrace()
+})
+
+test('a trace is shared with another project, where that is set, only below a pipeline that it has recorded', async () => {
+  await begin({ PENSTOCK_EXPORT_OPTIONS: '{"multiProject": "same-trace"}' })
+  for (const id of [31, 42]) await put(vault, id, record(id))
+  const from = (id: number, project: object) => ({ source_pipeline: { pipeline_id: id, job_id: 319, project } })
+  const cases: readonly (readonly [number, object])[] = [
+    [42, from(31, { path_with_namespace: 'root/vault' })],
+    [43, from(32, { path_with_namespace: 'root/vault' })],
+    [44, from(31, { path_with_namespace: 'root/nowhere' })],
+  ]
+  for (const [id, more] of cases) expect((await noorPuts(id, record(id, { source: 'pipeline' }, more)))[0]).toBe(201)
+  await delivered(31, 42, 42, 43, 44)
+  const shared = [...projectsByTrace()].filter(([, projects]) => projects.size > 1).map(([traceId]) => traceId)
+  expect(shared).toEqual([spansOf(vault, 31)[0]!.traceId])
+  expect(spansOf(garden, 42)[0]!.traceId).toBe(shared[0])
+  // Pipelines 42 of both projects are told apart.
+  const spanIds = spansIn(sink).map(({ spanId }) => spanId)
+  expect(new Set(spanIds).size).toBe(spanIds.length)
 })
 
 test('a backfill from our own API makes what the live export has made, also of records that name no project', async () => {

@@ -227,7 +227,7 @@ test('whatever three projects record and remove, each number has one owner, and 
         expect(found === undefined ? name : `${found.projectId} ${found.id}`).toBe(name)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   )
 }, 120_000)
 let runs = 0
