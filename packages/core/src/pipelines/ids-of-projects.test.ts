@@ -149,6 +149,18 @@ test('a job that several pipelines of a project list has a number in each, and t
   expect(await job(garden, 310)).toMatchObject({ globalNumber: again!.globalNumber, pipeline: { id: 32 } })
 })
 
+test('projects that record the same ids at the same time are all recorded, and one is the first', async () => {
+  const projects = [garden, vault, await world.project('shed', root)]
+  const ids = [1, 2, 3, 4]
+  const all = ids.flatMap((id) => projects.map((project) => ({ project, id })))
+  await Promise.all(all.map(({ project, id }) => put(project, id, { builds: [build(id * 10), build(7)] })))
+  const numbers = await Promise.all(all.map(async ({ project, id }) => (await get(project, id)).globalNumber))
+  expect(new Set(numbers).size).toBe(12)
+  expect(numbers.filter((number) => number < 100).toSorted()).toEqual(ids)
+  const jobs = (await Promise.all(projects.map(jobsOf))).flat().map(({ globalNumber }) => globalNumber)
+  expect([jobs.length, new Set(jobs).size]).toEqual([24, 24])
+})
+
 test('cannot be twice in a project, whatever the code', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(garden, 32)
