@@ -14,6 +14,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // Threads that the code under test starts read the sources too.
+    execArgv: ['--import', new URL('./test/typescript-in-threads.mjs', import.meta.url).href],
     reporters: ['default', './test/closing-line.ts'],
     projects: [
       {

@@ -4,18 +4,19 @@ import { describe, expect, test } from 'vitest'
 
 /** Who may import whom; `cli` may import all of these, and nothing imports `cli`. */
 const mayImport: Record<string, readonly string[]> = {
+  json: [],
   runtime: [],
-  otlp: [],
+  otlp: ['json'],
   db: [],
   converter: ['otlp'],
   delivery: ['db', 'runtime'],
-  exporter: ['converter', 'db', 'delivery', 'http', 'otlp', 'runtime'],
-  http: ['runtime'],
+  exporter: ['converter', 'db', 'delivery', 'http', 'json', 'otlp', 'runtime'],
+  http: ['json', 'runtime'],
   core: ['db', 'runtime'],
-  rest: ['core', 'http', 'runtime'],
-  graphql: ['core', 'http', 'runtime'],
-  observe: ['db', 'http', 'otlp', 'runtime'],
-  gateway: ['db', 'http', 'otlp', 'runtime'],
+  rest: ['core', 'http', 'json', 'runtime'],
+  graphql: ['core', 'http', 'json', 'runtime'],
+  observe: ['db', 'http', 'json', 'otlp', 'runtime'],
+  gateway: ['db', 'http', 'json', 'otlp', 'runtime'],
   cli: [
     'converter',
     'core',
@@ -25,6 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
     'gateway',
     'graphql',
     'http',
+    'json',
     'observe',
     'otlp',
     'rest',
@@ -39,6 +41,7 @@ const owners: Record<string, readonly string[]> = {
   pg: ['db'],
   kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe'],
   undici: ['delivery', 'gateway'],
+  'ipaddr.js': ['delivery'],
   busboy: ['http'],
   koa: ['http'],
   '@koa/router': ['http'],
@@ -67,6 +70,7 @@ const owners: Record<string, readonly string[]> = {
 
 /** What a pure package must not touch of the world, by module. */
 const worldless: Record<string, RegExp> = {
+  json: /^node:/,
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
 }

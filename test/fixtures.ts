@@ -1,6 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ConvertOptionsInput, parseLossless } from '@penstock/converter'
+import {
+  type ConvertOptionsInput,
+  capturedBody,
+  groupRestJobs,
+  isRestJob,
+  OtherHookError,
+  parseLossless,
+  readInput,
+} from '@penstock/converter'
 
 export const fixtures = join(import.meta.dirname, '../fixtures')
 export const pipelines = join(fixtures, 'pipelines')
@@ -15,10 +23,29 @@ export const caseFile = (name: string): string => join(pipelines, `${name}.json`
 /** The text of a case as it stands in its file. */
 export const caseText = (name: string): string => readFileSync(caseFile(name), 'utf8')
 
-/** The bodies of a case in order of arrival; most cases are one. */
+/**
+ * Returns the records and job hooks of a case in order of arrival, as the command line reads them: captured requests are
+ * unwrapped, REST jobs grouped, and hooks about other events left out. Most cases are one body.
+ */
 export function bodiesOf(name: string): unknown[] {
   const value = parseLossless(caseText(name))
-  return Array.isArray(value) ? value : [value]
+  const given: unknown[] = Array.isArray(value) ? value : [value]
+  if (given.every(isRestJob)) return groupRestJobs(given).map(({ body }) => body)
+  return given.map(unwrapped).filter((body) => !isOtherHook(body))
+}
+
+function unwrapped(body: unknown): unknown {
+  const captured = capturedBody(body as Parameters<typeof capturedBody>[0])
+  return typeof captured === 'string' ? parseLossless(captured) : (captured ?? body)
+}
+
+function isOtherHook(body: unknown): boolean {
+  try {
+    readInput(body, { receivedAtNs: undefined })
+    return false
+  } catch (error) {
+    return error instanceof OtherHookError
+  }
 }
 
 export interface Variant {

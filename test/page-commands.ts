@@ -15,9 +15,16 @@ export function shellBlocks(page: string, from = '', to?: string): string[] {
   return [...text.slice(start, end).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
 }
 
-/** The commands `curl …` of some blocks, each with the lines it goes on in. */
+/** The commands `curl …` of some blocks, and `obs …`, which is curl with an API key; each with the lines it goes on in. */
 export function curlCommands(blocks: readonly string[]): string[] {
-  return blocks.flatMap((block) => block.match(/^curl (?:.*\\\n)*.*/gm) ?? [])
+  return blocks.flatMap((block) => block.match(/^(?:curl|obs) (?:.*\\\n)*.*/gm) ?? [])
+}
+
+/** The function that the blocks define under the name, on one line. */
+export function shellFunction(blocks: readonly string[], name: string): string {
+  const found = new RegExp(`^${name}\\(\\).*\n`, 'm').exec(blocks.join(''))
+  if (found === null) throw new Error(`no block defines ${name}`)
+  return found[0]
 }
 
 /**

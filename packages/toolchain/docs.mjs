@@ -42,7 +42,7 @@ const attributes = (rows) =>
     rows.map((row) => [
       row.keys.map(code).join('<br>'),
       row.type,
-      `${row.absent}${row.extension ? '; option `extensions: false`' : ''}`,
+      `${row.absent}${row.extension ? '; option `extensions: false`' : ''}${row.extra ? '; without option `extraAttributes`' : ''}`,
     ]),
   )
 

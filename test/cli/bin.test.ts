@@ -52,7 +52,7 @@ test('ends quietly when its reader does', async () => {
 })
 
 test('SIGINT ends it with 130 and no stack trace', async () => {
-  const child = startPenstock(['convert', '-'])
+  const child = startPenstock(['convert', '-', '--single-pass'])
   child.stdin.write(`${hookLine(1)}\n`)
   child.stdout.once('data', () => child.kill('SIGINT'))
   const { exitCode, stderr } = await finished(child)

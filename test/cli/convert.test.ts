@@ -144,7 +144,7 @@ describe('input', () => {
       converted += 1
     })
     const stdin = Readable.from(lines(), { objectMode: false, highWaterMark: 16 * 1024 })
-    const { exitCode } = await penstock(['convert', '-', '--signals', 'metrics'], { stdin, stdout })
+    const { exitCode } = await penstock(['convert', '-', '--single-pass', '--signals', 'metrics'], { stdin, stdout })
     expect({ exitCode, converted }).toEqual({ exitCode: 0, converted: count })
     expect(mostAhead).toBeLessThan(200)
   })

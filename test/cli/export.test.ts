@@ -78,7 +78,8 @@ describe('delivery', () => {
     const server = await receiver(() => ({ play: 'reply', status: 401 }))
     const stdin = new Readable({ read() {} })
     stdin.push(ndjson([hookLine(1)]))
-    const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces'], { stdin })
+    const args = ['export', '-', '--single-pass', '--endpoint', server.url, '--signals', 'traces']
+    const outcome = await penstock(args, { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(tableOf(outcome).traces?.[0]).toBe('1')
     expect(outcome.stdout).toContain('not everything was accepted; stopped: HTTP 401 Unauthorized')
@@ -138,11 +139,11 @@ describe('delivery', () => {
 
   test('a record that is refused makes it 1, though the others were accepted', async () => {
     const server = await receiver()
-    const stdin = ndjson([hookLine(1), '{"object_kind":"push"}', hookLine(3)])
+    const stdin = ndjson([hookLine(1), '{"object_kind":"pipeline"}', hookLine(3)])
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces'], { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(server.requests).toHaveLength(2)
-    expect(outcome.stderr).toContain('stdin: line 2: object_kind: must be pipeline or build')
+    expect(outcome.stderr).toContain('stdin: line 2: object_attributes: must be an object')
     expect(outcome.stdout).toContain('all that was sent was accepted')
   })
 
@@ -160,7 +161,7 @@ describe('delivery', () => {
     const interruption = new AbortController()
     const stdin = new Readable({ read() {} })
     stdin.push(ndjson([hookLine(1), hookLine(2)]))
-    const args = ['export', '-', '--endpoint', server.url, '--signals', 'traces', '--concurrency', '1']
+    const args = ['export', '-', '--single-pass', '--endpoint', server.url, '--signals', 'traces', '--concurrency', '1']
     const running = penstock(args, { stdin, signal: interruption.signal })
     await server.received(2)
     interruption.abort()

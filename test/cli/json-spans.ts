@@ -2,6 +2,7 @@ export interface JsonSpan {
   readonly name: string
   readonly spanId: string
   readonly traceId: string
+  readonly parentSpanId?: string
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[]
 }
 

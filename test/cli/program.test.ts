@@ -33,5 +33,16 @@ test('an interruption ends it with 130', async () => {
   const stdin = new Readable({ read() {} })
   stdin.push(`${hookLine(1)}\n`)
   const stdout = new Sink().onWrite(() => interruption.abort())
-  expect((await penstock(['convert', '-'], { stdin, stdout, signal: interruption.signal })).exitCode).toBe(130)
+  expect(
+    (await penstock(['convert', '-', '--single-pass'], { stdin, stdout, signal: interruption.signal })).exitCode,
+  ).toBe(130)
+})
+
+test('an interruption ends it with 130 while standard input is read to its end', async () => {
+  const interruption = new AbortController()
+  const stdin = new Readable({ read: () => setImmediate(() => interruption.abort()) })
+  stdin.push(`${hookLine(1)}\n`)
+  const outcome = await penstock(['convert', '-'], { stdin, signal: interruption.signal })
+  expect(outcome).toMatchObject({ exitCode: 130, stdout: '' })
+  expect(stdin.destroyed).toBe(true)
 })

@@ -24,7 +24,7 @@ test('is silent on short runs', async () => {
 
 test('is a line now and then where nobody sits', async () => {
   const clock = new ManualClock(1_000_000)
-  const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 25, 1_000) })
+  const { stderr } = await penstock(['convert', '-', '--single-pass'], { clock, stdin: slowStdin(clock, 25, 1_000) })
   const lines = stderr.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toMatch(/^converting: \d+ records, \d\.\d kB read$/)

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { penstock, startPenstock } from '../command-line.ts'
 import { until } from '../gateway/until.ts'
-import { runAgainst, runShell, shellBlocks, testWithCurl } from '../page-commands.ts'
+import { runAgainst, runShell, shellBlocks, shellFunction, testWithCurl } from '../page-commands.ts'
 import { freePorts, type Serving, serving } from './serving.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -79,7 +79,7 @@ testWithCurl(
 
 testWithCurl('README.md, docs/graphql.md: the sample workspace is what they say', async () => {
   const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
-  const [tour = ''] = shellBlocks('README.md', '## A tour of the core')
+  const tours = shellBlocks('README.md', '## A tour of the gateway')
   const guide = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
   expect([blocks.length, guide.length]).toEqual([2, 4])
   await using directory = await temporaryDirectory()
@@ -91,8 +91,8 @@ testWithCurl('README.md, docs/graphql.md: the sample workspace is what they say'
   })
   await allTraces(service)
   const coreUrl = /REST API is on (http:\S+)\/api\/v4,/.exec(service.stdout.text)![1]!
-  const [api, graphql] = [/^api\(\).*\n/m.exec(tour)![0], /^graphql\(\).*\n/m.exec(guide[0]!)![0]]
-  const script = [api, graphql, blocks[0], guide[3], blocks[1]].join('').replaceAll('http://127.0.0.1:8080', coreUrl)
+  const functions = [shellFunction(tours, 'api'), shellFunction(tours, 'obs'), shellFunction(guide, 'graphql')]
+  const script = [...functions, blocks[0], guide[3], blocks[1]].join('').replaceAll('http://127.0.0.1:8080', coreUrl)
   const outcome = await runAgainst({ ...service, otlpUrl: '' }, script, { PRIVATE_TOKEN: token, OBS_API_KEY: API_KEY })
   expect(outcome.exitCode).toBe(0)
   const [groups, pipelines, failed, settings, refused, ...others] = outcome.stdout

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** A directory that goes away with the test. */
 export async function temporaryDirectory(): Promise<
-  { path: string; file: (name: string, content: string) => Promise<string> } & AsyncDisposable
+  { path: string; file: (name: string, content: string | Buffer) => Promise<string> } & AsyncDisposable
 > {
   const path = await mkdtemp(join(tmpdir(), 'penstock-'))
   return {

@@ -102,7 +102,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
       collector = await start(open)
     }
 
-    const run = await penstock(exportArgs(), {
+    const run = await penstock(exportArgs('--single-pass'), {
       stdin: input(),
       stderr: new Sink().onWrite((text) => {
         if (/attempt \d+ failed.*connection refused/.test(text)) comeback ??= comeBack()

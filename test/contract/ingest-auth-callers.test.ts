@@ -12,6 +12,15 @@ afterEach(() => world.close())
 const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 const stranger = () => world.call('GET', '/state', { as: 'psak_nobody_knows_this_one' })
 
+test('behind a proxy that was asked over HTTPS, browsers are told to stay with it', async () => {
+  const header = async (headers: Record<string, string>, path = '/state') =>
+    (await world.call('GET', path, { headers })).headers['strict-transport-security']
+  expect(await header({ 'x-forwarded-proto': 'https' })).toBe('max-age=31536000')
+  expect(await header({ 'x-forwarded-proto': 'https' }, '/nothing')).toBe('max-age=31536000')
+  expect(await header({ 'x-forwarded-proto': 'http' })).toBeUndefined()
+  expect(await header({})).toBeUndefined()
+})
+
 describe('API keys', () => {
   test('are created by an Admin, shown once, and open what their role may', async () => {
     const { status, json } = await world.call('POST', '/api/v1/api_keys', { json: { name: 'grafana', role: 'Viewer' } })

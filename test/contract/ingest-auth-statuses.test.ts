@@ -188,6 +188,13 @@ describe('A-6: the order of checks', () => {
     ])
   })
 
+  test('JSON beyond a limit is invalid, and the message says which', async () => {
+    const type = { 'content-type': 'application/json' }
+    const answer = await world.call('POST', '/tokens', { body: '['.repeat(60_000), headers: type })
+    expect(refusal(answer)).toEqual([400, 'invalid_json'])
+    expect(JSON.stringify(answer)).toContain('The body is nested deeper than 64.')
+  })
+
   test('a Viewer learns nothing from field errors', async () => {
     const sent = [{ json: { name: 7 } }, { json: { name: 'x' } }, { body: '{' }]
     const answers = await Promise.all(

@@ -84,6 +84,7 @@ export class IngestAuthWorld {
     const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
     await ensureFirstAdminKey(db, peppers, { given: adminKey, nowMs: nowMs(), randomBytes })
     const deps: ManagementDeps = {
+      strictTransportSeconds: 31_536_000,
       db,
       peppers,
       nowMs,

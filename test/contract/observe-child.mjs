@@ -1,7 +1,6 @@
 // The store and its receiver in a process of their own, to be killed. Arguments: file, credential.
 import { observeServer, openObserve } from '@penstock/observe'
-import { systemClock } from '@penstock/runtime'
 
 const [file, credential] = process.argv.slice(2)
-const store = await openObserve({ file, clock: systemClock })
+const store = await openObserve({ file })
 console.log((await observeServer(store, { credential })).url)

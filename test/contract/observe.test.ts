@@ -11,7 +11,7 @@ import { OTLPMetricExporter as ProtobufMetricExporter } from '@opentelemetry/exp
 import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { type Conversion, toReadableLogRecords, toReadableSpans, toResourceMetrics } from '@penstock/converter'
-import { type Observe, observeServer, openObserve, type StoredSeries } from '@penstock/observe'
+import { observeServer, type StoredSeries } from '@penstock/observe'
 import {
   contentTypes,
   decodeRequest,
@@ -23,6 +23,7 @@ import {
 } from '@penstock/otlp'
 import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { OneThreadStore } from '../../packages/observe/src/one-thread-store.case.ts'
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 import { compareModels } from './compare-models.ts'
@@ -32,12 +33,12 @@ const credential = 'only-for-the-gateway'
 
 let directory: string
 let file: string
-let store: Observe
+let store: OneThreadStore
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
   file = join(directory, 'observe.db')
-  store = await openObserve({ file, clock: systemClock })
+  store = await OneThreadStore.open({ file, clock: systemClock })
 })
 afterEach(async () => {
   await store.close()
@@ -81,12 +82,12 @@ const itemsOf = <Item>(request: OtlpRequest): Item[] =>
 
 async function storedTraces(sent: OtlpRequest) {
   const ids = new Set(itemsOf<{ traceId: string }>(sent).map(({ traceId }) => traceId))
-  const traces = await Promise.all([...ids].map((id) => store.trace(id, 10_000)))
+  const traces = await Promise.all([...ids].map((id) => store.asked.trace(id, 10_000)))
   return { resourceSpans: traces.flatMap((trace) => trace?.resourceSpans ?? []) }
 }
 
 async function storedLogs() {
-  const records = await store.logRecords({ limit: 1_000 })
+  const records = await store.asked.logRecords({ limit: 1_000 })
   return {
     resourceLogs: records.map(({ record, ...place }) => ({
       resource: place.resource,
@@ -99,7 +100,7 @@ async function storedLogs() {
 async function storedMetrics(sent: OtlpRequest) {
   const names = new Set(itemsOf<Metric>(sent).map(({ name }) => name))
   const found = await Promise.all(
-    [...names].map((name) => store.metric({ name, maxSeries: 100, maxPointsPerSeries: 1_000 })),
+    [...names].map((name) => store.asked.metric({ name, maxSeries: 100, maxPointsPerSeries: 1_000 })),
   )
   return { resourceMetrics: found.flatMap(({ name, series }) => series.map((each) => seriesRequest(name, each))) }
 }
@@ -136,10 +137,10 @@ describe('what we export', () => {
           .split(/(?<=^\})\n+(?=\{)/m)
         return documents.map((document) => ({ signal, body: Buffer.from(document) }))
       })
-    const receipts = await Promise.all(requests.map(({ signal, body }) => store.receive(signal, body, 'json')))
+    const receipts = await Promise.all(requests.map(({ signal, body }) => store.receiveBody(signal, body, 'json')))
     expect(requests.length).toBeGreaterThan(500)
     expect(receipts.filter(({ kind }) => kind !== 'kept')).toEqual([])
-    expect(await store.services()).not.toEqual([])
+    expect(await store.asked.services()).not.toEqual([])
   })
 
   test.each(
@@ -148,7 +149,7 @@ describe('what we export', () => {
     ),
   )('$name: $signal come back as they were sent', async ({ name, signal }) => {
     const sent = decodeRequest(signal, golden(`${name}.${signal}.json`), 'json')
-    expect(await store.receive(signal, encodeRequest(signal, sent, 'protobuf'), 'protobuf')).toMatchObject({
+    expect(await store.receiveBody(signal, encodeRequest(signal, sent, 'protobuf'), 'protobuf')).toMatchObject({
       kind: 'kept',
     })
 
@@ -231,7 +232,7 @@ describe('kill -9', () => {
       await Promise.allSettled(Array.from({ length: 16 }, sender))
       await ended
     }
-    const found = await Promise.all([...acknowledged].map((each) => store.trace(traceIdOf(each), 1)))
+    const found = await Promise.all([...acknowledged].map((each) => store.asked.trace(traceIdOf(each), 1)))
     expect(acknowledged.size).toBeGreaterThanOrEqual(148)
     expect(found.filter((trace) => trace === undefined)).toEqual([])
   })

@@ -1,14 +1,15 @@
 import { expect } from 'vitest'
 import { ADMIN_KEY, type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
-import { curlCommands, runAgainst, shellBlocks, testWithCurl } from '../page-commands.ts'
+import { curlCommands, runAgainst, shellBlocks, shellFunction, testWithCurl } from '../page-commands.ts'
 
+const blocks = shellBlocks('docs/rollout.md')
 /** The curl commands of docs/rollout.md, in order. */
-const commands = curlCommands(shellBlocks('docs/rollout.md'))
+const commands = curlCommands(blocks)
 
 let gateway: RunningGateway
 
 async function curl(command: string | undefined, variables: Record<string, string> = {}) {
-  const script = `${command} --silent --show-error --write-out '\n%{http_code}'`
+  const script = `${shellFunction(blocks, 'obs')}${command} --silent --show-error --write-out '\n%{http_code}'`
   const { exitCode, stdout, stderr } = await runAgainst(gateway, script, { OBS_API_KEY: ADMIN_KEY, ...variables })
   if (exitCode !== 0) throw new Error(`${command}: ${stderr}`)
   const [, text = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout)!
@@ -26,7 +27,7 @@ async function exported(token?: string) {
 
 const ended = (path: string, method = 'GET', body = '') =>
   commands.find((command) => {
-    const [, stated = 'GET'] = /^curl -X (\w+)/.exec(command) ?? []
+    const [, stated = 'GET'] = /^obs -X (\w+)/.exec(command) ?? []
     return stated === method && command.includes(path) && command.includes(body)
   })
 
@@ -80,7 +81,7 @@ testWithCurl('docs/rollout.md: every command does what the page says, from open 
     [200, false],
     [200, false],
   ])
-  expect((await curl(ended('/tokens -H'))).json).toHaveLength(2)
+  expect((await curl(ended('/tokens'))).json).toHaveLength(2)
   expect(await curl(ended('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
     status: 200,
     json: { expires_at: null },

@@ -14,6 +14,8 @@ export interface Shown {
     | 'OAuth'
     | 'project token'
     | 'group token'
+    /** The token of a project that has nothing to do with what is asked about. */
+    | 'token of another project'
     | 'job'
     | 'ended job'
     | 'deploy token header'
@@ -166,7 +168,16 @@ const columnOf = ([name, caller, shown, expected]: Cell, visibility: Visibility)
 function aboutParent(row: MatrixRow, kind: 'group' | 'project'): Column[] {
   // Below a Guest there is only Minimal access, which is not inherited: who has it in the group above sees nothing.
   const below = levelOf(row) === 10 ? hidden[kind] : forbidden
+  // Wherever it lies: what callers who have not signed in may, though it is known who asks.
+  const elsewhere = (visibility: Visibility, expected: Answer | 'success') =>
+    columnOf(
+      [`bot of another project, ${visibility}`, 'least', { by: 'token of another project' }, expected],
+      visibility,
+    )
   return [
+    elsewhere('private', hidden[kind]),
+    elsewhere('internal', hidden[kind]),
+    elsewhere('public', row.visitors === 'anyone' ? 'success' : forbidden),
     columnOf(['one role below', 'below', { by: 'personal' }, below], 'private'),
     // As what is hidden: nobody is told which of the two it is.
     {

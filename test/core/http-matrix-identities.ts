@@ -15,6 +15,9 @@ import {
 const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
 /** Of where one may not put a project, the platform does not tell whether there is such a place. */
 const noSuchPlace: Answer = { status: 400, body: { message: { namespace: ['is not valid'] } } }
+/** A bot knows the members of its project or group. */
+const noSuchUser: Answer = { status: 404, body: { message: '404 User Not Found' } }
+const notByBots = { 'project token': forbidden, 'group token': forbidden }
 const readUser = ['read_user']
 const everyone = { visitors: 'anyone' } as const
 const onAdministrators = { spec: 'platform', may: 'administrators' } as const
@@ -54,7 +57,10 @@ export const identityRows: readonly MatrixRow[] = [
     answer: [200, listOf(user)],
     scopes: readUser,
     except: Object.fromEntries(
-      ['anonymous', 'deploy token in its header', 'job', 'ended job'].map((column) => [column, forbidden]),
+      ['anonymous', 'deploy token in its header', 'job', 'ended job', 'project token', 'group token'].map((column) => [
+        column,
+        forbidden,
+      ]),
     ),
   },
   {
@@ -64,6 +70,7 @@ export const identityRows: readonly MatrixRow[] = [
     answer: [200, user],
     needs: ['user'],
     scopes: readUser,
+    except: { 'project token': noSuchUser, 'group token': noSuchUser },
   },
   {
     call: 'GET /users/:id/projects',
@@ -94,6 +101,7 @@ export const identityRows: readonly MatrixRow[] = [
     may: 'signed in',
     answer: [201, group],
     send: { name: '{new}', path: '{new}' },
+    except: notByBots,
   },
   {
     call: 'POST /groups : in a group',
@@ -137,6 +145,7 @@ export const identityRows: readonly MatrixRow[] = [
     may: 'signed in',
     answer: [201, project],
     send: { name: '{new}' },
+    except: notByBots,
   },
   {
     call: 'POST /projects : in a group',
@@ -150,6 +159,9 @@ export const identityRows: readonly MatrixRow[] = [
       'stranger, public': noSuchPlace,
       'one role below': noSuchPlace,
       'project token': noSuchPlace,
+      'bot of another project, private': noSuchPlace,
+      'bot of another project, internal': noSuchPlace,
+      'bot of another project, public': noSuchPlace,
       'unknown parent': noSuchPlace,
     },
   },

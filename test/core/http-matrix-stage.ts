@@ -174,6 +174,12 @@ export class Stage {
         const draft = { project: project.id, name: 'bot', scopes: [scope], accessLevel: level }
         return this.#asBot(await this.#asRoot(createProjectToken, draft))
       }
+      case 'token of another project': {
+        const elsewhere = await this.world.group(this.word('elsewhere'), { visibility: 'internal' })
+        const project = await this.world.project('other', elsewhere, 'internal')
+        const draft = { project: project.id, name: 'bot', scopes: [scope], accessLevel: 50 }
+        return this.#asBot(await this.#asRoot(createProjectToken, draft))
+      }
       case 'job':
       case 'ended job': {
         const project = parent?.kind === 'project' ? parent : await this.shared('project', 'private')

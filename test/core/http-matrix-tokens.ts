@@ -20,6 +20,7 @@ const onlyTheBot = {
   sudo: notFound,
   'stranger, internal': notFound,
   'stranger, public': notFound,
+  'bot of another project, public': notFound,
 } as const
 /** A bot that made others would outlive its token: refused to bots, whatever their role. */
 const notByBots = {

@@ -122,6 +122,7 @@ const issueRows: readonly MatrixRow[] = [
       'one role below': notFound,
       'stranger, internal': notFound,
       'stranger, public': notFound,
+      'bot of another project, public': notFound,
       'anonymous, public': notFound,
     },
   },

@@ -47,8 +47,8 @@ const hooks = caseNames
   .map((name) => ({ name, id: /"object_attributes": *\{\s*"id": *(\d+)/.exec(caseText(name))?.[1] }))
   .filter(({ name, id }) => id !== undefined && caseText(name).trimStart().startsWith('{'))
 
-/** Their ids have more than 53 bits, which the core does not keep. */
-const refused = ['e48-ids-above-two-to-the-53', 'e48-ids-next-to-the-largest-int64']
+/** Ids of more than 53 bits, which the core does not keep, and a list of jobs that is none. */
+const refused = ['e48-ids-above-two-to-the-53', 'e48-ids-next-to-the-largest-int64', 'builds-an-object']
 
 test('there are hooks to try', () => {
   expect(hooks.length).toBeGreaterThan(100)

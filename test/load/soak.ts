@@ -19,6 +19,7 @@ const scripts = [
   'export-workers',
   'export-outage',
   'graphql-fuzz',
+  'turns',
 ]
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : scripts

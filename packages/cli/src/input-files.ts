@@ -13,16 +13,21 @@ export interface InputFile {
   readonly bytes: number | undefined
   /** Its name says NDJSON. */
   readonly ndjson: boolean
+  /** Its name says gzip, so that `bytes` is not the length of what it holds. */
+  readonly compressed?: boolean
+  /** Whether `open` may be called more than once. */
+  readonly rereadable?: boolean
   open(): Readable
 }
 
-const ndjsonName = /\.(?:ndjson|jsonl)$/i
+const ndjsonName = /\.(?:ndjson|jsonl)(?:\.gz)?$/i
+const compressedName = /\.gz$/i
 /** What is read of a directory. */
-const recordFileName = /\.(?:json|ndjson|jsonl)$/i
+const recordFileName = /\.(?:json|ndjson|jsonl)(?:\.gz)?$/i
 
 /**
  * The files behind the arguments: `-` is standard input, a directory stands for its `*.json`, `*.ndjson` and `*.jsonl`,
- * sorted. An abort ends the reading.
+ * each also with `.gz`, sorted. An abort ends the reading.
  *
  * @throws {UsageError} for what does not exist, may not be read or is named twice
  */
@@ -49,7 +54,8 @@ async function filesAt(path: string, signal: AbortSignal): Promise<InputFile[]> 
   if (!stats.isDirectory()) return [fileAt(path, stats, signal)]
   const entries = await orUsageError(path, readdir(path))
   const names = entries.filter((entry) => recordFileName.test(entry)).sort()
-  if (names.length === 0) throw new UsageError(`${path}: no *.json, *.ndjson or *.jsonl in this directory`)
+  if (names.length === 0)
+    throw new UsageError(`${path}: no *.json, *.ndjson or *.jsonl (or these with .gz) in this directory`)
   const paths = names.map((name) => join(path, name))
   const found: InputFile[] = []
   for (const each of paths) found.push(fileAt(each, await readableStats(each), signal))
@@ -66,6 +72,8 @@ function fileAt(path: string, stats: Stats, signal: AbortSignal): InputFile {
     name: path,
     bytes: stats.isFile() ? stats.size : undefined,
     ndjson: ndjsonName.test(path),
+    compressed: compressedName.test(path),
+    rereadable: stats.isFile(),
     open: () => createReadStream(path, { signal }),
   }
 }

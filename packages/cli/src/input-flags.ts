@@ -11,6 +11,7 @@ export interface InputSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
   readonly maxDocumentBytes: number
+  readonly singlePass: boolean
 }
 
 /** What all commands that read records have in common. */
@@ -30,12 +31,21 @@ export function addInputFlags(command: Command): Command {
   return addConversionFlags(command)
 }
 
+/** For commands whose output begins before their input ends. */
+export function singlePassOption(): Option {
+  return new Option(
+    '--single-pass',
+    'reads each input once, as it comes: for a stream that does not end; a pipeline then finds its parent and its job hooks only if they come before it',
+  )
+}
+
 /** @throws {UsageError} */
 export function inputSettings(flags: OptionValues, environment: Environment): InputSettings {
   return {
     options: conversionOptions(flags, serviceNameOf(environment.env)),
     receivedAtNs: flags.receivedAt as bigint | undefined,
     maxDocumentBytes: flags.maxFileBytes as number,
+    singlePass: flags.singlePass === true,
   }
 }
 

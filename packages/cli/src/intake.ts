@@ -2,9 +2,9 @@ import {
   type ConvertOptions,
   hasTime,
   type Input,
-  instanceOf,
   type JobEvent,
   type PipelineRecord,
+  RecordError,
   readInput,
   recordInstance,
   rootKey,
@@ -20,6 +20,7 @@ import {
   withWarning,
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
+import { PipelineLinks } from './pipeline-links.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** What becomes of a body. */
@@ -46,7 +47,12 @@ export const rememberedExportedJobs = 1_000_000
 /** Jobs of which a hook is kept until their pipeline comes. */
 const rememberedJobs = 100_000
 
-/** What one run has learnt so far, and what it makes of the next body. */
+/**
+ * Decides what becomes of each body, by what the run has learnt so far.
+ *
+ * Inputs that can be read twice are surveyed first: then a pipeline finds its parent, its bridge and its job hooks
+ * wherever they stand.
+ */
 export class Intake {
   readonly #options: ConvertOptions
   readonly #receivedAtNs: bigint | undefined
@@ -56,6 +62,9 @@ export class Intake {
     entries: rememberedPipelines,
     weight: { max: rememberedExportedJobs, of: ({ jobIds }) => jobIds.length },
   })
+  readonly #links: PipelineLinks
+  /** Of the survey, and of the records admitted so far. */
+  readonly #surveyedJobEvents = new JobEvents(rememberedJobs)
   readonly #jobEvents = new JobEvents(rememberedJobs)
 
   /** `nowNs` stands in as receipt time for records that have no time at all. */
@@ -63,6 +72,21 @@ export class Intake {
     this.#options = options
     this.#receivedAtNs = receivedAtNs
     this.#nowNs = nowNs
+    this.#links = new PipelineLinks(options, rememberedPipelines)
+  }
+
+  /** Learns from a body before any is admitted. What is no record is left for `admit` to refuse. */
+  survey(body: unknown): void {
+    const input = this.#readable(body)
+    if (input?.kind === 'pipeline') this.#links.learnRecord(input.record)
+    if (input?.kind !== 'job') return
+    this.#links.learnJobEvent(input.event)
+    this.#surveyedJobEvents.add(recordInstance(input.event, this.#options), input.event)
+  }
+
+  /** Ends the survey. */
+  surveyed(): void {
+    for (const [key, id] of this.#links.roots()) this.#roots.set(key, id)
   }
 
   /** @throws {RecordError} for a body that is no record */
@@ -76,8 +100,18 @@ export class Intake {
     this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
 
+  #readable(body: unknown): Input | undefined {
+    try {
+      return readInput(body, { receivedAtNs: this.#receivedAtNs })
+    } catch (error) {
+      if (error instanceof RecordError) return undefined
+      throw error
+    }
+  }
+
   #admitJob(event: JobEvent): Admission {
-    const instance = this.#options.instanceId ?? instanceOf(event.project.webUrl)
+    const instance = recordInstance(event, this.#options)
+    this.#links.learnJobEvent(event)
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
     return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
@@ -86,10 +120,13 @@ export class Intake {
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {
     const key = this.#keyOf(input.record)
     const known = { roots: this.#roots, earlier: this.#exports.get(key) }
-    const { root, ...admitted } = admission(input, known, this.#options)
+    this.#links.learnRecord(input.record)
+    const linked = { ...input, record: this.#links.completed(input.record) }
+    const { root, ...admitted } = admission(linked, known, this.#options)
     this.#roots.set(key, root.id)
     if (admitted.kind === 'skip') return admitted
-    const events = this.#jobEvents.of(recordInstance(input.record, this.#options), input.record)
+    const instance = recordInstance(input.record, this.#options)
+    const events = [this.#jobEvents, this.#surveyedJobEvents].flatMap((all) => all.of(instance, input.record))
     const record = withJobEvents(admitted.record, events)
     if (hasTime(record)) return { ...admitted, record, rootId: root.id }
     return {

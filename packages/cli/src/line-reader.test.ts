@@ -14,7 +14,7 @@ function* inPieces(text: string, lengths: readonly number[]): Generator<Uint8Arr
 
 function reader(text: string, lengths: readonly number[] = [7], maxBytes = 100): LineReader {
   const source = inPieces(text, lengths)
-  return new LineReader({ [Symbol.asyncIterator]: () => asynchronous(source) }, maxBytes, () => {})
+  return new LineReader({ [Symbol.asyncIterator]: () => asynchronous(source) }, maxBytes)
 }
 
 async function* asynchronous(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

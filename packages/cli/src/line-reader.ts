@@ -11,15 +11,13 @@ export interface Line {
 export class LineReader {
   readonly #parts: AsyncIterator<Uint8Array>
   readonly #maxBytes: number
-  readonly #onRead: (bytes: number) => void
   /** Read and not yet handed out. */
   #held: Buffer = Buffer.alloc(0)
   #number = 0
 
-  constructor(source: AsyncIterable<Uint8Array>, maxBytes: number, onRead: (bytes: number) => void) {
+  constructor(source: AsyncIterable<Uint8Array>, maxBytes: number) {
     this.#parts = source[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
-    this.#onRead = onRead
   }
 
   /** The next line; `undefined` at the end. The rest of a line that is too long is only read by `skipLine`. */
@@ -69,7 +67,6 @@ export class LineReader {
   async #fill(): Promise<boolean> {
     const { done, value } = await this.#parts.next()
     if (done) return false
-    this.#onRead(value.length)
     this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     return true
   }

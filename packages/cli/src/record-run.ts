@@ -1,11 +1,13 @@
-import { type ConvertOptions, RecordError, type Tally } from '@penstock/converter'
+import { type ConvertOptions, OtherHookError, RecordError, type Tally } from '@penstock/converter'
+import { rereadableInput } from './buffered-input.ts'
 import type { Environment } from './environment.ts'
 import { findInputFiles, type InputFile } from './input-files.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
 import { type Outstanding, type Place, type Reading, readBodies } from './record-stream.ts'
 import { Report } from './report.ts'
-import { counted } from './wording.ts'
+import { groupedJobs } from './rest-job-groups.ts'
+import { counted, formatCount } from './wording.ts'
 
 /** Where records come from. */
 export interface RecordSource {
@@ -13,6 +15,10 @@ export interface RecordSource {
   readonly name: string
   /** In order; what is wrong with the source itself is a fault among them. */
   readings(progress: Progress): AsyncIterable<Reading>
+  /** Whether `readings` may be called once more, for a first pass. */
+  readonly rereadable?: boolean
+  /** What people are told of its records, if there are several. */
+  readonly note?: string
 }
 
 interface RunSettings {
@@ -28,6 +34,8 @@ interface FileRunSettings extends RunSettings {
   /** Files, directories, `-`. */
   readonly inputs: readonly string[]
   readonly maxDocumentBytes: number
+  /** Reads inputs as they come, without a first pass. */
+  readonly singlePass?: boolean
   /** Ends the reading, as an interruption does. */
   readonly stop?: AbortSignal
 }
@@ -38,19 +46,32 @@ export interface PlacedRecord extends Admitted {
   readonly outstanding: Outstanding | undefined
 }
 
-/** One pass over all inputs: what every command does with records before and after its own part. */
+/**
+ * Reads all inputs, and does what every command does with records before and after its own part.
+ *
+ * Inputs are read twice, so that the order of records makes no difference: the first pass learns how pipelines belong
+ * together, the second yields them.
+ */
 export class RecordRun {
   readonly report: Report
   readonly progress: Progress
   readonly #sources: readonly RecordSource[]
   readonly #intake: Intake
+  readonly #surveyProgress: Progress
 
   /** @throws {UsageError} for inputs that cannot be read */
   static async open(settings: FileRunSettings, environment: Environment): Promise<RecordRun> {
     const { inputs, stop } = settings
     const signal = stop === undefined ? environment.signal : AbortSignal.any([environment.signal, stop])
-    const files = await findInputFiles(inputs, environment, signal)
-    const sources = files.map((file) => fileSource(file, settings.maxDocumentBytes))
+    const found = await findInputFiles(inputs, environment, signal)
+    const { maxDocumentBytes, singlePass } = settings
+    const files: InputFile[] = []
+    for (const file of found)
+      files.push(singlePass ? onceReadable(file) : await rereadableInput(file, maxDocumentBytes))
+    const sources = files.map((file) => ({
+      ...fileSource(file, maxDocumentBytes),
+      ...(!file.rereadable && !singlePass && { note: onePassNote(maxDocumentBytes) }),
+    }))
     return new RecordRun(settings, environment, sources, totalBytes(files))
   }
 
@@ -65,20 +86,20 @@ export class RecordRun {
     const terminal = stderr.isTTY === true
     this.#sources = sources
     this.#intake = new Intake(settings.options, settings.receivedAtNs, () => clock.nowNs())
-    this.progress = new Progress({
-      stderr,
-      clock,
-      activity: settings.activity,
-      totalBytes: bytes,
-      mode: terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines',
-    })
+    const mode = terminal ? (settings.printsToTerminal ? 'none' : 'bar') : 'lines'
+    const progressOf = (activity: string) => new Progress({ stderr, clock, activity, totalBytes: bytes, mode })
+    this.#surveyProgress = progressOf('first pass')
+    this.progress = progressOf(settings.activity)
     this.report = new Report((line) => this.progress.print(line))
   }
 
   /** The records to export, one at a time and in order; the report hears of the others. */
   async *records(): AsyncGenerator<PlacedRecord> {
+    await this.#survey()
     for (const source of this.#sources) {
+      let bodies = 0
       for await (const reading of source.readings(this.progress)) {
+        bodies += 1
         const { place } = reading
         if (reading.kind === 'fault') {
           this.report.refuse(place, reading.error)
@@ -90,6 +111,7 @@ export class RecordRun {
         this.progress.addRecord()
       }
       this.report.endFile(source.name)
+      if (source.note !== undefined && bodies > 1) this.progress.print(`${source.name}: ${source.note}`)
     }
   }
 
@@ -98,8 +120,9 @@ export class RecordRun {
     try {
       return work()
     } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      this.report.refuse(place, error)
+      if (error instanceof OtherHookError) this.report.skipOtherHook(error.event)
+      else if (error instanceof RecordError) this.report.refuse(place, error)
+      else throw error
       return undefined
     }
   }
@@ -119,6 +142,19 @@ export class RecordRun {
     if (summary !== undefined) this.progress.print(summary)
   }
 
+  /** The first pass. The second one reports what is wrong with an input. */
+  async #survey(): Promise<void> {
+    const progress = this.#surveyProgress
+    for (const source of this.#sources.filter(({ rereadable }) => rereadable)) {
+      for await (const reading of source.readings(progress)) {
+        if (reading.kind === 'body') this.#intake.survey(reading.body)
+        progress.addRecord()
+      }
+    }
+    progress.end()
+    this.#intake.surveyed()
+  }
+
   /** Warnings matter only where something is made of the record. */
   #isAdmitted(place: Place, admission: Admission): admission is Admitted {
     if (admission.kind === 'skip') this.report.skip(place, admission.reason)
@@ -130,9 +166,19 @@ export class RecordRun {
 function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
   return {
     name: file.name,
-    readings: (progress) => readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
+    rereadable: file.rereadable === true,
+    readings: (progress) =>
+      groupedJobs(
+        readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
+        maxDocumentBytes,
+      ),
   }
 }
+
+const onceReadable = (file: InputFile): InputFile => ({ ...file, rereadable: false })
+
+const onePassNote = (maxBytes: number): string =>
+  `longer than ${formatCount(maxBytes)} bytes (--max-file-bytes), so it was read in one pass: a pipeline found its parent and its job hooks only if they came before it; a file has no such limit`
 
 function changes({ truncatedTexts, droppedElements, adjustedSpans }: Tally) {
   const reasons = [

@@ -32,19 +32,27 @@ describe('one document', () => {
     { text: '{\n"a":1\n}', readings: ['{"a":1}'] },
     { text: '[{"a":1},\n{"b":2}]', readings: ['[0] {"a":1}', '[1] {"b":2}'] },
     { text: '[{"a":1},{"b":2}]', readings: ['line 1 [0] {"a":1}', 'line 1 [1] {"b":2}'] },
+    { text: '[[{"a":1}],\n[{"b":2},{"c":3}],[]]', readings: ['[0] {"a":1}', '[1] {"b":2}', '[1] {"c":3}'] },
+    {
+      text: 'HTTP/2 200\r\n\r\n{}',
+      readings: ['begins with the headers of an HTTP answer, not with JSON; save its body alone'],
+    },
     { text: '[\n]', readings: ['is an empty list, without a record'] },
     { text: '', readings: ['holds no record'] },
     { text: ' \r\n\t\n', readings: ['holds no record'] },
     { text: '\ufeff', readings: ['holds no record'] },
     { text: '\n\n{\n"a":1,\n}', readings: ['5:1 is not valid JSON'] },
     { text: '{\n"a":', readings: ['2:5 ends before the JSON is complete'] },
-    { text: '<html>\n<body>\n</html>', readings: ['1:1 is not valid JSON'] },
+    {
+      text: '<html>\n<body>\n</html>',
+      readings: ['is HTML or XML, not JSON; it may be the error page of a server or a proxy'],
+    },
   ])('$text', async ({ text, readings }) => {
     expect(await readAll(text)).toEqual(readings)
   })
 
   test('in another encoding', async () => {
-    expect(await readAll(Buffer.from('\ufeff{"a":1}', 'utf16le'))).toEqual(['is not JSON in UTF-8'])
+    expect(await readAll(Buffer.from('{"a":"\u00e9"}', 'latin1'))).toEqual(['is not JSON in UTF-8'])
   })
 })
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { parseLossless, RecordError } from '@penstock/converter'
+import { capturedBody, parseLossless, RecordError } from '@penstock/converter'
 import type { Signal } from '@penstock/otlp'
+import { decodedBytes } from './input-decoding.ts'
 import type { InputFile } from './input-files.ts'
 import { type Line, LineReader } from './line-reader.ts'
 import { isSystemError, systemReason } from './system-error.ts'
@@ -21,6 +22,8 @@ export type Reading =
       readonly kind: 'body'
       readonly place: Place
       readonly body: unknown
+      /** Length of the document that begins with this body. */
+      readonly documentBytes?: number
       /** Undefined: all signals, and nobody keeps account. */
       readonly outstanding?: Outstanding | undefined
     }
@@ -45,20 +48,34 @@ export const defaultMaxDocumentBytes = 64 * 1024 * 1024
  *
  * What a file is shows in its first line: by itself valid JSON, and the file is read line by line, whatever its length;
  * else it is one document. A file whose name says NDJSON is always read by lines. Never more than one document is held.
+ *
+ * Files compressed with gzip are inflated, UTF-16 is transcoded; `onRead` hears of the bytes as they are in the file.
  */
 export async function* readBodies(
   file: InputFile,
   limits: ReadLimits,
   onRead: (bytes: number) => void = () => {},
 ): AsyncGenerator<Reading> {
-  const reader = new LineReader(file.open(), limits.maxDocumentBytes, onRead)
+  const reader = new LineReader(decodedBytes(observed(file.open(), onRead)), limits.maxDocumentBytes)
   try {
     yield* readingsOf(file, reader, limits)
   } catch (error) {
-    if (!isSystemError(error)) throw error
-    yield fault(placeOf(file), new RecordError('', `cannot be read: ${systemReason(error)}`))
+    if (error instanceof RecordError) yield fault(placeOf(file), error)
+    else if (isSystemError(error))
+      yield fault(placeOf(file), new RecordError('', `cannot be read: ${systemReason(error)}`))
+    else throw error
   } finally {
     await reader.close()
+  }
+}
+
+async function* observed(
+  source: AsyncIterable<Uint8Array>,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of source) {
+    onRead(bytes.length)
+    yield bytes
   }
 }
 
@@ -107,7 +124,7 @@ async function* readDocument(
   { first, bytes, limits }: DocumentStart,
 ): AsyncGenerator<Reading> {
   const { maxDocumentBytes } = limits
-  const isShort = file.bytes === undefined || file.bytes <= maxDocumentBytes
+  const isShort = file.bytes === undefined || file.compressed || file.bytes <= maxDocumentBytes
   const rest = isShort ? await reader.rest(maxDocumentBytes - bytes.length) : undefined
   if (rest === undefined) {
     yield fault(placeOf(file), tooLong(limits))
@@ -166,12 +183,21 @@ function readLine(file: InputFile, { number, bytes }: Line, limits: ReadLimits):
 function parsed(place: Place, bytes: Buffer, firstLine: number): Reading {
   if (!isUtf8(bytes)) return fault(place, new RecordError('', 'is not JSON in UTF-8'))
   try {
-    return { kind: 'body', place, body: parseLossless(bytes.toString()) }
+    return { kind: 'body', place, body: parseLossless(bytes.toString()), documentBytes: bytes.length }
   } catch (error) {
     if (!(error instanceof RecordError)) throw error
+    const start = bytes.toString('utf8', 0, 64).trimStart()
+    const known = notJson.find(({ sign }) => start.startsWith(sign))
+    if (known !== undefined) return fault(place, new RecordError('', known.reason))
     return fault(place, movedTo(firstLine, error))
   }
 }
+
+/** What is often saved instead of JSON. */
+const notJson = [
+  { sign: '<', reason: 'is HTML or XML, not JSON; it may be the error page of a server or a proxy' },
+  { sign: 'HTTP/', reason: 'begins with the headers of an HTTP answer, not with JSON; save its body alone' },
+]
 
 function movedTo(firstLine: number, { path, reason, line = 1, column = 1 }: RecordError): RecordError {
   return new RecordError(path, reason, { line: line + firstLine - 1, column })
@@ -179,12 +205,37 @@ function movedTo(firstLine: number, { path, reason, line = 1, column = 1 }: Reco
 
 function* itemsOf(reading: Reading): Generator<Reading> {
   if (reading.kind === 'fault' || !Array.isArray(reading.body)) {
+    yield* bodiesIn(reading)
+    return
+  }
+  const { place, body, documentBytes = 0 } = reading
+  if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
+  for (const [index, item] of body.entries()) {
+    const rest = { place: { ...place, index }, documentBytes: index === 0 ? documentBytes : 0 }
+    // Pages of a REST API, put together as a list of lists.
+    for (const each of Array.isArray(item) ? item : [item]) yield* bodiesIn({ kind: 'body', ...rest, body: each })
+  }
+}
+
+/** A body, or that of the request which tools that capture webhooks have saved with its headers. */
+function* bodiesIn(reading: Reading): Generator<Reading> {
+  if (reading.kind === 'fault' || typeof reading.body !== 'object' || reading.body === null) {
     yield reading
     return
   }
-  const { place, body } = reading
-  if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
-  for (const [index, item] of body.entries()) yield { kind: 'body', place: { ...place, index }, body: item }
+  const captured = capturedBody(reading.body as Parameters<typeof capturedBody>[0])
+  if (captured === undefined) yield reading
+  else if (typeof captured !== 'string') yield { ...reading, body: captured }
+  else yield capturedText(reading, captured)
+}
+
+function capturedText(reading: Extract<Reading, { kind: 'body' }>, text: string): Reading {
+  try {
+    return { ...reading, body: parseLossless(text) }
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error
+    return fault(reading.place, new RecordError('body of a captured request', error.reason))
+  }
 }
 
 function tooLong({ maxDocumentBytes }: ReadLimits): RecordError {

@@ -8,10 +8,14 @@ const remarksPerFile = 20
 
 type Remark = 'skipped' | 'warning'
 
+/** Events of other hooks that are counted by name; the further ones are counted together. */
+const namedEvents = 10
+
 /** Tells people, line by line, what happened to each record, and keeps count of it. */
 export class Report {
   readonly #print: (line: string) => void
   readonly #inFile: Record<Remark, number> = { skipped: 0, warning: 0 }
+  readonly #otherHooks = new Map<string, number>()
   #exported = 0
   #skipped = 0
   #refused = 0
@@ -39,6 +43,14 @@ export class Report {
     this.#remark('skipped', place, reason)
   }
 
+  /** A hook about something else; the end of the file tells how many there were. */
+  skipOtherHook(event: string): void {
+    this.#skipped += 1
+    const isNamed = this.#otherHooks.has(event) || this.#otherHooks.size < namedEvents
+    const name = isNamed ? event : 'others'
+    this.#otherHooks.set(name, (this.#otherHooks.get(name) ?? 0) + 1)
+  }
+
   warn(place: Place, { items, total }: Warnings): void {
     for (const { path, reason } of items) this.#remark('warning', place, `${path === '' ? '' : `${path}: `}${reason}`)
     this.#inFile.warning += total - items.length
@@ -46,6 +58,7 @@ export class Report {
 
   /** What was not told of the file that has come to its end. */
   endFile(file: string): void {
+    this.#tellOtherHooks(file)
     const untold = (remark: Remark) => this.#inFile[remark] - remarksPerFile
     if (untold('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(untold('skipped'))} more skipped`))
     if (untold('warning') > 0) this.#print(printable(`${file}: … and ${counted(untold('warning'), 'more warning')}`))
@@ -61,6 +74,16 @@ export class Report {
     return Object.entries(counts)
       .map(([word, count]) => `${formatCount(count)} ${word}`)
       .join(', ')
+  }
+
+  #tellOtherHooks(file: string): void {
+    const counts = [...this.#otherHooks].sort(([, a], [, b]) => b - a)
+    const total = counts.reduce((sum, [, count]) => sum + count, 0)
+    if (total === 0) return
+    const hooks = total === 1 ? '1 hook about another event' : `${formatCount(total)} hooks about other events`
+    const events = counts.map(([event, count]) => `${event} ${formatCount(count)}`)
+    this.#print(printable(`${file}: skipped: ${hooks} (${events.join(', ')})`))
+    this.#otherHooks.clear()
   }
 
   #remark(remark: Remark, place: Place, reason: string): void {

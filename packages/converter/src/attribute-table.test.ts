@@ -19,7 +19,7 @@ const table: AttributeTable<Tap> = [
   { keys: ['svc.tap.open'], type: 'bool', from: ({ open }) => open, extension: true, absent },
   { keys: ['tap.colours'], type: 'string[]', from: ({ colours }) => colours, absent },
 ]
-const compiled = compileTable(table, { vendorNamespace: 'svc', extensions: true })
+const compiled = compileTable(table, { vendorNamespace: 'svc', extensions: true, extraAttributes: false })
 
 const attributesOf = (tap: Tap, tally = newTally()): KeyValue[] => appendAttributes([], compiled, tap, tally)
 const valuesOf = (tap: Tap) => attributesOf(tap).map(({ value }) => value)
@@ -33,11 +33,11 @@ test.each([
 ])('%s under %s is %s', (key, namespace, expected) => expect(vendorKey(key, namespace)).toBe(expected))
 
 describe('compiling', () => {
-  const keysOf = (options: { vendorNamespace: string; extensions: boolean }) =>
+  const keysOf = (options: { vendorNamespace: string; extensions: boolean; extraAttributes: boolean }) =>
     compileTable(table, options).flatMap(({ keys }) => keys)
 
   test('spells out the namespace', () => {
-    expect(keysOf({ vendorNamespace: 'gitlab', extensions: true })).toEqual([
+    expect(keysOf({ vendorNamespace: 'gitlab', extensions: true, extraAttributes: false })).toEqual([
       'tap.name',
       'gitlab.tap.name',
       'tap.litres',
@@ -48,7 +48,7 @@ describe('compiling', () => {
   })
 
   test('leaves out extensions on request', () => {
-    expect(keysOf({ vendorNamespace: 'svc', extensions: false })).not.toContain('svc.tap.open')
+    expect(keysOf({ vendorNamespace: 'svc', extensions: false, extraAttributes: false })).not.toContain('svc.tap.open')
   })
 
   test('leaves the table itself as it was', () => {

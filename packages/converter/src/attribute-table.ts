@@ -23,6 +23,8 @@ export type AttributeRow<Context> = {
     readonly from: (context: Context) => ValueByType[T] | undefined
     /** A key of ours that the interface does not list; the option `extensions` leaves it out. */
     readonly extension?: true
+    /** A key that only the option `extraAttributes` adds. */
+    readonly extra?: true
     /** When the attribute is missing, in the words of the documentation. */
     readonly absent: string
   }
@@ -33,6 +35,7 @@ export type AttributeTable<Context> = readonly AttributeRow<Context>[]
 export interface TableOptions {
   readonly vendorNamespace: string
   readonly extensions: boolean
+  readonly extraAttributes: boolean
 }
 
 /** `svc.` at the front stands for the vendor namespace. */
@@ -53,7 +56,7 @@ type CompiledRow<Context> = AttributeRow<Context> & {
 
 export function compileTable<Context>(table: AttributeTable<Context>, options: TableOptions): CompiledTable<Context> {
   return table
-    .filter((row) => options.extensions || !row.extension)
+    .filter((row) => (options.extensions || !row.extension) && (options.extraAttributes || !row.extra))
     .map((row) => ({
       ...row,
       keys: row.keys.map((key) => vendorKey(key, options.vendorNamespace)) as [string, ...string[]],

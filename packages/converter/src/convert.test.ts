@@ -222,3 +222,13 @@ test('a pipeline of more stages than a request may hold points goes in several p
     .map(({ data }) => data?.dataPoints.length)
   expect(pointCounts).toEqual([10, 10, 5])
 })
+
+test.each([{}, 'none', 7, true])('builds that are %j are not reported as 0 jobs', (builds) => {
+  const body = { object_attributes: { id: 31, status: 'success', created_at: '2026-01-05T10:00:00Z' }, builds }
+  const names = metricsOf(convert(recordOf(body))).map(({ name }) => name)
+  expect(names).toContain('cicd.pipeline.run.count')
+  expect(names).not.toContain('pipeline.jobs_total')
+  expect(names).not.toContain('cicd.pipeline.task.total')
+  const listed = metricsOf(convert(recordOf({ ...body, builds: null }))).map(({ name }) => name)
+  expect(listed).toContain('pipeline.jobs_total')
+})

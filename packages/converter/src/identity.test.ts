@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hashedIds, instanceOf, nativeIds } from './identity.ts'
+import { hashedIds, instanceOf, nativeIds, projectInstance } from './identity.ts'
 
 const instance = 'ci.example.com'
 const job = (id: bigint) => ({ id, bridge: false })
@@ -51,3 +51,10 @@ test.each([
   ['not a url', ''],
   [undefined, ''],
 ])('instance of %s', (webUrl, expected) => expect(instanceOf(webUrl)).toBe(expected))
+
+test('a project without a URL has an instance of its own', () => {
+  expect(projectInstance({ id: 42n, path: 'g/p' })).toBe('project 42')
+  expect(projectInstance({ path: 'g/p' })).toMatch(/^project [0-9a-f]{32}$/)
+  expect(projectInstance({ path: 'g/p' })).not.toBe(projectInstance({ path: 'g/q' }))
+  expect(projectInstance({})).toBe('')
+})

@@ -72,7 +72,25 @@ export function pseudonym(instance: string, kind: 'id' | 'username', value: stri
   return hashedId(SPAN_ID_DIGITS, `user-${kind}\n${instance}\n${value}`)
 }
 
-/** Host (with a port that is not the default one) of a web URL; '' when there is none. */
+/** Returns the host (with a port that is not the default one) of a web URL; '' when there is none. */
 export function instanceOf(webUrl: string | undefined): string {
   return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
+}
+
+/** A host contains no blank, so no URL gives an instance that begins like this. */
+export const projectInstancePrefix = 'project '
+
+/**
+ * Returns the stand-in for the instance of a project without any URL; '' when it has no id and no path either. Ids of
+ * different projects must not meet, as they may be of different instances. A path is hashed, as it may be of any length.
+ */
+export function projectInstance({
+  id,
+  path,
+}: {
+  readonly id?: bigint | undefined
+  readonly path?: string | undefined
+}) {
+  if (id !== undefined) return `${projectInstancePrefix}${id}`
+  return path === undefined ? '' : `${projectInstancePrefix}${sha256(path).slice(0, TRACE_ID_DIGITS)}`
 }

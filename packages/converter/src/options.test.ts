@@ -23,6 +23,7 @@ const defaults = {
   multiProject: 'link',
   stageSpans: false,
   extensions: true,
+  extraAttributes: false,
   skipNeverRan: false,
   exportBlocked: false,
   exportUnknown: false,

@@ -10,7 +10,7 @@ export interface ConvertOptions {
   readonly environment: string
   readonly vendorNamespace: string
   readonly providerName: string
-  /** Instance part of hashed ids; without it the host of the project's web URL. */
+  /** Instance part of hashed ids; without it see `recordInstance`. */
   readonly instanceId: string | undefined
   readonly idScheme: 'hashed' | 'native'
   readonly spanNames: 'semconv' | 'native'
@@ -28,6 +28,7 @@ export interface ConvertOptions {
   readonly multiProject: 'link' | 'same-trace'
   readonly stageSpans: boolean
   readonly extensions: boolean
+  readonly extraAttributes: boolean
   readonly skipNeverRan: boolean
   readonly exportBlocked: boolean
   readonly exportUnknown: boolean
@@ -84,7 +85,9 @@ export const optionTable = {
     about: 'first segment of the keys that belong to the service',
   },
   providerName: text('`vcs.provider.name`', 'svc'),
-  instanceId: text('instance part of hashed ids; the host of the project URL when not set'),
+  instanceId: text(
+    'instance part of hashed ids; when not set, the host of the project’s URL, else of the pipeline’s, else the project’s id or path',
+  ),
   idScheme: choice(['hashed', 'native'], 'trace and span ids: uniform hashes, or the forge’s own padded ids'),
   spanNames: choice(['semconv', 'native'], 'name of the pipeline span: `RUN {name}`, or `pipeline: {name or ref}`'),
   spanKind: choice(['semconv', 'internal'], 'kind of the pipeline span: SERVER, or INTERNAL'),
@@ -111,6 +114,7 @@ export const optionTable = {
   ),
   stageSpans: flag('a span per stage between the pipeline and its jobs'),
   extensions: flag('keys of our own beside those of the interface', true),
+  extraAttributes: flag('coverage, required runner tags, status of the ref and configuration errors as attributes'),
   skipNeverRan: flag('no span and no log record for jobs that never ran'),
   exportBlocked: flag('export pipelines that wait for a person (manual, scheduled)'),
   exportUnknown: flag('export finished pipelines of an unknown status'),

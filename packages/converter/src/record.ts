@@ -35,6 +35,12 @@ export interface PipelineRecord {
   /** Web URL of the pipeline, given or derived from the project's. */
   readonly url: string | undefined
   readonly failureReason: string | undefined
+  /** How the ref's pipelines went: `fixed`, `still_failing`, … (open set). */
+  readonly refStatusName?: string | undefined
+  /** Why the configuration could not be read. */
+  readonly yamlErrors?: string | undefined
+  /** Percent. */
+  readonly coverage?: number | undefined
   /** The root of the pipeline tree, when the source or the caller's root map knows it. */
   readonly rootPipelineId: bigint | undefined
   readonly upstream: UpstreamPipeline | undefined
@@ -44,6 +50,8 @@ export interface PipelineRecord {
   readonly project: ProjectRecord
   /** Jobs and bridges, unique by id, every known attempt; sorted by creation time, then id. */
   readonly jobs: readonly JobRecord[]
+  /** The source's list of jobs is unreadable, so that their number is unknown. */
+  readonly jobsUnreadable?: true | undefined
   /** Whether the source lists bridges at all; decides what a child pipeline may point at (section 2.5). */
   readonly bridgesListed: boolean
   /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
@@ -83,6 +91,8 @@ export interface UpstreamPipeline {
   readonly projectWebUrl: string | undefined
   readonly projectId?: bigint | undefined
   readonly projectPath?: string | undefined
+  /** Whether the parent's record lists the bridge, when the caller knows that record; decides under `bridgeSource: auto`. */
+  readonly bridgeListed?: boolean | undefined
   /** The `instance` of its record. */
   readonly instance?: string | undefined
   /**
@@ -91,6 +101,14 @@ export interface UpstreamPipeline {
    * the record is believed.
    */
   readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
+}
+
+/** The pipeline that a bridge started; REST only. */
+export interface DownstreamPipeline {
+  readonly pipelineId: bigint
+  readonly projectId: bigint | undefined
+  /** Web URL of its project. */
+  readonly projectWebUrl: string | undefined
 }
 
 export interface MergeRequestRecord {
@@ -136,6 +154,12 @@ export interface JobRecord {
   readonly runner: RunnerRecord | undefined
   readonly artifacts: ArtifactsRecord | undefined
   readonly environment: EnvironmentRecord | undefined
+  /** Percent. */
+  readonly coverage?: number | undefined
+  /** Tags that a runner must have to take the job; REST only. */
+  readonly requiredTags?: readonly string[] | undefined
+  /** Set on bridges that have started a pipeline. */
+  readonly downstream?: DownstreamPipeline | undefined
   /** 1 for the first attempt, when the source tells (`retries_count`) or lists every attempt. */
   readonly attempt: number | undefined
   /** The attempt before this one, when it is among the record's jobs. */

@@ -1,4 +1,4 @@
-import { hashedIds, type IdScheme, instanceOf, pseudonym } from './identity.ts'
+import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
 import type { ConversionPlan } from './plan.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
@@ -15,7 +15,7 @@ export interface PipelineRun {
   readonly record: PipelineRecord
   /** What the ids of its own spans are hashed with. */
   readonly instance: string
-  /** What the ids of its trace and of its parent span are hashed with: those of another project where it joins its trace. */
+  /** What the ids of its trace and of its parent span are made with: those of another project where it joins its trace. */
   readonly trace: IdSpace
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
@@ -42,15 +42,18 @@ export interface IdSpace {
   readonly instance: string
 }
 
-/** Returns the id space of a record, or of an upstream pipeline of its forge, that is `own` if it has one of its own. */
-export function idSpace(own: string | undefined, record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
-  // The scheme `native` makes ids of numbers alone, which are equal here.
-  return own === undefined ? { ids, instance: recordInstance(record, options) } : { ids: hashedIds, instance: own }
+/** Returns the id space of records that have an instance of their own. The scheme `native` would make ids of numbers alone. */
+export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
+
+function recordSpace(record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
+  return record.instance === undefined ? { ids, instance: recordInstance(record, options) } : ownSpace(record.instance)
 }
 
 function traceSpace(record: PipelineRecord, plan: ConversionPlan): IdSpace {
   const upstream = joinedUpstream(record, plan.options)
-  return idSpace(upstream?.otherProject ? upstream.instance : record.instance, record, plan)
+  if (!upstream?.otherProject) return recordSpace(record, plan)
+  if (upstream.instance !== undefined) return ownSpace(upstream.instance)
+  return { ids: plan.ids, instance: traceInstance(record, plan.options) }
 }
 
 export function traceId(record: PipelineRecord, plan: ConversionPlan): string {
@@ -74,7 +77,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const { options } = plan
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
-  const { ids, instance } = idSpace(record.instance, record, plan)
+  const { ids, instance } = recordSpace(record, plan)
   const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
   const errorType = pipelineErrorType(record)
@@ -124,9 +127,27 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
   }
 }
 
-/** The forge a record is from, as ids are hashed with it: what is configured, else the host of its URLs, else ''. */
-export function recordInstance(record: PipelineRecord, options: Pick<ConvertOptions, 'instanceId'>): string {
-  return options.instanceId ?? instanceOf(record.project.webUrl ?? record.url)
+/**
+ * Returns the instance that ids of a record or job event are hashed with: what is configured, else the host of the
+ * project's URL, else that of the pipeline's, else the project's id or path, else ''.
+ */
+export function recordInstance(
+  { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
+  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
+): string {
+  return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
+}
+
+/** Returns the instance of a pipeline that started one of `instance`. */
+export function upstreamInstance(
+  upstream: UpstreamPipeline,
+  instance: string,
+  { instanceId }: Pick<ConvertOptions, 'instanceId'>,
+): string {
+  if (instanceId !== undefined) return instanceId
+  const host = instanceOf(upstream.projectWebUrl)
+  if (host !== '' || !upstream.otherProject || !instance.startsWith(projectInstancePrefix)) return host || instance
+  return projectInstance({ id: upstream.projectId, path: upstream.projectPath }) || instance
 }
 
 /** Jobs whose failure fails the pipeline. Earlier attempts of a retried job have been forgiven. */
@@ -144,6 +165,14 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
   const parentId = upstream?.pipelineId
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
+}
+
+/** A pipeline in the trace of another project has that one's instance there. */
+function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
+  const instance = recordInstance(record, options)
+  const upstream = joinedUpstream(record, options)
+  const isForeign = upstream?.otherProject && instance.startsWith(projectInstancePrefix)
+  return isForeign ? upstreamInstance(upstream, instance, options) : instance
 }
 
 /** The root of the upstream pipeline's tree; the pipeline itself where nobody knows better. */

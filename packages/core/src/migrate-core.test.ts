@@ -17,8 +17,8 @@ import { findPipeline } from './pipelines/pipelines-of-each.ts'
 import { insertProject } from './projects/project-store.ts'
 import { insertUser } from './users/user-store.ts'
 
-/** Opens a database of the version before the migration of that name. */
-async function databaseBefore(name: string): Promise<Db<CoreTables>> {
+/** Opens a database that has seen all migrations but the one of that name. */
+async function databaseWithout(name: string): Promise<Db<CoreTables>> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-migrate-'))
   const { location, remove } = await temporaryDatabase(directory)
   const db = openDatabase<CoreTables>(location)
@@ -31,8 +31,8 @@ async function databaseBefore(name: string): Promise<Db<CoreTables>> {
   const names = (await readdir(folder))
     .map((file) => /^(\w+)\.[jt]s$/.exec(file)?.[1])
     .filter((each) => each !== undefined)
-  const earlier = names.filter((each) => each < name)
-  const entries = earlier.map(async (each): Promise<[string, Migration]> => {
+  const others = names.filter((each) => each !== name)
+  const entries = others.map(async (each): Promise<[string, Migration]> => {
     const file = await import(/* @vite-ignore */ new URL(`${each}.ts`, folder).href)
     return [each, file.migration]
   })
@@ -41,7 +41,7 @@ async function databaseBefore(name: string): Promise<Db<CoreTables>> {
 }
 
 test('ids that counted for the whole instance count for their projects after the migration, and all that was there stays', async () => {
-  const db = await databaseBefore('20261122T1500_ids_of_projects')
+  const db = await databaseWithout('20261122T1500_ids_of_projects')
   expect(await pendingCoreMigrations(db)).toContain('20261122T1500_ids_of_projects')
   const { root, garden, vault } = await db.write(async (tx) => {
     const writing = { db: tx, nowMs: 0 }

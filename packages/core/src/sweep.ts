@@ -4,6 +4,7 @@ import { DAY_MS } from './kit/day.ts'
 import { deleteEventsBefore } from './kit/event.ts'
 import { forgetOldCodes } from './oauth/code-store.ts'
 import { forgetOldTokens } from './oauth/oauth-token-store.ts'
+import { measureRepositories } from './repositories/measure-repositories.ts'
 import { sweepRepositories } from './repositories/sweep-repositories.ts'
 import { forgetOldAttempts } from './sessions/attempt-store.ts'
 import { deleteEndedSessions } from './sessions/session-store.ts'
@@ -32,4 +33,5 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
   await sweepRepositories(core)
+  await measureRepositories(core)
 }

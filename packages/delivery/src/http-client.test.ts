@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Gate, refusedUrl, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
-import { afterEach, expect, test } from 'vitest'
-import { AllowedHosts } from './address-guard.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { AllowedHosts } from './allowed-hosts.ts'
 import { defaultHttpClientLimits, HttpClient, type HttpClientLimits, type HttpRequest } from './http-client.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -240,4 +240,49 @@ test.each([
   expect(server.requests).toEqual([])
   allowsLocal = true
   expect(await client.send(post(url))).toMatchObject({ kind: 'reply', status: 200 })
+})
+
+describe('connections that are kept', () => {
+  const blocked = {
+    kind: 'failure',
+    code: 'PENSTOCK_BLOCKED',
+    reason: 'URL is blocked: Requests to loopback addresses are not allowed',
+  }
+  async function withPolicy(script: readonly ScriptedReply[]) {
+    const { server } = await setUp(script)
+    const policy = { allowsLocal: true, deniesOthers: false, allowed: new AllowedHosts([]) }
+    const client = new HttpClient({ ...defaultHttpClientLimits, connections: 1 }, () => policy)
+    cleanups.push(() => client.close())
+    return { server, client, policy, request: post(server.url.replace('127.0.0.1', 'localhost')) }
+  }
+
+  test('one is not used again once the policy forbids its address', async () => {
+    const { server, client, policy, request } = await withPolicy([ok, ok])
+    expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
+    policy.allowsLocal = false
+    expect(await client.send(request)).toEqual(blocked)
+    expect(server.requests).toHaveLength(1)
+    policy.allowsLocal = true
+    expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
+  })
+
+  test('a request that waits for one is judged when its turn comes', async () => {
+    const gate = new Gate()
+    const { server, client, policy, request } = await withPolicy([{ ...ok, after: gate.opened }, ok])
+    const sending = [client.send(request), client.send(request)]
+    await server.received(1)
+    policy.allowsLocal = false
+    gate.open()
+    expect(await sending[1]).toEqual(blocked)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('one to an allowed host is used again', async () => {
+    const { server, client, policy, request } = await withPolicy([ok, ok])
+    policy.allowsLocal = false
+    policy.allowed = new AllowedHosts(['localhost'])
+    expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
+    expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
+    expect(server.requests).toHaveLength(2)
+  })
 })

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { Agent, type Dispatcher, errors, Pool } from 'undici'
-import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup, hostOf } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, blockedBecause } from './address-guard.ts'
+import { hostOf } from './allowed-hosts.ts'
+import { GuardedConnections } from './guarded-connections.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
@@ -56,14 +58,17 @@ export const defaultHttpClientLimits: HttpClientLimits = {
  * does wrong is a value; what is thrown is a bug of the caller.
  */
 export class HttpClient {
-  readonly #agent: Agent
+  readonly #agent: Dispatcher
   readonly #keptReplyBytes: number
   readonly #addressPolicy: (() => AddressPolicy) | undefined
+  readonly #guarded: GuardedConnections | undefined
 
-  /** `addressPolicy`: for URLs that others have chosen; asked for every request, and for every connection. */
+  /** @param addressPolicy for URLs that others have chosen; asked for every connection, and before each use of one */
   constructor(limits: HttpClientLimits = defaultHttpClientLimits, addressPolicy?: () => AddressPolicy) {
     this.#keptReplyBytes = limits.keptReplyBytes
     this.#addressPolicy = addressPolicy
+    const guarded = addressPolicy && new GuardedConnections(addressPolicy)
+    this.#guarded = guarded
     const connect = { timeout: limits.connectTimeoutMs }
     const options = {
       connections: limits.connections,
@@ -71,20 +76,19 @@ export class HttpClient {
       headersTimeout: limits.headersTimeoutMs,
       bodyTimeout: limits.bodyTimeoutMs,
     }
-    this.#agent = new Agent({
+    const agent = new Agent({
       ...options,
       factory: (origin) =>
-        new Pool(origin, {
-          ...options,
-          connect: addressPolicy ? { ...connect, lookup: lookupFor(addressPolicy, new URL(origin)) } : connect,
-        }),
+        new Pool(origin, { ...options, connect: guarded?.connector(new URL(origin), connect) ?? connect }),
     })
+    this.#agent = guarded ? agent.compose(guarded.interceptor) : agent
   }
 
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpReply | NetworkFailure> {
     const blocked = this.#blockedLiteral(request.url)
-    if (blocked !== undefined)
-      return { kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: `URL is blocked: ${blocked}` }
+    if (blocked !== undefined) return failureOf(new AddressBlocked(blocked))
+    // So that the request gets a new connection instead of one that would be cut under it.
+    this.#guarded?.cutForbidden(request.url)
     const interruption = new Interruption(request.timeoutMs, signal)
     try {
       // undici notices an abort only once the request has a connection, and there may be none for a long time.
@@ -119,11 +123,6 @@ export class HttpClient {
     const body = await readBody(response.body, this.#keptReplyBytes)
     return { kind: 'reply', status: response.statusCode, headers: Object.fromEntries(headers), ...body }
   }
-}
-
-/** Asks for the policy of the moment. */
-function lookupFor(addressPolicy: () => AddressPolicy, origin: URL): ReturnType<typeof guardedLookup> {
-  return (hostname, options, done) => guardedLookup(addressPolicy(), origin)(hostname, options, done)
 }
 
 /** Leaving the loop early destroys the stream and with it the connection. */

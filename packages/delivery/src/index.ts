@@ -1,4 +1,5 @@
-export { type AddressPolicy, AllowedHostError, AllowedHosts } from './address-guard.ts'
+export type { AddressPolicy } from './address-guard.ts'
+export { AllowedHostError, AllowedHosts } from './allowed-hosts.ts'
 export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'

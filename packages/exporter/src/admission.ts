@@ -55,12 +55,14 @@ export type SkipCause = (typeof skipCauses)[number]
 /**
  * Whether a record is to be exported: once, when its pipeline has finished; under `reexport` also a later completion.
  *
+ * @param readDigest `digestOf` the record, where it was computed when the record was read
  * @see spec/pipeline-telemetry.md 2.5, 2.6, 7 (1, 2, 41 to 47)
  */
 export function admission(
   { record, warnings }: Extract<Input, { kind: 'pipeline' }>,
   { roots, earlier }: Known,
   options: ConvertOptions,
+  readDigest?: string,
 ): Admission {
   const root = rootOf(record, roots, recordInstance(record, options))
   const skip = (because: SkipCause, reason: string): Admission => ({
@@ -78,7 +80,7 @@ export function admission(
   const newsCounts = options.reexport !== 'none'
   const decision = exportDecision(record, options)
   if (decision.kind === 'skip' && (newsCounts || earlier === undefined)) return skip('not_final', decision.reason)
-  const digest = newsCounts ? digestOf(record) : ''
+  const digest = newsCounts ? (readDigest ?? digestOf(record)) : ''
   if (earlier !== undefined && !(newsCounts && isNews(record, digest, earlier))) {
     const isLater = decision.kind === 'export' && isAfter(record.finishedAtNs, earlier.finishedAtNs)
     return skip(isLater ? 'completed_again' : 'already_exported', 'already exported')
@@ -126,11 +128,9 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
   return BigInt64Array.from(new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)]))
 }
 
-/** When a record reached us is not part of what it says. */
-function digestOf(record: PipelineRecord): string {
-  // Nor is what only tells where to look for its upstream pipeline; older digests are without it.
-  const upstream = record.upstream && { ...record.upstream, projectId: undefined, projectPath: undefined }
-  const said = { ...record, receivedAtNs: undefined, upstream }
+/** Returns a digest that is equal for records that say the same. When a record was received makes no difference. */
+export function digestOf(record: PipelineRecord): string {
+  const said = { ...record, receivedAtNs: undefined }
   const text = JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')
 }

@@ -11,6 +11,7 @@ import {
 } from '@penstock/delivery'
 import { type EncodedChunk, type Encoding, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
+import { BodyReader } from './body-reader.ts'
 import { DeadLetterLog, type Told } from './dead-letter-log.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import { EndpointError } from './endpoint-url.ts'
@@ -67,6 +68,7 @@ const UNSENDABLE = 'cannot be sent: '
 export class Exporter {
   readonly queue: DeliveryQueue
   readonly intake: RecordIntake
+  readonly bodies = new BodyReader()
   readonly metrics = new ExportMetrics()
   readonly #options: ExporterOptions
   readonly #drain: Drain
@@ -174,7 +176,7 @@ export class Exporter {
   }
 
   async #findRecord(key: string): Promise<FoundRecord | undefined> {
-    const found = await findRecord(this.#options.db.read, key)
+    const found = await findRecord(this.#options.db.read, key, (text) => this.bodies.read(text))
     if (found !== undefined) this.#records.add(key, found)
     return found
   }

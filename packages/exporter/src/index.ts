@@ -1,4 +1,5 @@
 export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarning } from './admission.ts'
+export type { BodyReader } from './body-reader.ts'
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
 export { EndpointError } from './endpoint-url.ts'

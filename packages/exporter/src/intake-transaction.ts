@@ -1,12 +1,4 @@
-import {
-  exportDecision,
-  type Input,
-  instanceOf,
-  recordInstance,
-  rootKey,
-  rootOf,
-  withJobEvents,
-} from '@penstock/converter'
+import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEvents } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
@@ -35,9 +27,7 @@ export function arrivalOf(received: Received, options: DurableOptions): Arrival 
   const { scope, body } = received
   const { input } = body
   const isJob = input.kind === 'job'
-  const instance = isJob
-    ? (options.instanceId ?? instanceOf(input.event.project.webUrl))
-    : recordInstance(input.record, options)
+  const instance = recordInstance(isJob ? input.event : input.record, options)
   const realm = { scope, instance }
   const pipelineId = isJob ? input.event.pipelineId : input.record.id
   const upstreamId = (isJob ? input.event : input.record).upstream?.pipelineId
@@ -99,7 +89,7 @@ export class IntakeTransaction {
     const { received, options, pipelineId, key: pipeline } = arrival
     const { scope, body, receivedAtNs, plan } = received
     const known = await this.#known(arrival, input)
-    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options)
+    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
     const { root } = admitted
     const kept = (because: KeptCause, reason: string, warnings = input.warnings): Taken => {
       this.#ledger.learnRoot(pipeline, root.id, this.#nowMs)

@@ -1,9 +1,11 @@
-import { type Input, instanceOf, parseLossless, RecordError, readInput, recordInstance } from '@penstock/converter'
+import { type Input, parseLossless, RecordError, readInput, recordInstance } from '@penstock/converter'
 
 export interface ReceivedBody {
   readonly input: Input
   /** JSON of the body without the pipeline's variables, which may hold secrets. */
   readonly text: string
+  /** `digestOf` the record, if it has been computed: for a large one it takes long. */
+  readonly digest?: string
 }
 
 /** A project as pipeline hooks spell it. @see spec/pipeline-telemetry.md 1.1 */
@@ -20,6 +22,8 @@ export interface BodyContext {
   readonly receivedAtNs?: bigint
   /** Takes the place of whatever project a pipeline hook says it is of. */
   readonly project?: HookProject
+  /** A pipeline with more is refused. Default: any number. */
+  readonly maxJobs?: number
 }
 
 /**
@@ -28,11 +32,17 @@ export interface BodyContext {
  * @throws RecordError
  * @see spec/pipeline-telemetry.md 1.1, 1.5, 7 (58)
  */
-export function readBody(text: string, { receivedAtNs, project }: BodyContext = {}): ReceivedBody {
+export function readBody(
+  text: string,
+  { receivedAtNs, project, maxJobs = Number.POSITIVE_INFINITY }: BodyContext = {},
+): ReceivedBody {
   const told = parseLossless(text)
   const body = project !== undefined && isObject(told) ? withProject(told, project) : told
   const input = readInput(body, { receivedAtNs })
   requireShortHost(input)
+  if (input.kind === 'pipeline' && input.record.jobs.length > maxJobs) {
+    throw new RecordError('builds', `has more than ${maxJobs} jobs, bridges included`)
+  }
   return { input, text: body !== told || hasVariables(body, text) ? rewritten(body, text) : text }
 }
 
@@ -59,10 +69,7 @@ function isSameProject(one: unknown, other: JsonObject): boolean {
 const MAX_HOST_CHARACTERS = 260
 
 function requireShortHost(input: Input): void {
-  const host =
-    input.kind === 'job'
-      ? instanceOf(input.event.project.webUrl)
-      : recordInstance(input.record, { instanceId: undefined })
+  const host = recordInstance(input.kind === 'job' ? input.event : input.record, { instanceId: undefined })
   if (host.length > MAX_HOST_CHARACTERS) throw new RecordError('project.web_url', 'names too long a host')
 }
 

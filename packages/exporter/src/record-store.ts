@@ -6,7 +6,7 @@ import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
 import { readJobNews } from './job-hook-store.ts'
 import { idsText, readIds } from './pipeline-ledger-store.ts'
-import { readBody } from './received-body.ts'
+import { type ReceivedBody, readBody } from './received-body.ts'
 import type { ExportIdentity } from './record-intake.ts'
 
 /** Of the exporter's deliveries. */
@@ -77,10 +77,17 @@ export interface FoundRecord {
   readonly characters: number
 }
 
-/** @throws RecordError of a body that cannot be read any more */
-export async function findRecord(db: Kysely<ExporterTables>, key: string): Promise<FoundRecord | undefined> {
+/**
+ * @param read how the body is read; by default on the event loop
+ * @throws RecordError of a body that cannot be read any more
+ */
+export async function findRecord(
+  db: Kysely<ExporterTables>,
+  key: string,
+  read: (text: string) => Promise<ReceivedBody> = async (text) => readBody(text),
+): Promise<FoundRecord | undefined> {
   const row = await db.selectFrom('export_records').selectAll().where('key', '=', key).executeTakeFirst()
-  return row && { scope: row.scope, record: recordOf(row), characters: row.body.length }
+  return row && { scope: row.scope, record: recordOf(row, await read(row.body)), characters: row.body.length }
 }
 
 /** By the key of one of its deliveries. */
@@ -95,8 +102,7 @@ export async function findTakenInMs(db: Kysely<ExporterTables>, delivery: string
   return row && Number(row.enqueued_at_ms)
 }
 
-function recordOf(row: ExportRecordsTable): PipelineRecord {
-  const { input } = readBody(row.body)
+function recordOf(row: ExportRecordsTable, { input }: ReceivedBody): PipelineRecord {
   if (input.kind !== 'pipeline') throw new Error(`${row.key} is no pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
   const complete = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))

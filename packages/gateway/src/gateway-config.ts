@@ -55,6 +55,9 @@ export interface GatewayConfig {
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
   readonly maxConnectionAgeMs: number
+  /** Of each listener; see `ListenerSettings`. */
+  readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
   /** How old an unconfirmed snapshot may get before it is refused (T-14). */
   readonly maxStaleMs: number
   /** `/healthz` on the OTLP ports (X-14). */
@@ -91,6 +94,8 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   drainDelayMs: 5_000,
   drainTimeoutMs: 20_000,
   maxConnectionAgeMs: 600_000,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 2_500,
   maxStaleMs: 900_000,
   healthOnOtlpPorts: false,
   ownTelemetryUrl: undefined,

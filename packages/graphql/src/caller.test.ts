@@ -132,6 +132,13 @@ describe('who asks (1.3)', () => {
       { headers: { 'private-token': '{blocked}' } },
       [403, { errors: [{ message: 'API not accessible for user' }] }],
     ],
+    ...(['private_token[]', 'access_token[a]', 'job_token[]'] as const).flatMap((name): [string, Sent, unknown][] => {
+      const refusal = [400, { errors: [{ message: `${name.split('[')[0]} is invalid` }] }]
+      return [
+        [`${name} as parameter`, { search: { [name]: '{personal}' } }, refusal],
+        [`${name} in a form`, { form: { [name]: '{personal}' } }, refusal],
+      ]
+    }),
     [
       'OAuth in both places',
       { headers: { authorization: 'Bearer {oauth}' }, search: { access_token: '{oauth}' } },

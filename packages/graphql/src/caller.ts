@@ -3,6 +3,7 @@ import {
   type Actor,
   type Authenticated,
   accessTokenIdOf,
+  actingUser,
   admit,
   type Core,
   identify,
@@ -15,6 +16,7 @@ import {
   parameterText,
   type RouteRequest,
   sessionSecretIn,
+  singleParameter,
   urlEncodedEntries,
 } from '@penstock/http'
 import { GraphqlRefusal } from './graphql-refusal.ts'
@@ -49,22 +51,41 @@ export async function callerInBody(
   { raw, search, body }: Pick<RouteRequest, 'raw' | 'search' | 'body'>,
 ): Promise<Caller | undefined> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  if (!isObject || !credentialNames.some((name) => Object.hasOwn(body, name))) return undefined
+  if (!isObject || !Object.keys(body).some((name) => credentialOf(name) !== undefined)) return undefined
+  for (const name of Object.keys(body)) validateCredentialName(name)
   return callerBy(core, raw.headers, { ...parametersIn({ search }), ...body })
 }
 
-const parametersIn = ({ search }: Pick<Incoming, 'search'>): Parameters =>
-  Object.fromEntries(urlEncodedEntries(search.slice(1)).filter(([name]) => credentialNames.includes(name)))
+/** @throws GraphqlRefusal for a credential that comes twice, or as a list or an object */
+function parametersIn({ search }: Pick<Incoming, 'search'>): Parameters {
+  const found: Record<string, string> = {}
+  for (const [name, value] of urlEncodedEntries(search.slice(1))) {
+    if (credentialOf(name) === undefined) continue
+    validateCredentialName(name)
+    if (Object.hasOwn(found, name)) throw new GraphqlRefusal(400, `${name} is invalid`)
+    found[name] = value
+  }
+  return found
+}
+
+/** Returns the credential that a parameter belongs to: `private_token` for `private_token[]`. */
+const credentialOf = (name: string): string | undefined =>
+  credentialNames.find((credential) => name === credential || name.startsWith(`${credential}[`))
+
+function validateCredentialName(name: string): void {
+  const credential = credentialOf(name)
+  if (credential !== undefined && credential !== name) throw new GraphqlRefusal(400, `${credential} is invalid`)
+}
 
 async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Parameters): Promise<Caller> {
   const inHeader = bearerTokenIn(headers.authorization)
-  const inParameter = parameterText(parameters.access_token)
+  const inParameter = credentialIn(parameters, 'access_token')
   if (inHeader !== undefined && inParameter !== undefined) {
     throw new GraphqlRefusal(400, 'Both Authorization header and payload includes access token.')
   }
   const bearer = inParameter ?? inHeader
-  const privateToken = parameterText(parameters.private_token) ?? parameterText(headers['private-token'])
-  const ofNoUse = parameters.job_token ?? headers['job-token'] ?? headers['deploy-token']
+  const privateToken = credentialIn(parameters, 'private_token') ?? parameterText(headers['private-token'])
+  const ofNoUse = credentialIn(parameters, 'job_token') ?? headers['job-token'] ?? headers['deploy-token']
   const isToken = [bearer, privateToken, parameterText(ofNoUse)].some((text) => text !== undefined)
   const found = await identify(core, {
     bearer,
@@ -79,7 +100,7 @@ async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Pa
   if (found === 'unknown' || (isToken && (found === undefined || found.kind === 'session'))) throw invalidToken()
   if (found === undefined) return { actor: undefined, mayWrite: false, isSession: false }
   const refusal = await admit(core, found, readingScopes)
-  if (refusal !== undefined) throw refusals[refusal]()
+  if (refusal !== undefined) throw refusals[refusal](found.user?.id)
   return {
     actor: actorOf(found),
     mayWrite: found.scopes.includes('api'),
@@ -87,20 +108,28 @@ async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Pa
   }
 }
 
+function credentialIn(parameters: Parameters, name: string): string | undefined {
+  try {
+    return singleParameter(parameters, name)
+  } catch {
+    throw new GraphqlRefusal(400, `${name} is invalid`)
+  }
+}
+
 function actorOf(found: Authenticated): Actor {
-  const { id, username, isAdministrator } = found.user!
   const accessTokenId = accessTokenIdOf(found)
-  return { id, username, isAdministrator, ...(accessTokenId !== undefined && { accessTokenId }) }
+  return { ...actingUser(found.user!), ...(accessTokenId !== undefined && { accessTokenId }) }
 }
 
 const invalidToken = () => new GraphqlRefusal(401, 'Invalid token')
-const notForUser = () => new GraphqlRefusal(403, 'API not accessible for user')
+const outOfScope = (userId?: number) => new GraphqlRefusal(401, 'Invalid token', { userId })
+const notForUser = (userId?: number) => new GraphqlRefusal(403, 'API not accessible for user', { userId })
 
-const refusals: Readonly<Record<Refusal, () => GraphqlRefusal>> = {
+const refusals: Readonly<Record<Refusal, (userId?: number) => GraphqlRefusal>> = {
   unauthenticated: invalidToken,
   expired: invalidToken,
   revoked: invalidToken,
-  insufficient_scope: invalidToken,
+  insufficient_scope: outOfScope,
   impersonation_disabled: invalidToken,
   blocked: notForUser,
   banned: notForUser,

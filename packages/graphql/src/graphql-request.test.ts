@@ -184,22 +184,39 @@ describe('sizes (1.1, 2.1)', () => {
         .fill(`{"variables":{"a":[${'1,'.repeat(33_333)}1]}}`)
         .join()}]`,
     ],
+    ['20,000 arrays and objects', `{"query":"","a":[${'{},'.repeat(20_000)}{}]}`],
     ['an integer of 1,001 digits', `{"query":"","a":${'9'.repeat(1_001)}}`],
   ])('%s: 400 before GraphQL', async (_, body) => {
-    expect(told(await post(body))).toEqual([400, { error: expect.stringMatching(/^JSON /) }])
+    expect(told(await post(body, { headers: { authorization } }))).toEqual([
+      400,
+      { error: expect.stringMatching(/^JSON /) },
+    ])
   })
 
   test('just within the limits of JSON', async () => {
     const deep = `${'['.repeat(31)}${']'.repeat(31)}`
     const wide = `[${'1,'.repeat(49_999)}1]`
     const body = `{"query":"{ __typename }","a":${deep},"b":${wide}}`
-    expect((await post(body)).status).toBe(200)
+    expect((await post(body, { headers: { authorization } })).status).toBe(200)
   })
 
-  test('a body of more than the server takes', async () => {
-    expect(told(await post({ query: '', a: 'x'.repeat(2 * 1024 * 1024) }))).toEqual(
-      refused(413, 'Request body too large'),
-    )
+  test('the limits hold for JSON in a text: `operations` and variables of a form', async () => {
+    const deep = `{"a":${'['.repeat(32)}${']'.repeat(32)}}`
+    const operations = new FormData()
+    operations.set('operations', deep)
+    const message = 'JSON is nested deeper than 32'
+    expect(told(await server.send({ method: 'POST', body: operations }))).toEqual([400, { error: message }])
+    const form = new URLSearchParams({ query: ECHO, variables: deep })
+    expect(told(await server.send({ method: 'POST', body: form }))).toEqual(refused(422, message))
+  })
+
+  test('a body of more than the server takes: 2 MiB, and 64 KiB of an anonymous caller', async () => {
+    const tooLarge = refused(413, 'Request body too large')
+    const padded = (bytes: number) => ({ query: '{ __typename }', a: 'x'.repeat(bytes) })
+    expect(told(await post(padded(2 * 1024 * 1024), { headers: { authorization } }))).toEqual(tooLarge)
+    expect((await post(padded(1024 * 1024), { headers: { authorization } })).status).toBe(200)
+    expect(told(await post(padded(64 * 1024)))).toEqual(tooLarge)
+    expect((await post(padded(63 * 1024))).status).toBe(200)
   })
 })
 

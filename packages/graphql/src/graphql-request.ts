@@ -1,7 +1,7 @@
 import type { RouteRequest } from '@penstock/http'
 import type { OperationRequest } from './engine.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
-import { requireModestJson } from './json-limits.ts'
+import { parseModestJson, requireModestJson } from './json-limits.ts'
 
 /** What a request asks: one operation, or several that are answered together. */
 export interface GraphqlRequest {
@@ -22,8 +22,8 @@ const MAX_SHOWN_CHARACTERS = 100
  * @see spec/graphql-contract.md 1.1, 1.2
  */
 export function graphqlRequestOf({ query, body: given, form, method }: RouteRequest): GraphqlRequest {
+  if (form === undefined) requireModestJson(given, beforeGraphql)
   const body = form === undefined ? given : asForm(given)
-  requireModestJson(body, beforeGraphql)
   const sent: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
   const batch = Array.isArray(body) ? body : Array.isArray(sent._json) ? sent._json : undefined
   const operations = batch === undefined ? [single(sent)] : batch.map(ofBatch)
@@ -54,8 +54,9 @@ function asForm(form: unknown): unknown {
   if (typeof operations !== 'string') return form
   let body: unknown
   try {
-    body = JSON.parse(operations)
-  } catch {
+    body = parseModestJson(operations, beforeGraphql)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
     throw beforeGraphql('operations is not valid JSON')
   }
   return Array.isArray(body) ? body : { ...fields, ...asObject(body) }
@@ -87,14 +88,12 @@ function variablesIn(given: unknown): Readonly<Record<string, unknown>> {
 }
 
 function parsed(text: string): unknown {
-  let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
+    return parseModestJson(text, (message) => new GraphqlRefusal(422, message))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
     throw new GraphqlRefusal(422, 'variables is not valid JSON')
   }
-  requireModestJson(value, (message) => new GraphqlRefusal(422, message))
-  return value
 }
 
 const truthy = new Set(['true', '1', 'yes', 'on', 't', 'y'])

@@ -1,5 +1,5 @@
 import type { Core } from '@penstock/core'
-import { type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
+import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
 import { answer } from './answer.ts'
 import { MAX_BLOB_DATA } from './blob-data.ts'
@@ -9,6 +9,7 @@ import { endsRequest } from './failure.ts'
 import { GraphqlRefusal } from './graphql-refusal.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
 import { MAX_ITEMS } from './item-budget.ts'
+import { graphqlJsonLimits } from './json-limits.ts'
 import { MAX_READ } from './read-budget.ts'
 import { createSchema } from './schema.ts'
 import { MAX_TEXT } from './text-budget.ts'
@@ -35,6 +36,9 @@ export interface GraphqlRoute extends ServedRoute {
 
 export const GRAPHQL_PATH = '/api/graphql'
 const TIMEOUT_MS = 30_000
+const bodyRules: FormRules = { jsonLimits: graphqlJsonLimits }
+/** For callers whose headers and query hold no credential: enough for a document, or for a credential in the body. */
+const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
 /**
  * `POST`, `GET` and `HEAD /api/graphql`.
@@ -66,7 +70,7 @@ export function graphqlRoutes({
     method,
     path: GRAPHQL_PATH,
     body: method === 'POST' ? z.unknown() : undefined,
-    ...(method === 'POST' && { forms: {} }),
+    ...(method === 'POST' && { forms: bodyRules }),
     async callerId(incoming) {
       const caller = await callerOf(core, incoming)
       callers.set(incoming.raw, caller)
@@ -75,6 +79,7 @@ export function graphqlRoutes({
     async admit(incoming) {
       const caller = callers.get(incoming.raw) ?? (await callerOf(core, incoming))
       return {
+        ...(caller.actor === undefined && { forms: anonymousBodyRules }),
         async handle(request) {
           const ofBody = await callerInBody(core, request)
           const asked = graphqlRequestOf(request)

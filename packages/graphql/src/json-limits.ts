@@ -1,28 +1,45 @@
-const MAX_DEPTH = 32
+import { exceededJsonLimit, type JsonLimits, jsonExcess } from '@penstock/json'
+
 const MAX_ELEMENTS = 50_000
 const MAX_MEMBERS = 50_000
-const MAX_IN_ALL = 100_000
 
 /**
- * Refuses JSON that is too deep or too large to be looked at.
+ * The limits of a request's JSON, which are checked on its bytes before it is parsed.
+ *
+ * @see spec/graphql-contract.md 1.1: 32 levels and 100,000 values, the outermost not counted
+ */
+export const graphqlJsonLimits: JsonLimits = { containers: 20_000, values: 100_001, depth: 32 }
+
+/**
+ * Parses JSON that came inside a text: a form's field or a parameter.
+ *
+ * @throws SyntaxError; what `refusal` makes of the reason why it is too much
+ */
+export function parseModestJson(text: string, refusal: (message: string) => Error): unknown {
+  const excess = exceededJsonLimit(Buffer.from(text), graphqlJsonLimits)
+  if (excess !== undefined) throw refusal(`JSON ${jsonExcess(excess, graphqlJsonLimits[excess])}`)
+  const value: unknown = JSON.parse(text)
+  requireModestJson(value, refusal)
+  return value
+}
+
+/**
+ * Refuses a value, parsed within `graphqlJsonLimits`, that has too many values in one place, or a number without bounds.
  *
  * @throws what `refusal` makes of the reason
  * @see spec/graphql-contract.md 1.1
  */
 export function requireModestJson(root: unknown, refusal: (message: string) => Error): void {
-  let inAll = 0
-  // A stack of its own: what is deep must not end ours.
-  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 1 }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next
+  const open: object[] = []
+  const take = (value: unknown): void => {
     if (typeof value === 'number' && !Number.isFinite(value)) throw refusal('JSON has a number that is too long')
-    if (typeof value !== 'object' || value === null) continue
-    if (depth > MAX_DEPTH) throw refusal(`JSON is nested deeper than ${MAX_DEPTH}`)
-    const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-    const most = Array.isArray(value) ? MAX_ELEMENTS : MAX_MEMBERS
+    if (typeof value === 'object' && value !== null) open.push(value)
+  }
+  take(root)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const children: readonly unknown[] = Array.isArray(next) ? next : Object.values(next)
+    const most = Array.isArray(next) ? MAX_ELEMENTS : MAX_MEMBERS
     if (children.length > most) throw refusal(`JSON has more than ${most} values in one place`)
-    inAll += children.length
-    if (inAll > MAX_IN_ALL) throw refusal(`JSON has more than ${MAX_IN_ALL} values in all`)
-    for (const child of children) open.push({ value: child, depth: depth + 1 })
+    for (const child of children) take(child)
   }
 }

@@ -132,7 +132,12 @@ describe('members of a project', () => {
     { args: '(userTypes: [GHOST])', found: [] },
   ])('projectMembers$args', async ({ args, found }) => {
     if (args.includes('userTypes')) {
-      const draft = { username: 'robot', name: 'robot', email: 'robot@example.test', isBot: true }
+      const draft = {
+        username: 'robot',
+        name: 'robot',
+        email: 'robot@example.test',
+        botHome: { projectId: app.id, groupId: undefined },
+      }
       const robot = await world.core.db.write((db) => insertUser({ db, nowMs: world.clock.nowMs() }, draft))
       await world.member(app, robot, accessLevels.maintainer)
     }

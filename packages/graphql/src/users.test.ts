@@ -22,7 +22,12 @@ const bot = (username: string) =>
   world.core.db.write((db) =>
     insertUser(
       { db, nowMs: world.clock.nowMs() },
-      { username, name: 'deploys', email: `${username}@example.test`, isBot: true },
+      {
+        username,
+        name: 'deploys',
+        email: `${username}@example.test`,
+        botHome: { projectId: undefined, groupId: undefined },
+      },
     ),
   )
 

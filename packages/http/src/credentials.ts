@@ -1,3 +1,5 @@
+import { MalformedForm } from './malformed-form.ts'
+
 /** As Node has them: names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -9,6 +11,18 @@ export const bearerTokenIn = (authorization: unknown): string | undefined =>
 export function parameterText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}
+
+/**
+ * Returns the text of a parameter that means one value; `undefined` without one, or if it is blank.
+ *
+ * @throws MalformedForm for a list, an object or a truth value, so that a credential is never taken for none
+ */
+export function singleParameter(parameters: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' && typeof value !== 'number') throw new MalformedForm(`${name} must be one text`)
+  return parameterText(value)
 }
 
 /** As sessions and visitors have them. */

@@ -1,4 +1,6 @@
+export type { RefusalForm } from './broken-request.ts'
 export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
+export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 export {
   bearerTokenIn,
   headerIn,
@@ -6,13 +8,14 @@ export {
   parameterText,
   sessionCookieName,
   sessionSecretIn,
+  singleParameter,
 } from './credentials.ts'
 export { Html, html } from './html.ts'
-export { type Listening, listen } from './listen.ts'
+export { defaultConnectionLimits, type Listening, type ListenOptions, listen } from './listen.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
-export { readBytes, requireIdentity } from './read-json.ts'
+export { defaultJsonLimits, parseJson, readBytes, requireIdentity } from './read-json.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
 export { RequestProblem, type Wrong } from './request-problem.ts'
 export {
@@ -29,5 +32,5 @@ export {
   type ServedRoute,
   unguarded,
 } from './route.ts'
-export { apiHeaders, type ServeOptions, serveRoutes } from './serve-routes.ts'
+export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './serve-routes.ts'
 export { urlEncodedEntries } from './urlencoded.ts'

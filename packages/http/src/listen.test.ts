@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { Agent, type RequestListener, request } from 'node:http'
 import { connect } from 'node:net'
 import { Gate } from '@penstock/testkit'
 import { expect, test } from 'vitest'
@@ -32,9 +32,17 @@ test('tells clients that it keeps idle connections for longer than proxies do', 
 })
 
 test('a connection too many is closed at once; when another has gone there is room again', async () => {
-  const server = await listen((_request, response) => response.end('here'), anywhere, 1)
-  const first = connect(server.port, '127.0.0.1')
-  await once(first, 'connect')
+  const arrived = new Gate()
+  const limits = { maxConnections: 1, reserve: 0 }
+  const handler: RequestListener = (request, response) => {
+    if (request.url === '/held') arrived.open()
+    else response.end('here')
+  }
+  const server = await listen(handler, anywhere, { limits })
+  const first = request(`${server.url}/held`)
+    .on('error', () => {})
+    .end()
+  await arrived.opened
   const second = connect(server.port, '127.0.0.1').resume()
   await once(second, 'close')
   first.destroy()

@@ -1,63 +1,131 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Log } from '@penstock/runtime'
+import {
+  type BrokenRequest,
+  brokenRequestProblem,
+  plainRefusal,
+  type RefusalForm,
+  refusalHeaders,
+  refusalText,
+} from './broken-request.ts'
+import type { ConnectionLimits } from './connection-table.ts'
+import { Connections } from './connections.ts'
+import { type HeadProblem, headProblem, originForm } from './request-head.ts'
 
 export interface Listening {
   readonly host: string
-  /** The bound one, also where any free one was asked for. */
+  /** The bound port, also if any free one was asked for. */
   readonly port: number
   /** `http://host:port`, an IPv6 address in brackets. */
   readonly url: string
   /**
-   * Takes no more connections, cuts idle ones, and resolves when every request under way has its answer. Those that
-   * remain when `giveUp` aborts are cut off.
+   * Accepts no more connections, closes idle ones, and resolves when every request under way is answered. The remaining
+   * ones are cut off when `giveUp` aborts.
    */
   close(giveUp?: AbortSignal): Promise<void>
 }
 
-const HEADERS_TIMEOUT_MS = 10_000
-/** Of a whole request; nothing that is served here is large. */
-const REQUEST_TIMEOUT_MS = 30_000
-/** Longer than proxies keep their idle connections, so that it is they who close them, and never while they send. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000
-const MAX_CONNECTIONS = 1_000
+export interface ListenTimes {
+  /** From the first byte of a request, or from the start of a silent connection, to the end of the head. */
+  readonly headMs: number
+  /** For a whole request; nothing that is served here is large. */
+  readonly requestMs: number
+  /** For a client that does not read its answer, or sends nothing of its body. */
+  readonly stallMs: number
+}
+
+export interface ListenOptions {
+  readonly limits?: Partial<ConnectionLimits>
+  readonly times?: Partial<ListenTimes>
+  /** Whether an address has no limit of its own: a proxy of ours, which stands for many clients. Default: none. */
+  readonly isExempt?: (address: string) => boolean
+  /** Paths that are also answered to connections in the reserve. */
+  readonly probePaths?: readonly string[]
+  /** How errors are written that are found before the handler sees the request. Default: plain text. */
+  readonly refusalForm?: RefusalForm
+  readonly log?: Log
+}
+
+export const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
+const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 60_000 }
+/** How often Node looks for requests that are late. */
+const CHECK_MS = 1_000
+/** Longer than proxies keep idle connections, so that the proxy closes them, and never while it sends a request. */
+const KEEP_ALIVE_MS = 75_000
+/** Requests that one connection may have sent ahead of their answers. */
+const MAX_PIPELINED = 32
+/** At most one line in this time says that the limits are reached. */
+const LOG_EVERY_MS = 60_000
+
+const pipelinedTooMany: HeadProblem = { status: 503, message: 'Too many requests were sent ahead of their answers.' }
+const noRoom: HeadProblem = { status: 503, message: 'The server has too many connections.' }
+const noTunnel: HeadProblem = { status: 405, message: 'This server is no proxy.' }
 
 /**
- * @param maxConnections further ones are closed as soon as they are accepted
- * @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be had
+ * Serves HTTP/1.1. It never holds a connection without a bound: see `ConnectionTable` for the number of connections and
+ * `ListenTimes` for their time.
+ *
+ * @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be bound
  */
 export async function listen(
   handler: RequestListener,
   address: { readonly host: string; readonly port: number },
-  maxConnections = MAX_CONNECTIONS,
+  options: ListenOptions = {},
 ): Promise<Listening> {
+  const { probePaths = [], refusalForm = plainRefusal } = options
+  const times = { ...defaultTimes, ...options.times }
   const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: times.headMs,
+    requestTimeout: times.requestMs,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   })
-  server.maxConnections = maxConnections
-  const connections = new Set<Socket>()
-  const underWay = new Map<Socket, ServerResponse>()
-  server.on('connection', (socket) => {
-    connections.add(socket)
-    socket.on('close', () => connections.delete(socket))
+  server.timeout = times.stallMs
+  // Node drops further headers without an error. Their bytes are limited, and `headProblem` limits their number.
+  server.maxHeadersCount = 0
+  const connections = new Connections({
+    limits: { ...defaultConnectionLimits, ...options.limits },
+    isExempt: options.isExempt ?? (() => false),
+    onLimit: limitLog(options.log),
   })
-  server.on('request', ({ socket }, response) => {
-    underWay.set(socket, response)
-    response.on('close', () => {
-      if (underWay.get(socket) === response) underWay.delete(socket)
+  server.on('connection', (socket) => connections.add(socket))
+  server.on('request', (request, response) => {
+    const { socket } = request
+    const connectionClass = connections.requestBegan(request, response, () => {
       if (!server.listening) socket.end()
     })
     if (!server.listening) response.shouldKeepAlive = false
+    request.url = originForm(request.url ?? '')
+    const problem =
+      headProblem(request.url, request.rawHeaders) ??
+      (connections.responsesOf(socket).size > MAX_PIPELINED ? pipelinedTooMany : undefined) ??
+      (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? noRoom : undefined)
+    if (problem !== undefined) return refuse(response, problem, refusalForm)
+    if (connectionClass === 'reserve') response.shouldKeepAlive = false
+    handler(request, response)
   })
-  server.on('request', handler)
-  server.on('clientError', (error: BrokenRequest, socket) => {
-    if (!socket.writable || underWay.get(socket as Socket)?.headersSent) return void socket.destroy()
-    socket.end(`HTTP/1.1 ${brokenRequestStatus(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  server.on('connect', (_request, socket) =>
+    connections.end(socket as Socket, refusalText(noTunnel, refusalForm, { Allow: 'GET' })),
+  )
+  server.on('timeout', (socket) => {
+    const responses = connections.responsesOf(socket)
+    // While a handler works nothing moves either; its client is not the one to blame.
+    if (responses.size === 0 || socket.writableLength > 0) socket.destroy()
+  })
+  server.on('clientError', (error: BrokenRequest, stream) => {
+    const socket = stream as Socket
+    if (connections.isLeaving(socket)) return
+    const isSilent = socket.bytesRead === 0
+    if (!socket.writable || isSilent || !mayAnswerBroken(connections.responsesOf(socket))) return void socket.destroy()
+    connections.end(socket, refusalText(brokenRequestProblem(error), refusalForm))
   })
   server.listen(address.port, address.host)
   await once(server, 'listening')
+  server.on('error', (error) => {
+    options.log?.error({ event: 'listener.failed', error: error.message }, 'A connection could not be accepted')
+  })
   const bound = server.address() as AddressInfo
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
@@ -67,8 +135,8 @@ export async function listen(
     if (giveUp?.aborted) cut()
     else giveUp?.addEventListener('abort', cut, { once: true })
     // Node's own notion of idle leaves out connections that never sent a byte, such as a browser opens ahead.
-    for (const socket of connections) if (!underWay.has(socket)) socket.destroy()
-    for (const response of underWay.values()) if (!response.headersSent) response.shouldKeepAlive = false
+    connections.destroyWithoutRequest()
+    for (const response of connections.unfinished()) if (!response.headersSent) response.shouldKeepAlive = false
     await closed
     giveUp?.removeEventListener('abort', cut)
   }
@@ -81,19 +149,29 @@ export async function listen(
   }
 }
 
-interface BrokenRequest extends NodeJS.ErrnoException {
-  /** What has come of it last. */
-  readonly rawPacket?: Buffer
+/** Whether an answer written now is taken for the answer to the broken request, not to one before it. */
+function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {
+  const [current, ...further] = responses
+  if (current === undefined) return true
+  return further.length === 0 && !current.headersSent && !current.req.complete
 }
 
-const brokenRequestStatuses: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+function refuse(response: ServerResponse, problem: HeadProblem, form: RefusalForm): void {
+  const body = form.body(problem)
+  const more = problem.status === 503 ? { 'Retry-After': '1' } : {}
+  response.writeHead(problem.status, { ...refusalHeaders(body, form), ...more }).end(body)
 }
 
-/** As Node itself would answer, but for a first line without end, which it takes for headers. */
-function brokenRequestStatus({ code = '', rawPacket }: BrokenRequest): string {
-  const isFirstLine = code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(rawPacket?.toString('latin1') ?? '')
-  return isFirstLine ? '414 URI Too Long' : (brokenRequestStatuses[code] ?? '400 Bad Request')
+const pathOf = (target: string): string => target.split('?', 1)[0]!
+
+function limitLog(log: Log | undefined): () => void {
+  let isQuiet = false
+  return () => {
+    if (isQuiet || log === undefined) return
+    isQuiet = true
+    setTimeout(() => {
+      isQuiet = false
+    }, LOG_EVERY_MS).unref()
+    log.warn({ event: 'listener.full' }, 'A limit of connections is reached: connections without a request are closed')
+  }
 }

@@ -1,17 +1,22 @@
 import type { IncomingMessage } from 'node:http'
-import { isWithoutBody, parseJson, readBytes, requireIdentity } from './read-json.ts'
+import {
+  isWithoutBody,
+  type JsonBodyLimits,
+  parseJson,
+  readBytes,
+  readJsonBytes,
+  requireIdentity,
+} from './read-json.ts'
 import { type FormEntry, multipartEntries } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
 import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
 
-/** A route that takes forms beside JSON. */
-export interface FormRules {
-  /** Of a body without its files. Default: that of the application. */
-  readonly limitBytes?: number
-  /** Of each file; they are held in memory. Default: 1 MiB. */
+/** The bounds of one route's bodies, which may be forms beside JSON. */
+export interface FormRules extends Partial<JsonBodyLimits> {
+  /** The most bytes of each file; files are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
-  /** Only JSON is taken, and its text is kept. */
-  readonly keepsText?: true
+  /** Only JSON is taken, and not parsed: the route reads its bytes. */
+  readonly keepsBytes?: true
 }
 
 const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
@@ -19,42 +24,42 @@ const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
 export interface Body {
   readonly body: unknown
   readonly form?: readonly FormEntry[]
-  /** Of JSON, as it came, where the route keeps it. */
-  readonly text?: string
+  /** JSON as it came, if the route keeps it. It is within the limits on JSON, and may be malformed. */
+  readonly bytes?: Buffer
 }
 
 /**
  * The body as JSON, application/x-www-form-urlencoded or multipart/form-data; an empty one is none, whatever its type. One
  * without a type is taken for a form, as `curl -d` would have said. Where the text is kept, JSON alone.
  *
- * @throws RequestProblem: unsupported_media_type, then body_too_large, then invalid_json; MalformedForm; ClientGone
+ * @param limits those of the application, for what `rules` leave open; of a form without its files
+ * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json; MalformedForm; ClientGone
  */
-export async function readBody(request: IncomingMessage, limitBytes: number, rules: FormRules): Promise<Body> {
+export async function readBody(request: IncomingMessage, limits: JsonBodyLimits, rules: FormRules): Promise<Body> {
   if (isWithoutBody(request)) return { body: undefined }
   const { 'content-type': contentType = '' } = request.headers
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
   requireIdentity(request)
-  const bodyLimitBytes = rules.limitBytes ?? limitBytes
-  if (rules.keepsText && type !== 'application/json') {
+  const { limitBytes, jsonLimits }: JsonBodyLimits = { ...limits, ...rules }
+  if (rules.keepsBytes && type !== 'application/json') {
     throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
   }
   switch (type) {
     case 'application/json': {
-      const bytes = await readBytes(request, bodyLimitBytes)
+      const bytes = await readJsonBytes(request, { limitBytes, jsonLimits })
       if (bytes.length === 0) return { body: undefined }
-      const { text, value } = parseJson(bytes)
-      return rules.keepsText ? { body: value, text } : { body: value }
+      return rules.keepsBytes ? { body: undefined, bytes } : { body: parseJson(bytes).value }
     }
     case '':
     case 'application/x-www-form-urlencoded':
-      return formBody(urlEncodedEntries(utf8Text(await readBytes(request, bodyLimitBytes))))
+      return formBody(urlEncodedEntries(utf8Text(await readBytes(request, limitBytes))))
     case 'multipart/form-data': {
       const { fileLimitBytes = DEFAULT_FILE_LIMIT_BYTES } = rules
-      const bytes = await readBytes(request, bodyLimitBytes + fileLimitBytes)
+      const bytes = await readBytes(request, limitBytes + fileLimitBytes)
       return formBody(bytes.length === 0 ? [] : await multipartEntries(bytes, contentType, fileLimitBytes))
     }
     default:
-      if ((await readBytes(request, bodyLimitBytes)).length === 0) return { body: undefined }
+      if ((await readBytes(request, limitBytes)).length === 0) return { body: undefined }
       throw new RequestProblem(
         { kind: 'unsupported_media_type' },
         { Accept: 'application/json, application/x-www-form-urlencoded, multipart/form-data' },
@@ -71,7 +76,9 @@ export function byName<Value extends string | object>(
   const values = new Map<string, Value | Value[]>()
   for (const [name, value] of entries) {
     const before = values.get(name)
-    values.set(name, before === undefined ? value : ([before, value].flat() as Value[]))
+    if (before === undefined) values.set(name, value)
+    else if (Array.isArray(before)) before.push(value)
+    else values.set(name, [before, value])
   }
   // From entries, so that a parameter named __proto__ is one like any other.
   return Object.fromEntries(values)

@@ -1,5 +1,15 @@
 import type { IncomingMessage } from 'node:http'
+import { type JsonLimits, JsonScanner } from '@penstock/json'
 import { RequestProblem } from './request-problem.ts'
+
+/** Enough for any request of an ordinary API; what carries thousands of items needs limits of its own. */
+export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 50_000, depth: 64 }
+
+/** What a JSON body may be. */
+export interface JsonBodyLimits {
+  readonly limitBytes: number
+  readonly jsonLimits: JsonLimits
+}
 
 /** The client broke off; nobody is left to be told anything. */
 export class ClientGone extends Error {
@@ -7,16 +17,17 @@ export class ClientGone extends Error {
 }
 
 /**
- * The JSON value of a body of at most `limitBytes`, or `undefined` when it has none and none is `needed`.
+ * Returns the JSON value of a body within `limits`, or `undefined` when it has none and none is `needed`.
  *
  * A body that is too large is not read further than to where that shows; Node discards the rest after the answer.
+ * The limits on JSON are checked on its bytes as they arrive, because parsing is what they protect from.
  *
- * @throws RequestProblem: unsupported_media_type, then body_too_large, then invalid_json; ClientGone
+ * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json; ClientGone
  */
-export async function readJson(request: IncomingMessage, limitBytes: number, needed: boolean): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, needed: boolean): Promise<unknown> {
   if (!needed && isWithoutBody(request)) return undefined
   requireJson(request)
-  return parseJson(await readBytes(request, limitBytes)).value
+  return parseJson(await readJsonBytes(request, limits)).value
 }
 
 export function isWithoutBody({ headers }: IncomingMessage): boolean {
@@ -41,14 +52,30 @@ function requireJson(request: IncomingMessage): void {
   }
 }
 
+/** Reads a JSON body without parsing it. @throws RequestProblem body_too_large, json_beyond_limit; ClientGone */
+export function readJsonBytes(request: IncomingMessage, { limitBytes, jsonLimits }: JsonBodyLimits): Promise<Buffer> {
+  return readBytes(request, limitBytes, jsonGuard(jsonLimits))
+}
+
+/** Returns a check of the chunks of one JSON body. It throws RequestProblem json_beyond_limit at the first excess. */
+function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
+  const scanner = new JsonScanner(limits)
+  return (chunk) => {
+    const limit = scanner.write(chunk)
+    if (limit !== undefined) throw new RequestProblem({ kind: 'json_beyond_limit', limit, most: limits[limit] })
+  }
+}
+
 /**
- * @param take told of each piece before it is kept; what it throws ends the reading
+ * Reads a body of at most `limitBytes`.
+ *
+ * @param take called with each chunk before it is kept; what it throws ends the reading
  * @throws RequestProblem body_too_large; ClientGone; what `take` throws
  */
 export function readBytes(
   request: IncomingMessage,
   limitBytes: number,
-  take: (bytes: number) => void = () => {},
+  take: (chunk: Buffer) => void = () => {},
 ): Promise<Buffer> {
   const tooLarge = () => new RequestProblem({ kind: 'body_too_large', limitBytes })
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge())
@@ -60,7 +87,7 @@ export function readBytes(
       bytes += chunk.length
       try {
         if (bytes > limitBytes) throw tooLarge()
-        take(chunk.length)
+        take(chunk)
         chunks.push(chunk)
       } catch (error) {
         chunks = undefined
@@ -74,11 +101,11 @@ export function readBytes(
 }
 
 /**
- * With the text that the value came as.
+ * Returns the value of a JSON text, and the text.
  *
  * @throws RequestProblem invalid_json
  */
-export function parseJson(bytes: Buffer): { readonly text: string; readonly value: unknown } {
+export function parseJson(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return { text, value: JSON.parse(text) }

@@ -1,3 +1,5 @@
+import type { JsonLimit } from '@penstock/json'
+
 /** What a request can get wrong before any rule of the application is asked. */
 export type Wrong =
   | { readonly kind: 'not_found' }
@@ -5,6 +7,8 @@ export type Wrong =
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'invalid_json' }
+  /** JSON that is within its size in bytes, and too much to parse. */
+  | { readonly kind: 'json_beyond_limit'; readonly limit: JsonLimit; readonly most: number }
 
 /** Thrown by the kit, put into words and a status by the application's `renderError`. */
 export class RequestProblem extends Error {

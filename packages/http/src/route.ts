@@ -32,8 +32,8 @@ export interface RouteRequest extends Incoming {
   readonly body: unknown
   /** What that form was made of, in its order. */
   readonly form?: readonly FormEntry[]
-  /** Of a JSON body, as it came, where the route keeps it: numbers in it may be longer than JavaScript's. */
-  readonly text?: string
+  /** A JSON body as it came, if the route keeps it instead of having it parsed. */
+  readonly bytes?: Buffer
 }
 
 /** An answer: JSON, other content, or no body at all. */
@@ -108,7 +108,7 @@ export interface Admitted {
   handle(request: RouteRequest): Promise<Reply> | Reply
   /** How much of a body they may send, where that is not the route's. */
   readonly forms?: FormRules
-  /** Thrown instead of `body_too_large`. */
+  /** Thrown instead of `body_too_large` and `json_beyond_limit`. */
   readonly beyondLimit?: unknown
 }
 

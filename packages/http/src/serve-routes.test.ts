@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -13,6 +14,7 @@ const statusOf = {
   unsupported_media_type: 415,
   body_too_large: 413,
   invalid_json: 400,
+  json_beyond_limit: 422,
 } satisfies Record<Wrong['kind'], number>
 
 class Refused extends Error {}
@@ -143,6 +145,26 @@ describe('refusing', () => {
     const answer = await call(path, init)
     expect(answer.status).toBe(status)
     expect(answer.json().requestId).toBe(answer.headers.get('x-request-id'))
+  })
+
+  test.each<[string, string, number]>([
+    ['nested to the limit', `${'['.repeat(64)}${']'.repeat(64)}`, 200],
+    ['nested deeper', `${'['.repeat(65)}${']'.repeat(65)}`, 422],
+    ['as many empty objects as the limit on containers', `[${'{},'.repeat(9_998)}{}]`, 200],
+    ['more empty objects', `[${'{},'.repeat(9_999)}{}]`, 422],
+    ['no JSON after an excess', '['.repeat(1_000), 422],
+    ['too large, and beyond the limits on JSON', `[${'{},'.repeat(30_000)}{}]`, 413],
+  ])('JSON that is %s', async (_case, body, status) => {
+    expect((await call('/things', json(body))).status).toBe(status)
+  })
+
+  test('JSON beyond a limit is refused before the body has arrived', async () => {
+    const socket = connect(Number(new URL((await start()).url).port), '127.0.0.1')
+    const head = 'POST /things HTTP/1.1\r\nhost: x\r\nx-caller: ann\r\ncontent-type: application/json\r\n'
+    socket.write(`${head}content-length: 1000\r\n\r\n${'['.repeat(100)}`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 422 /)
+    socket.destroy()
   })
 
   test('65 536 bytes are just enough', async () => {

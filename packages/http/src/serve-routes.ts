@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
+import type { JsonLimits } from '@penstock/json'
 import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
 import Koa from 'koa'
 import { type Body, byName, readBody } from './read-body.ts'
-import { ClientGone, readJson } from './read-json.ts'
-import { RequestProblem } from './request-problem.ts'
+import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
+import { RequestProblem, type Wrong } from './request-problem.ts'
 import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
 
 export interface ServeOptions {
@@ -15,6 +16,8 @@ export interface ServeOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Default 64 KiB. */
   readonly bodyLimitBytes?: number
+  /** Of JSON bodies of routes that have no limits of their own. Default: `defaultJsonLimits`. */
+  readonly jsonLimits?: JsonLimits
   readonly log: Log
   /** Asked where no route fits the path and method, before they are refused; an answer from here is the answer. */
   unmatched?(incoming: Incoming): Promise<Reply | undefined>
@@ -37,18 +40,25 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
+/** Tells browsers to use nothing but HTTPS for this host (RFC 6797); no header over HTTP, or for 0 seconds. */
+export function strictTransportHeaders(isHttps: boolean, seconds: number): Readonly<Record<string, string>> {
+  return isHttps && seconds > 0 ? { 'Strict-Transport-Security': `max-age=${seconds}` } : {}
+}
+
 const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
+const beyondLimit: ReadonlySet<Wrong['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
 /** Shorter than any token or key of ours, so that none can travel on in the place of an id. */
 const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
 
 /**
  * Serves `routes`; where two match, the first does.
  *
- * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), JSON or form (400),
+ * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), limits on JSON, JSON or form (400),
  * then the handler. Bodies are never logged. HEAD is served wherever GET is.
  */
 export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
-  const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, log } = options
+  const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, jsonLimits = defaultJsonLimits, log } = options
+  const limits = { limitBytes: bodyLimitBytes, jsonLimits }
   const app = new Koa()
   app.silent = true
   const router = new Router({ sensitive: true, strict: !options.takesTrailingSlash })
@@ -62,10 +72,10 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     const forms = admitted.forms ?? route.forms
     if (route.body === undefined) return { body: undefined }
     try {
-      if (forms !== undefined) return await readBody(request, bodyLimitBytes, forms)
-      return { body: await readJson(request, bodyLimitBytes, needsBody) }
+      if (forms !== undefined) return await readBody(request, limits, forms)
+      return { body: await readJson(request, limits, needsBody) }
     } catch (error) {
-      const isBeyond = error instanceof RequestProblem && error.wrong.kind === 'body_too_large'
+      const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.wrong.kind)
       throw (isBeyond && admitted.beyondLimit) || error
     }
   }

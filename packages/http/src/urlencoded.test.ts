@@ -28,3 +28,10 @@ test('a thousand entries at most', () => {
   expect(urlEncodedEntries('a&'.repeat(1_000))).toHaveLength(1_000)
   expect(() => urlEncodedEntries('a&'.repeat(1_001))).toThrow(MalformedForm)
 })
+
+test('empty parts are no entries, however many there are', () => {
+  expect(urlEncodedEntries(`${'&'.repeat(1_001)}a=1${'&'.repeat(5_000)}b=2`)).toEqual([
+    ['a', '1'],
+    ['b', '2'],
+  ])
+})

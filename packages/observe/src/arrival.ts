@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import {
-  encodeRequest,
+  type ItemOf,
   type KeyValue,
   type LogRecord,
   type Metric,
   type OtlpRequest,
+  RequestEncoder,
+  type ResourceGroup,
+  type ScopeGroup,
   type Signal,
   type Span,
   StatusCode,
@@ -99,21 +102,71 @@ export function toArrival(signal: Signal, request: OtlpRequest, arrivedNs: bigin
 export const rowsOf = ({ spans, logRecords, points }: Arrival): number =>
   spans.length + logRecords.length + points.length
 
-function* placedItems(signal: Signal, request: OtlpRequest) {
+/** Items that are written as JSON and read again together; each point of a metric counts as one. */
+const ITEMS_PER_PART = 1_000
+
+type Item = ItemOf[Signal]
+const noResource = { attributes: [], droppedAttributesCount: 0 }
+const noScope = { name: '', version: '', attributes: [], droppedAttributesCount: 0 }
+
+interface PlacedItem {
+  readonly place: Place
+  readonly item: Item
+  readonly tree: Tree
+}
+
+/** Yields every item with its place and its form in canonical OTLP/JSON, which it holds of a few items at a time. */
+function* placedItems(signal: Signal, request: OtlpRequest): Generator<PlacedItem> {
   const names = signals[signal].json
-  const text = Buffer.from(encodeRequest(signal, request, 'json')).toString()
-  const resourceTrees = treesOf(JSON.parse(text), names.resources)
-  for (const [resourceIndex, group] of request.resources.entries()) {
-    const resourceTree = resourceTrees[resourceIndex]!
-    const resource = documentOf(resourceTree, names.scopes, 'resource')
-    const service = serviceName(group.resource.attributes)
-    const scopeTrees = treesOf(resourceTree, names.scopes)
-    for (const [scopeIndex, { items }] of group.scopes.entries()) {
-      const scopeTree = scopeTrees[scopeIndex]!
-      const place: Place = { service, resource, scope: documentOf(scopeTree, names.items, 'scope') }
-      const itemTrees = treesOf(scopeTree, names.items)
-      for (const [index, item] of items.entries()) yield { place, item, tree: itemTrees[index]! }
+  const encoder = new RequestEncoder('json')
+  const resourceTree = (group: ResourceGroup<Item>): Tree => {
+    const text = Buffer.from(encoder.encode(signal, { resources: [group] } as OtlpRequest)).toString()
+    return treesOf(JSON.parse(text), names.resources)[0]!
+  }
+  const scopeTree = (group: ScopeGroup<Item>): Tree =>
+    treesOf(resourceTree({ resource: noResource, scopes: [group], schemaUrl: '' }), names.scopes)[0]!
+  for (const { scopes, ...around } of request.resources as readonly ResourceGroup<Item>[]) {
+    if (scopes.every(({ items }) => items.length === 0)) continue
+    const service = serviceName(around.resource.attributes)
+    const resource = documentOf(resourceTree({ ...around, scopes: [] }), names.scopes, 'resource')
+    for (const group of scopes) {
+      if (group.items.length === 0) continue
+      const scope = documentOf(scopeTree({ ...group, items: [] }), names.items, 'scope')
+      const place: Place = { service, resource, scope }
+      for (const items of partsOf(group.items)) {
+        const trees = treesOf(scopeTree({ scope: noScope, items, schemaUrl: '' }), names.items)
+        for (const [index, item] of items.entries()) yield { place, item, tree: trees[index]! }
+      }
     }
+  }
+}
+
+/** Yields the items in parts. A metric with more points than a part may hold becomes several metrics. */
+function* partsOf(items: readonly Item[]): Generator<Item[]> {
+  let part: Item[] = []
+  let weight = 0
+  for (const item of items) {
+    for (const piece of piecesOf(item)) {
+      part.push(piece)
+      weight += 1 + pointsIn(piece)
+      if (weight < ITEMS_PER_PART) continue
+      yield part
+      part = []
+      weight = 0
+    }
+  }
+  if (part.length > 0) yield part
+}
+
+const pointsIn = (item: Item): number => ('data' in item ? (item.data?.dataPoints.length ?? 0) : 0)
+
+function* piecesOf(item: Item): Generator<Item> {
+  const points = pointsIn(item)
+  if (points <= ITEMS_PER_PART) return yield item
+  const { data, ...about } = item as Metric
+  for (let at = 0; at < points; at += ITEMS_PER_PART) {
+    const dataPoints = data!.dataPoints.slice(at, at + ITEMS_PER_PART)
+    yield { ...about, data: { ...data, dataPoints } } as Metric
   }
 }
 
@@ -164,13 +217,16 @@ function* pointsOf(place: Place, { name, description, unit, data }: Metric, tree
   const about = { place, name, description, unit, type, aggregationTemporality, isMonotonic }
   const identity = [name, unit, type, aggregationTemporality, isMonotonic, place.resource.key, place.scope.key]
   const pointTrees = treesOf((tree[type] ?? {}) as Tree, 'dataPoints')
+  const known = new Map<string, SeriesDraft>()
   for (const [index, { timeUnixNano }] of data.dataPoints.entries()) {
     const { attributes, ...point } = pointTrees[index]!
-    const series = {
+    const attributesJson = JSON.stringify(attributes ?? [])
+    const series = known.get(attributesJson) ?? {
       ...about,
       key: hash([...identity, inOrderOfKeys(attributes)]),
-      attributesJson: JSON.stringify(attributes ?? []),
+      attributesJson,
     }
+    known.set(attributesJson, series)
     yield { series, timeNs: sqlInteger(timeUnixNano), json: JSON.stringify(point) }
   }
 }

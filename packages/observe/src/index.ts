@@ -1,15 +1,11 @@
+export type { ContentCoding, Delivery, Receipt } from './delivery.ts'
 export type { LogQuery, StoredLogRecord } from './log-queries.ts'
 export type { MetricName, MetricQuery, StoredMetric, StoredSeries } from './metric-queries.ts'
-export {
-  defaultObserveLimits,
-  type Observe,
-  type ObserveLimits,
-  type ObserveOptions,
-  openObserve,
-  type Receipt,
-} from './observe.ts'
-export { type ObserveMount, observePath, observeRoutes } from './observe-routes.ts'
+export { type Observe, type ObserveOptions, openObserve } from './observe.ts'
+export { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
+export { type ObserveMount, observePath, observeRoutes, TRUNCATED_HEADER } from './observe-routes.ts'
 export { type ObserveServer, type ObserveServerOptions, observeServer } from './observe-server.ts'
+export type { Answer, Question } from './questions.ts'
 export type { ServiceSummary } from './service-queries.ts'
 export type { ObserveStatus } from './status.ts'
 export type { StoredTrace, TraceQuery, TraceSummary } from './trace-queries.ts'

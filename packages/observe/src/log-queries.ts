@@ -1,5 +1,5 @@
-import type { Db } from '@penstock/db'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { AnswerSpace } from './answer-space.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
@@ -21,35 +21,40 @@ export interface StoredLogRecord extends StoredPlace {
   readonly record: object
 }
 
-/** Latest first. */
-export async function listLogRecords(db: Db<ObserveTables>, query: LogQuery): Promise<StoredLogRecord[]> {
+/** Returns the latest records first. */
+export async function listLogRecords(
+  db: Kysely<ObserveTables>,
+  query: LogQuery,
+  space: AnswerSpace,
+): Promise<StoredLogRecord[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await db.read
-    .selectFrom('log_records')
-    .innerJoin('services', 'services.id', 'log_records.service_id')
-    .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
-    .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
-    .select([
-      'services.key as service',
-      exactText('time_ns').as('time_unix_nano'),
-      'resource.json as resource_json',
-      'scope.json as scope_json',
-      'log_records.json as record_json',
-    ])
-    .where('time_ns', '>=', sinceNs)
-    .where('time_ns', '<', untilNs)
-    .$if(serviceId !== undefined, (select) => select.where('log_records.service_id', '=', serviceId!))
-    .$if(query.minSeverity !== undefined, (select) => select.where('severity_number', '>=', query.minSeverity!))
-    .$if(query.traceId !== undefined, (select) =>
-      // The second condition, spelt out, is that of the index.
-      select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
-    )
-    .orderBy('time_ns', 'desc')
-    .orderBy('log_records.id', 'desc')
-    .limit(query.limit)
-    .execute()
+  const rows = await space.list(
+    db
+      .selectFrom('log_records')
+      .innerJoin('services', 'services.id', 'log_records.service_id')
+      .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
+      .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
+      .select([
+        'services.key as service',
+        exactText('time_ns').as('time_unix_nano'),
+        'resource.json as resource_json',
+        'scope.json as scope_json',
+        'log_records.json as record_json',
+      ])
+      .where('time_ns', '>=', sinceNs)
+      .where('time_ns', '<', untilNs)
+      .$if(serviceId !== undefined, (select) => select.where('log_records.service_id', '=', serviceId!))
+      .$if(query.minSeverity !== undefined, (select) => select.where('severity_number', '>=', query.minSeverity!))
+      .$if(query.traceId !== undefined, (select) =>
+        // The second condition, spelt out, is that of the index.
+        select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
+      )
+      .orderBy('time_ns', 'desc')
+      .orderBy('log_records.id', 'desc')
+      .limit(query.limit),
+  )
   return rows.map((row) => ({
     service: row.service,
     time_unix_nano: row.time_unix_nano,

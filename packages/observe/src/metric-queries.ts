@@ -1,4 +1,5 @@
-import type { Db } from '@penstock/db'
+import type { Kysely } from 'kysely'
+import type { AnswerSpace } from './answer-space.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
@@ -13,27 +14,29 @@ export interface MetricName {
   readonly series: number
 }
 
-/** In the order of names. */
+/** Returns metrics in the order of their names. */
 export async function listMetricNames(
-  db: Db<ObserveTables>,
+  db: Kysely<ObserveTables>,
   query: { readonly service?: string | undefined; readonly limit: number },
+  space: AnswerSpace,
 ): Promise<MetricName[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
-  return db.read
-    .selectFrom('series')
-    .select((eb) => [
-      'name',
-      'type',
-      'unit',
-      eb.fn.max('description').as('description'),
-      eb.fn.count<number>('id').as('series'),
-    ])
-    .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
-    .groupBy(['name', 'type', 'unit'])
-    .orderBy('name')
-    .limit(query.limit)
-    .execute()
+  return space.list(
+    db
+      .selectFrom('series')
+      .select((eb) => [
+        'name',
+        'type',
+        'unit',
+        eb.fn.max('description').as('description'),
+        eb.fn.count<number>('id').as('series'),
+      ])
+      .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
+      .groupBy(['name', 'type', 'unit'])
+      .orderBy('name')
+      .limit(query.limit),
+  )
 }
 
 export interface MetricQuery extends TimeRange {
@@ -65,23 +68,28 @@ export interface StoredMetric {
   readonly truncated: boolean
 }
 
-export async function findMetric(db: Db<ObserveTables>, query: MetricQuery): Promise<StoredMetric> {
+export async function findMetric(
+  db: Kysely<ObserveTables>,
+  query: MetricQuery,
+  space: AnswerSpace,
+): Promise<StoredMetric> {
   const { name, maxSeries } = query
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return { name, series: [], truncated: false }
-  const rows = await db.read
-    .selectFrom('series')
-    .innerJoin('services', 'services.id', 'series.service_id')
-    .innerJoin('documents as resource', 'resource.id', 'series.resource_id')
-    .innerJoin('documents as scope', 'scope.id', 'series.scope_id')
-    .selectAll('series')
-    .select(['services.key as service', 'resource.json as resource_json', 'scope.json as scope_json'])
-    .where('name', '=', name)
-    .$if(serviceId !== undefined, (select) => select.where('series.service_id', '=', serviceId!))
-    .orderBy('series.used_slice_id', 'desc')
-    .orderBy('series.id')
-    .limit(maxSeries + 1)
-    .execute()
+  const rows = await space.list(
+    db
+      .selectFrom('series')
+      .innerJoin('services', 'services.id', 'series.service_id')
+      .innerJoin('documents as resource', 'resource.id', 'series.resource_id')
+      .innerJoin('documents as scope', 'scope.id', 'series.scope_id')
+      .selectAll('series')
+      .select(['services.key as service', 'resource.json as resource_json', 'scope.json as scope_json'])
+      .where('name', '=', name)
+      .$if(serviceId !== undefined, (select) => select.where('series.service_id', '=', serviceId!))
+      .orderBy('series.used_slice_id', 'desc')
+      .orderBy('series.id')
+      .limit(maxSeries + 1),
+  )
   const series: StoredSeries[] = []
   for (const row of rows.slice(0, maxSeries)) {
     series.push({
@@ -93,24 +101,28 @@ export async function findMetric(db: Db<ObserveTables>, query: MetricQuery): Pro
       aggregation_temporality: row.aggregation_temporality,
       is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
       attributes: JSON.parse(row.attributes_json),
-      ...(await pointsOf(db, row.id, query)),
+      ...(await pointsOf(db, row.id, query, space)),
     })
   }
-  return { name, series, truncated: rows.length > maxSeries }
+  return { name, series, truncated: rows.length > maxSeries || space.isTruncated }
 }
 
-async function pointsOf(db: Db<ObserveTables>, seriesId: number, query: MetricQuery) {
+async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: MetricQuery, space: AnswerSpace) {
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await db.read
-    .selectFrom('points')
-    .select('json')
-    .where('series_id', '=', seriesId)
-    .where('time_ns', '>=', sinceNs)
-    .where('time_ns', '<', untilNs)
-    .orderBy('time_ns', 'desc')
-    .orderBy('id', 'desc')
-    .limit(query.maxPointsPerSeries + 1)
-    .execute()
+  const rows = await space.list(
+    db
+      .selectFrom('points')
+      .select('json')
+      .where('series_id', '=', seriesId)
+      .where('time_ns', '>=', sinceNs)
+      .where('time_ns', '<', untilNs)
+      .orderBy('time_ns', 'desc')
+      .orderBy('id', 'desc')
+      .limit(query.maxPointsPerSeries + 1),
+  )
   const latest = rows.slice(0, query.maxPointsPerSeries).reverse()
-  return { points: latest.map(({ json }) => JSON.parse(json)), truncated: rows.length > query.maxPointsPerSeries }
+  return {
+    points: latest.map(({ json }) => JSON.parse(json)),
+    truncated: rows.length > query.maxPointsPerSeries || space.isTruncated,
+  }
 }

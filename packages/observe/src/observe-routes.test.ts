@@ -5,20 +5,22 @@ import { guarded, type Listening, listen, openApiDocument, RequestProblem, serve
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Observe, openObserve } from './observe.ts'
 import { observePath, observeRoutes } from './observe-routes.ts'
+import { OneThreadStore } from './one-thread-store.case.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
 
 class BadQuery extends Error {}
+class StoreGone extends Error {}
 
 let directory: string
-let store: Observe
+let store: OneThreadStore
 let listening: Listening
 
 const routes = () =>
   observeRoutes<string, 'anyone'>({
     store,
     access: 'anyone',
+    unavailable: () => new StoreGone(),
     parse(schema, value) {
       const result = schema.safeParse(value)
       if (!result.success) throw new BadQuery()
@@ -28,20 +30,21 @@ const routes = () =>
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
-  store = await openObserve({ file: join(directory, 'observe.db'), clock: new ManualClock(1_767_225_600_000) })
+  store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock: new ManualClock(1_767_225_600_000) })
   const served = guarded(routes(), (_, access) => access)
   const renderError = (error: unknown) => {
     if (error instanceof BadQuery) return { status: 400 }
+    if (error instanceof StoreGone) return { status: 503 }
     return { status: error instanceof RequestProblem && error.wrong.kind === 'not_found' ? 404 : 500 }
   }
   listening = await listen(serveRoutes(served, { renderError, headers: {}, log: silentLog }), {
     host: '127.0.0.1',
     port: 0,
   })
-  await store.receive('traces', numberedTrace(1, { name: 'buy' }), 'json')
-  await store.receive('traces', numberedTrace(2), 'json')
-  await store.receive('logs', logBody('shop', logRecord(1, 9, 'open'), logRecord(2, 17, 'fire')), 'json')
-  await store.receive('metrics', metricBody('shop', counter(1, '3')), 'json')
+  await store.receiveBody('traces', numberedTrace(1, { name: 'buy' }), 'json')
+  await store.receiveBody('traces', numberedTrace(2), 'json')
+  await store.receiveBody('logs', logBody('shop', logRecord(1, 9, 'open'), logRecord(2, 17, 'fire')), 'json')
+  await store.receiveBody('metrics', metricBody('shop', counter(1, '3')), 'json')
 })
 afterEach(async () => {
   await listening.close()

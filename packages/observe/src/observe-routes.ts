@@ -1,14 +1,21 @@
 import { type Reply, RequestProblem, type ResponseRow, type Route, type RouteRequest } from '@penstock/http'
 import { z } from 'zod'
 import type { Observe } from './observe.ts'
+import type { Question } from './questions.ts'
+import { ThreadUnavailable } from './store-thread.ts'
 
 export interface ObserveMount<Access> {
-  readonly store: Observe
+  readonly store: Pick<Observe, 'answer'>
   /** Who may ask; the same of every route. */
   readonly access: Access
   /** Checks what came, and refuses it in the API's own form by throwing. */
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
+  /** Returns the API's own error for a store that cannot answer at the moment. */
+  unavailable(): Error
 }
+
+/** Set on a list that ends early, because more than that does not fit into one answer. */
+export const TRUNCATED_HEADER = 'X-Truncated'
 
 /** Where the routes are served, below the mount's own origin. */
 export const observePath = '/api/v1/observe'
@@ -59,20 +66,26 @@ export function observeRoutes<Context, Access>({
   store,
   access,
   parse,
+  unavailable,
 }: ObserveMount<Access>): readonly Route<Context, Access>[] {
   const nothing = z.strictObject({})
+  const ask = (question: Question) =>
+    store.answer(question).catch((error: unknown) => {
+      throw error instanceof ThreadUnavailable ? unavailable() : error
+    })
 
   function route<Query extends z.ZodObject>(
     path: string,
     [operationId, summary]: readonly [string, string],
     answer: z.ZodType,
     query: Query,
-    find: (query: z.output<Query>, request: RouteRequest) => Promise<unknown>,
+    question: (query: z.output<Query>, request: RouteRequest) => Question,
     more: { readonly params?: z.ZodType; readonly refusals?: Readonly<Record<number, ResponseRow>> } = {},
   ): Route<Context, Access> {
     const responses = {
       200: { description: summary, body: answer },
       400: { description: 'Bad query' },
+      503: { description: 'The store has too many queries, or had to be restarted' },
       ...more.refusals,
     }
     return {
@@ -83,31 +96,39 @@ export function observeRoutes<Context, Access>({
       ...(more.params && { params: more.params }),
       documentation: { operationId, tag: 'observe', summary, responses },
       async handle(request): Promise<Reply> {
-        return { status: 200, json: await find(parse(query, request.query), request) }
+        const found = await ask(question(parse(query, request.query), request))
+        if (found === undefined) throw new RequestProblem({ kind: 'not_found' })
+        return {
+          status: 200,
+          content: found.json,
+          contentType: 'application/json; charset=utf-8',
+          ...(found.isTruncated && { headers: { [TRUNCATED_HEADER]: 'true' } }),
+        }
       },
     }
   }
 
   return [
-    route('/status', ['observeStatus', 'What the store is, and how full'], object, nothing, () => store.status()),
-    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => store.services()),
+    route('/status', ['observeStatus', 'What the store is, and how full'], object, nothing, () => ({
+      about: 'status',
+    })),
+    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => ({ about: 'services' })),
     route(
       '/traces',
       ['listObservedTraces', 'Traces, the latest first'],
       list,
       z.strictObject({ ...range, service, limit: atMost(MAX_TRACES).optional() }),
-      ({ since, until, service, limit = 20 }) => store.traces({ sinceNs: since, untilNs: until, service, limit }),
+      ({ since, until, service, limit = 20 }) => ({
+        about: 'traces',
+        query: { sinceNs: since, untilNs: until, service, limit },
+      }),
     ),
     route(
       '/traces/:trace_id',
       ['getObservedTrace', 'One trace as OTLP/JSON'],
       object,
       nothing,
-      async (_, { params }) => {
-        const trace = await store.trace(parse(traceParams, params).trace_id, MAX_SPANS)
-        if (trace === undefined) throw new RequestProblem({ kind: 'not_found' })
-        return trace
-      },
+      (_, { params }) => ({ about: 'trace', traceId: parse(traceParams, params).trace_id, maxSpans: MAX_SPANS }),
       { params: traceParams, refusals: { 404: { description: 'Nothing of this trace is kept' } } },
     ),
     route(
@@ -115,7 +136,7 @@ export function observeRoutes<Context, Access>({
       ['listObservedMetricNames', 'Metrics by name'],
       list,
       z.strictObject({ service, limit: atMost(MAX_METRIC_NAMES).optional() }),
-      ({ service, limit = MAX_METRIC_NAMES }) => store.metricNames({ service, limit }),
+      ({ service, limit = MAX_METRIC_NAMES }) => ({ about: 'metricNames', query: { service, limit } }),
     ),
     route(
       '/metrics',
@@ -128,15 +149,17 @@ export function observeRoutes<Context, Access>({
         series: atMost(MAX_SERIES).optional(),
         limit: atMost(MAX_POINTS).optional(),
       }),
-      ({ since, until, name, service, series = 20, limit = MAX_POINTS }) =>
-        store.metric({
+      ({ since, until, name, service, series = 20, limit = MAX_POINTS }) => ({
+        about: 'metric',
+        query: {
           sinceNs: since,
           untilNs: until,
           name,
           service,
           maxSeries: series,
           maxPointsPerSeries: limit,
-        }),
+        },
+      }),
     ),
     route(
       '/logs',
@@ -149,15 +172,17 @@ export function observeRoutes<Context, Access>({
         trace_id: traceId.optional(),
         limit: atMost(MAX_LOG_RECORDS).optional(),
       }),
-      ({ since, until, service, severity, trace_id, limit = 100 }) =>
-        store.logRecords({
+      ({ since, until, service, severity, trace_id, limit = 100 }) => ({
+        about: 'logRecords',
+        query: {
           sinceNs: since,
           untilNs: until,
           service,
           minSeverity: severity && severities[severity],
           traceId: trace_id,
           limit,
-        }),
+        },
+      }),
     ),
   ]
 }

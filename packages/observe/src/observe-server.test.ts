@@ -15,8 +15,9 @@ import {
 } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Observe, openObserve } from './observe.ts'
+import type { ObserveLimits } from './observe-limits.ts'
 import { type ObserveServer, type ObserveServerOptions, observeServer } from './observe-server.ts'
+import { OneThreadStore } from './one-thread-store.case.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
 
 const credential = 'only-for-the-gateway'
@@ -27,21 +28,28 @@ const bodies: Readonly<Record<Signal, Uint8Array>> = {
 }
 
 let directory: string
-let store: Observe
+let store: OneThreadStore
 let server: ObserveServer
 
-const start = async (options: Partial<ObserveServerOptions> = {}) => {
+const start = async (options: Partial<ObserveServerOptions> = {}, limits: Partial<ObserveLimits> = {}) => {
+  store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock: new ManualClock(), limits })
   server = await observeServer(store, { credential, ...options })
 }
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
-  store = await openObserve({ file: join(directory, 'observe.db'), clock: new ManualClock() })
   await start()
 })
-afterEach(async () => {
+const end = async () => {
   await server.close()
   await store.close()
+}
+const restart = async (...options: Parameters<typeof start>) => {
+  await end()
+  await start(...options)
+}
+afterEach(async () => {
+  await end()
   rmSync(directory, { recursive: true })
 })
 
@@ -72,7 +80,7 @@ test.each(everyKind)('takes $signal in $encoding, $coding', async ({ signal, enc
   })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, contentTypes[encoding]])
   expect(decodeExportResponse(signal, answer.body, encoding)).toBeUndefined()
-  expect((await store.services()).map(({ name, signals }) => [name, signals])).toEqual([['shop', [signal]]])
+  expect((await store.asked.services()).map(({ name, signals }) => [name, signals])).toEqual([['shop', [signal]]])
 })
 
 const refused = [
@@ -121,7 +129,7 @@ test.each(refused)('refuses $why', async ({ path = '/v1/traces', body = bodies.t
   const answer = await post(path, body, rest.headers as Record<string, string> | undefined, rest.method)
   expect([answer.status, decodeRpcStatus(answer.body, 'json').code]).toEqual([status, code])
   if (rest.header) expect(answer.headers.get(rest.header[0]!)).toBe(rest.header[1])
-  expect((await store.status()).kept.spans).toBe(0)
+  expect((await store.asked.status()).kept.spans).toBe(0)
 })
 
 test('a refusal speaks the encoding of the request', async () => {
@@ -140,8 +148,7 @@ test('accepts profiles, keeps none, and says so', async () => {
 })
 
 test('413 for what is too large: declared, chunked, or inside', async () => {
-  await server.close()
-  await start({ maxBodyBytes: 10_000 })
+  await restart({}, { maxBodyBytes: 10_000 })
   const large = Buffer.alloc(10_001, 0x20)
   const status = async (body: Uint8Array, headers?: Record<string, string>) => {
     const answer = await post('/v1/traces', body, headers)
@@ -165,8 +172,7 @@ test('413 for what is too large: declared, chunked, or inside', async () => {
 })
 
 test('503 with Retry-After when too much is under way, and goes on afterwards', async () => {
-  await server.close()
-  await start({ inFlightBytes: 50 })
+  await restart({ inFlightBytes: 50 })
   const answer = await post('/v1/traces', bodies.traces)
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '3'])
   expect(decodeRpcStatus(answer.body, 'json')).toMatchObject({ code: 14, retryDelayMs: 3_000 })
@@ -178,7 +184,7 @@ test('what is acknowledged is there for whoever asks next', async () => {
   await Promise.all(
     numbers.map(async (number) => {
       expect((await post('/v1/traces', numberedTrace(number))).status).toBe(200)
-      expect(await store.trace(traceIdOf(number), 1)).toBeDefined()
+      expect(await store.asked.trace(traceIdOf(number), 1)).toBeDefined()
     }),
   )
 })

@@ -1,7 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { promisify } from 'node:util'
-import { gunzip, inflate } from 'node:zlib'
 import { type Listening, listen } from '@penstock/http'
 import {
   contentTypes,
@@ -15,13 +13,12 @@ import {
   signals,
 } from '@penstock/otlp'
 import { type Log, silentLog } from '@penstock/runtime'
+import type { ContentCoding } from './delivery.ts'
 import type { Observe } from './observe.ts'
 
 export interface ObserveServerOptions {
   /** What has to be in `Authorization`, after `Bearer`: only the gateway may talk to this server. */
   readonly credential: string
-  /** Of a body, as it arrives and inflated. Default 64 MiB. */
-  readonly maxBodyBytes?: number
   /** Of all bodies being read together. Default 256 MiB. */
   readonly inFlightBytes?: number
   readonly log?: Log
@@ -41,18 +38,7 @@ const signalByPath = new Map<string | undefined, Signal>(
 )
 const encodingByType = new Map(Object.entries(contentTypes).map(([encoding, type]) => [type, encoding as Encoding]))
 
-type Inflater = (body: Uint8Array, options: object) => Promise<unknown>
-/** With `info`, zlib hands out its engine too; the types of Node do not say so. */
-interface Inflated {
-  readonly buffer: Uint8Array
-  readonly engine: { readonly bytesWritten: number }
-}
-
-/** zlib's own failures have codes such as Z_DATA_ERROR. */
-const inflaters = new Map<string, Inflater>([
-  ['gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
-])
+const codings: readonly ContentCoding[] = ['gzip', 'deflate', 'identity']
 
 /** A request that ends here. */
 class Refusal extends Error {
@@ -68,8 +54,7 @@ class Refusal extends Error {
   }
 }
 
-const tooLarge = () => new Refusal(413, GrpcCode.RESOURCE_EXHAUSTED, 'the body is too large')
-const notInflatable = () => new Refusal(400, GrpcCode.INVALID_ARGUMENT, 'the body cannot be inflated')
+const tooLarge = (text = 'the body is too large') => new Refusal(413, GrpcCode.RESOURCE_EXHAUSTED, text)
 const unavailable = (text: string) =>
   new Refusal(503, GrpcCode.UNAVAILABLE, text, { 'Retry-After': `${RETRY_AFTER_SECONDS}` })
 
@@ -81,11 +66,16 @@ const unavailable = (text: string) =>
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
  */
-export async function observeServer(store: Observe, options: ObserveServerOptions): Promise<ObserveServer> {
+export async function observeServer(
+  store: Pick<Observe, 'limits' | 'receive'>,
+  options: ObserveServerOptions,
+): Promise<ObserveServer> {
   const intake = new Intake(store, options)
-  const listening = await listen((request, response) => void intake.answer(request, response), {
-    host: '127.0.0.1',
-    port: 0,
+  const address = { host: '127.0.0.1', port: 0 }
+  const listening = await listen((request, response) => void intake.answer(request, response), address, {
+    // All connections are those of the gateway and its workers.
+    isExempt: () => true,
+    log: options.log ?? silentLog,
   })
   return {
     ...listening,
@@ -97,19 +87,18 @@ export async function observeServer(store: Observe, options: ObserveServerOption
 
 class Intake {
   profilesDropped = 0
-  readonly #store: Observe
+  readonly #store: Pick<Observe, 'limits' | 'receive'>
   readonly #authorization: Buffer
   readonly #maxBodyBytes: number
   readonly #inFlightBytes: number
   readonly #log: Log
   #bytesInFlight = 0
-  #lastInflation: Promise<unknown> = Promise.resolve()
 
-  constructor(store: Observe, options: ObserveServerOptions) {
-    const { credential, maxBodyBytes = 64 * MIB, inFlightBytes = 256 * MIB, log = silentLog } = options
+  constructor(store: Pick<Observe, 'limits' | 'receive'>, options: ObserveServerOptions) {
+    const { credential, inFlightBytes = 256 * MIB, log = silentLog } = options
     this.#store = store
     this.#authorization = Buffer.from(`Bearer ${credential}`)
-    this.#maxBodyBytes = maxBodyBytes
+    this.#maxBodyBytes = store.limits.maxBodyBytes
     this.#inFlightBytes = inFlightBytes
     this.#log = log
   }
@@ -150,15 +139,9 @@ class Intake {
     if (encoding === undefined) {
       throw new Refusal(415, GrpcCode.INVALID_ARGUMENT, `the media type is none of ${[...encodingByType.keys()]}`)
     }
-    const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() || 'identity'
-    if (contentEncoding !== 'identity' && !inflaters.has(contentEncoding)) {
-      const known = [...inflaters.keys(), 'identity'].join(', ')
-      throw new Refusal(415, GrpcCode.INVALID_ARGUMENT, `the content encoding is none of ${known}`, {
-        'Accept-Encoding': known,
-      })
-    }
+    const coding = codingOf(request)
     const partialSuccess = await this.#withBody(request, (wire) =>
-      signal === undefined ? this.#dropProfiles() : this.#keep(signal, wire, contentEncoding, encoding),
+      signal === undefined ? this.#dropProfiles() : this.#keep({ signal, encoding, coding, wire }),
     )
     // The answer for profiles differs from that for traces in its counter alone, which is 0 and so left out.
     return encodeExportResponse(signal ?? 'traces', partialSuccess, encoding)
@@ -174,50 +157,25 @@ class Intake {
     return { rejected: 0n, message: 'the embedded store does not keep profiles' }
   }
 
-  async #keep(signal: Signal, wire: Uint8Array, contentEncoding: string, encoding: Encoding) {
-    const inflater = inflaters.get(contentEncoding)
-    const receipt =
-      inflater === undefined
-        ? await this.#store.receive(signal, wire, encoding)
-        : await this.#inflated(wire, inflater, (body) => this.#store.receive(signal, body, encoding))
+  async #keep(delivery: Parameters<Observe['receive']>[0]): Promise<PartialSuccess | undefined> {
+    const receipt = await this.#store.receive(delivery)
     switch (receipt.kind) {
       case 'kept':
         return receipt.partialSuccess
       case 'rejected':
         throw new Refusal(400, GrpcCode.INVALID_ARGUMENT, receipt.text)
+      case 'too_large':
+        throw tooLarge(receipt.text)
       case 'unavailable':
         throw unavailable(receipt.text)
     }
   }
 
-  /** One after the other: small bodies can be large ones inside, and only one of those is unpacked at a time. */
-  async #inflated<Result>(
-    wire: Uint8Array,
-    inflater: Inflater,
-    use: (body: Uint8Array) => Promise<Result>,
+  /** What a body takes counts until its answer is known: its memory moves to another thread, but not out of the process. */
+  async #withBody<Result>(
+    request: IncomingMessage,
+    use: (wire: Uint8Array<ArrayBuffer>) => Promise<Result>,
   ): Promise<Result> {
-    const started = this.#lastInflation.then(async () => {
-      const { buffer, engine } = (await inflater(wire, {
-        maxOutputLength: this.#maxBodyBytes,
-        info: true,
-      })) as Inflated
-      // zlib stops without a word at zeros behind a gzip member, or behind a deflate stream: the rest would be lost.
-      if (engine.bytesWritten !== wire.length) throw notInflatable()
-      return { result: use(buffer) }
-    })
-    this.#lastInflation = started.catch(() => {})
-    try {
-      return await (await started).result
-    } catch (error) {
-      if (error instanceof Refusal) throw error
-      const code = (error as NodeJS.ErrnoException).code
-      if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
-      if (code?.startsWith('Z_')) throw notInflatable()
-      throw error
-    }
-  }
-
-  async #withBody<Result>(request: IncomingMessage, use: (wire: Uint8Array) => Promise<Result>): Promise<Result> {
     if (Number(request.headers['content-length'] ?? 0) > this.#maxBodyBytes) throw tooLarge()
     let taken = 0
     try {
@@ -229,11 +187,32 @@ class Intake {
         if (this.#bytesInFlight > this.#inFlightBytes) throw unavailable('too many bodies are under way')
         parts.push(part)
       }
-      return await use(parts.length === 1 ? parts[0]! : Buffer.concat(parts, taken))
+      return await use(joined(parts.splice(0), taken))
     } finally {
       this.#bytesInFlight -= taken
     }
   }
+}
+
+/** Returns the parts in memory of their own, which can move to another thread. */
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+function codingOf({ headers }: IncomingMessage): ContentCoding {
+  const sent = headers['content-encoding']?.trim().toLowerCase() || 'identity'
+  const coding = codings.find((known) => known === sent)
+  if (coding !== undefined) return coding
+  const known = codings.join(', ')
+  throw new Refusal(415, GrpcCode.INVALID_ARGUMENT, `the content encoding is none of ${known}`, {
+    'Accept-Encoding': known,
+  })
 }
 
 /** Without parameters. */

@@ -1,5 +1,4 @@
-import type { SqliteDb } from '@penstock/db'
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ObserveTables } from './tables.ts'
 
 export interface Space {
@@ -12,16 +11,16 @@ export interface Space {
 /** Rows of one table that one step deletes at most: other writers wait meanwhile. */
 export const ROWS_PER_STEP = 500
 
-export async function spaceOf(db: SqliteDb<ObserveTables>): Promise<Space> {
+export async function spaceOf(db: Kysely<ObserveTables>): Promise<Space> {
   const { rows } = await sql<{ page_size: number; page_count: number; freelist_count: number }>`
-    select * from pragma_page_size(), pragma_page_count(), pragma_freelist_count()`.execute(db.read)
+    select * from pragma_page_size(), pragma_page_count(), pragma_freelist_count()`.execute(db)
   const { page_size, page_count, freelist_count } = rows[0]!
   return { pageBytes: page_size, pages: page_count, freePages: freelist_count }
 }
 
 /** The last slice that began before `ms`; `undefined` when there is none. */
-export async function findLastSliceBefore(db: SqliteDb<ObserveTables>, ms: number): Promise<number | undefined> {
-  const found = await db.read
+export async function findLastSliceBefore(db: Kysely<ObserveTables>, ms: number): Promise<number | undefined> {
+  const found = await db
     .selectFrom('slices')
     .select((eb) => eb.fn.max('id').as('id'))
     .where('started_ms', '<', ms)
@@ -30,8 +29,8 @@ export async function findLastSliceBefore(db: SqliteDb<ObserveTables>, ms: numbe
 }
 
 /** `undefined` of an empty store. */
-export async function findOldestSlice(db: SqliteDb<ObserveTables>) {
-  return db.read.selectFrom('slices').select(['id', 'started_ms']).orderBy('id').limit(1).executeTakeFirst()
+export async function findOldestSlice(db: Kysely<ObserveTables>) {
+  return db.selectFrom('slices').select(['id', 'started_ms']).orderBy('id').limit(1).executeTakeFirst()
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Db } from '@penstock/db'
 import { type Signal, signalNames } from '@penstock/otlp'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { AnswerSpace } from './answer-space.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface ServiceSummary {
@@ -13,21 +13,22 @@ export interface ServiceSummary {
 
 const MAX_SERVICES = 1_000
 
-/** By name, at most 1,000. */
-export async function listServices(db: Db<ObserveTables>): Promise<ServiceSummary[]> {
-  const rows = await db.read
-    .selectFrom('services')
-    .innerJoin('slices', 'slices.id', 'services.used_slice_id')
-    .select([
-      'services.key as name',
-      'slices.started_ms',
-      sql<number>`exists (select 1 from trace_parts where service_id = services.id)`.as('traces'),
-      sql<number>`exists (select 1 from series where service_id = services.id)`.as('metrics'),
-      sql<number>`exists (select 1 from log_records where service_id = services.id)`.as('logs'),
-    ])
-    .orderBy('services.key')
-    .limit(MAX_SERVICES)
-    .execute()
+/** Returns at most 1,000 services, by name. */
+export async function listServices(db: Kysely<ObserveTables>, space: AnswerSpace): Promise<ServiceSummary[]> {
+  const rows = await space.list(
+    db
+      .selectFrom('services')
+      .innerJoin('slices', 'slices.id', 'services.used_slice_id')
+      .select([
+        'services.key as name',
+        'slices.started_ms',
+        sql<number>`exists (select 1 from trace_parts where service_id = services.id)`.as('traces'),
+        sql<number>`exists (select 1 from series where service_id = services.id)`.as('metrics'),
+        sql<number>`exists (select 1 from log_records where service_id = services.id)`.as('logs'),
+      ])
+      .orderBy('services.key')
+      .limit(MAX_SERVICES),
+  )
   return rows.map((row) => ({
     name: row.name,
     signals: signalNames.filter((signal) => row[signal] === 1),
@@ -36,7 +37,7 @@ export async function listServices(db: Db<ObserveTables>): Promise<ServiceSummar
 }
 
 /** `undefined` when the service is not known. */
-export async function findServiceId(db: Db<ObserveTables>, name: string): Promise<number | undefined> {
-  const row = await db.read.selectFrom('services').select('id').where('key', '=', name).executeTakeFirst()
+export async function findServiceId(db: Kysely<ObserveTables>, name: string): Promise<number | undefined> {
+  const row = await db.selectFrom('services').select('id').where('key', '=', name).executeTakeFirst()
   return row?.id
 }

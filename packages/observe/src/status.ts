@@ -1,5 +1,6 @@
-import type { Db } from '@penstock/db'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { StoreBounds } from './observe-limits.ts'
+import { findOldestSlice, spaceOf } from './retention-store.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface ObserveStatus {
@@ -18,11 +19,28 @@ export interface RowCounts {
   readonly points: number
 }
 
+const PURPOSE =
+  'A store for a laptop and for the first five minutes: one process, one file, bounded in age and size. ' +
+  'For anything more, set an upstream.'
+
+export async function storeStatus(db: Kysely<ObserveTables>, bounds: StoreBounds): Promise<ObserveStatus> {
+  const oldest = await findOldestSlice(db)
+  const { pageBytes, pages, freePages } = await spaceOf(db)
+  return {
+    purpose: PURPOSE,
+    retention_seconds: bounds.retentionMs / 1000,
+    max_bytes: bounds.maxFileBytes,
+    used_bytes: (pages - freePages) * pageBytes,
+    oldest_received_at: oldest === undefined ? null : new Date(oldest.started_ms).toISOString(),
+    kept: await rowCounts(db),
+  }
+}
+
 /** Rows go in order of their ids, so the first and the last tell how many there are without reading those between. */
-export async function rowCounts(db: Db<ObserveTables>): Promise<RowCounts> {
+export async function rowCounts(db: Kysely<ObserveTables>): Promise<RowCounts> {
   const { rows } = await sql<RowCounts>`select
     (select coalesce(max(id) - min(id) + 1, 0) from spans) as spans,
     (select coalesce(max(id) - min(id) + 1, 0) from log_records) as log_records,
-    (select coalesce(max(id) - min(id) + 1, 0) from points) as points`.execute(db.read)
+    (select coalesce(max(id) - min(id) + 1, 0) from points) as points`.execute(db)
   return rows[0]!
 }

@@ -1,5 +1,5 @@
-import type { Db } from '@penstock/db'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { AnswerSpace } from './answer-space.ts'
 import { WHOLE_TRACE } from './arrival-store.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
@@ -24,32 +24,37 @@ export interface TraceSummary {
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
 }
 
-/** Those that started last come first. */
-export async function listTraces(db: Db<ObserveTables>, query: TraceQuery): Promise<TraceSummary[]> {
+/** Returns the traces that started last first. */
+export async function listTraces(
+  db: Kysely<ObserveTables>,
+  query: TraceQuery,
+  space: AnswerSpace,
+): Promise<TraceSummary[]> {
   const serviceId = query.service === undefined ? WHOLE_TRACE : await findServiceId(db, query.service)
   if (serviceId === undefined) return []
   const { sinceNs, untilNs } = rangeEnds(query)
-  const traces = await db.read
-    .selectFrom('trace_parts as part')
-    .innerJoin('trace_parts as whole', (join) =>
-      join.onRef('whole.trace_id', '=', 'part.trace_id').on('whole.service_id', '=', WHOLE_TRACE),
-    )
-    .select([
-      'part.trace_id',
-      exactText('whole.first_ns').as('start_time_unix_nano'),
-      exactText('whole.last_ns').as('end_time_unix_nano'),
-      'whole.spans',
-      'whole.errors',
-    ])
-    .where('part.service_id', '=', serviceId)
-    .where('part.first_ns', '>=', sinceNs)
-    .where('part.first_ns', '<', untilNs)
-    .orderBy('part.first_ns', 'desc')
-    .limit(query.limit)
-    .execute()
+  const traces = await space.list(
+    db
+      .selectFrom('trace_parts as part')
+      .innerJoin('trace_parts as whole', (join) =>
+        join.onRef('whole.trace_id', '=', 'part.trace_id').on('whole.service_id', '=', WHOLE_TRACE),
+      )
+      .select([
+        'part.trace_id',
+        exactText('whole.first_ns').as('start_time_unix_nano'),
+        exactText('whole.last_ns').as('end_time_unix_nano'),
+        'whole.spans',
+        'whole.errors',
+      ])
+      .where('part.service_id', '=', serviceId)
+      .where('part.first_ns', '>=', sinceNs)
+      .where('part.first_ns', '<', untilNs)
+      .orderBy('part.first_ns', 'desc')
+      .limit(query.limit),
+  )
   const ids = traces.map(({ trace_id }) => trace_id)
-  const services = await servicesOf(db, ids)
-  const roots = await rootsOf(db, ids)
+  const services = await servicesOf(db, ids, space)
+  const roots = await rootsOf(db, ids, space)
   return traces.map((trace) => ({
     ...trace,
     services: services.get(trace.trace_id) ?? [],
@@ -57,33 +62,41 @@ export async function listTraces(db: Db<ObserveTables>, query: TraceQuery): Prom
   }))
 }
 
-async function servicesOf(db: Db<ObserveTables>, traceIds: readonly string[]): Promise<Map<string, string[]>> {
+async function servicesOf(
+  db: Kysely<ObserveTables>,
+  traceIds: readonly string[],
+  space: AnswerSpace,
+): Promise<Map<string, string[]>> {
   const byTrace = new Map<string, string[]>()
   if (traceIds.length === 0) return byTrace
-  const rows = await db.read
+  const rows = db
     .selectFrom('trace_parts')
     .innerJoin('services', 'services.id', 'trace_parts.service_id')
     .select(['trace_id', 'services.key as name'])
     .where('trace_id', 'in', traceIds)
     .orderBy('services.key')
-    .execute()
-  for (const { trace_id, name } of rows) byTrace.set(trace_id, [...(byTrace.get(trace_id) ?? []), name])
+  for await (const { trace_id, name } of space.rows(rows)) entryOf(byTrace, trace_id, () => []).push(name)
   return byTrace
 }
 
-async function rootsOf(db: Db<ObserveTables>, traceIds: readonly string[]) {
+async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], space: AnswerSpace) {
   const byTrace = new Map<string, NonNullable<TraceSummary['root']>>()
   if (traceIds.length === 0) return byTrace
-  const rows = await db.read
+  const rows = db
     .selectFrom('spans')
     .innerJoin('services', 'services.id', 'spans.service_id')
     .select(['trace_id', 'name', 'services.key as service', 'status_code'])
     .where('trace_id', 'in', traceIds)
     // Spelt out, not bound: the index of roots is for this very condition.
     .where(sql<boolean>`parent_span_id = ''`)
-    .orderBy('start_ns', 'desc')
-    .execute()
-  for (const { trace_id, ...root } of rows) byTrace.set(trace_id, root)
+    .orderBy('start_ns')
+  const isNew = ({ trace_id }: { trace_id: string }) => !byTrace.has(trace_id)
+  const sizeOf = (row: { trace_id: string; name: string; service: string }) =>
+    isNew(row) ? row.name.length + row.service.length : 0
+  for await (const row of space.rows(rows, sizeOf)) {
+    const { trace_id, ...root } = row
+    if (isNew(row)) byTrace.set(trace_id, root)
+  }
   return byTrace
 }
 
@@ -95,13 +108,19 @@ export interface StoredTrace {
   readonly truncated: boolean
 }
 
-/** `undefined` when nothing of it is kept. */
+interface Group {
+  readonly json: string
+  readonly scopes: Map<number, { readonly json: string; readonly spans: object[] }>
+}
+
+/** Returns `undefined` if no span of the trace is kept. */
 export async function findTrace(
-  db: Db<ObserveTables>,
+  db: Kysely<ObserveTables>,
   traceId: string,
   maxSpans: number,
+  space: AnswerSpace,
 ): Promise<StoredTrace | undefined> {
-  const rows = await db.read
+  const query = db
     .selectFrom('spans')
     .innerJoin('documents as resource', 'resource.id', 'spans.resource_id')
     .innerJoin('documents as scope', 'scope.id', 'spans.scope_id')
@@ -110,19 +129,27 @@ export async function findTrace(
     .orderBy('start_ns')
     .orderBy('spans.id')
     .limit(maxSpans + 1)
-    .execute()
-  if (rows.length === 0) return undefined
-  const resources = new Map<number, { json: string; scopes: Map<number, { json: string; spans: object[] }> }>()
-  for (const row of rows.slice(0, maxSpans)) {
+  const resources = new Map<number, Group>()
+  let spans = 0
+  // The resource and the scope of a span appear once, however many spans have them.
+  const rows = space.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
+    const resource = resources.get(resource_id)
+    const resourceSize = resource === undefined ? resource_json.length : 0
+    return json.length + resourceSize + (resource?.scopes.has(scope_id) ? 0 : scope_json.length)
+  })
+  for await (const row of rows) {
+    spans += 1
+    if (spans > maxSpans) break
     const resource = entryOf(resources, row.resource_id, () => ({ json: row.resource_json, scopes: new Map() }))
     const scope = entryOf(resource.scopes, row.scope_id, () => ({ json: row.scope_json, spans: [] }))
     scope.spans.push(JSON.parse(row.json))
   }
+  if (spans === 0) return undefined
   const resourceSpans = [...resources.values()].map(({ json, scopes }) => ({
     ...JSON.parse(json),
     scopeSpans: [...scopes.values()].map((scope) => ({ ...JSON.parse(scope.json), spans: scope.spans })),
   }))
-  return { trace_id: traceId, resourceSpans, truncated: rows.length > maxSpans }
+  return { trace_id: traceId, resourceSpans, truncated: spans > maxSpans || space.isTruncated }
 }
 
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -1,3 +1,4 @@
+import type { JsonLimits } from '@penstock/json'
 import { refuse } from './decode-error.ts'
 
 /** What a decoder takes from a stranger. */
@@ -15,15 +16,41 @@ export interface DecodeLimits {
 
 export const defaultDecodeLimits: DecodeLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 32, maxElements: 1_000_000 }
 
+/**
+ * Containers and values that one list element of a request holds on average, at most: an attribute has 2 containers and up to
+ * 4 values, a span with a few attributes 2.5 containers and 5 values for each of its elements.
+ */
+const CONTAINERS_PER_ELEMENT = 3
+const VALUES_PER_ELEMENT = 8
+/** The lists and objects around one element: an array or a map within an AnyValue takes 4, an exemplar's attribute stands 15 deep. */
+const CONTAINERS_PER_LEVEL = 4
+const CONTAINERS_AROUND_A_VALUE = 16
+/** What any small request may have, however few elements a caller allows. */
+const SMALL_REQUEST = 1_000
+
+/**
+ * Returns the limits on a JSON text for which `JSON.parse` takes about as much memory as the model that may come of it.
+ * Unknown members count as well: they are parsed before they are ignored.
+ */
+export function jsonLimits({ maxDepth, maxElements }: Pick<DecodeLimits, 'maxDepth' | 'maxElements'>): JsonLimits {
+  return {
+    containers: maxElements * CONTAINERS_PER_ELEMENT + SMALL_REQUEST,
+    values: maxElements * VALUES_PER_ELEMENT + SMALL_REQUEST,
+    depth: maxDepth * CONTAINERS_PER_LEVEL + CONTAINERS_AROUND_A_VALUE,
+  }
+}
+
 /** What is left of the limits during one decoding. */
 export class DecodeBudget {
   readonly maxDepth: number
+  readonly json: JsonLimits
   #elementsLeft: number
 
   constructor(limits: Partial<DecodeLimits>, bodyBytes: number) {
     const { maxBytes, maxDepth, maxElements } = { ...defaultDecodeLimits, ...limits }
     if (bodyBytes > maxBytes) refuse(`longer than ${maxBytes} bytes`)
     this.maxDepth = maxDepth
+    this.json = jsonLimits({ maxDepth, maxElements })
     this.#elementsLeft = maxElements
   }
 

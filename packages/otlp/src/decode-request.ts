@@ -1,3 +1,4 @@
+import { exceededJsonLimit, type JsonLimit, type JsonLimits } from '@penstock/json'
 import { refuse, reportingRefusals } from './decode-error.ts'
 import { DecodeBudget, type DecodeLimits } from './decode-limits.ts'
 import type { Encoding } from './encoding.ts'
@@ -37,13 +38,22 @@ export function decodeMessage<T>(
     const budget = new DecodeBudget(limits, bytes.length)
     return encoding === 'protobuf'
       ? readMessage(message, new ProtobufReader(bytes, budget))
-      : modelFromJson(message, parseJson(bytes), budget)
+      : modelFromJson(message, parseJson(bytes, budget.json), budget)
   })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function parseJson(bytes: Uint8Array): unknown {
+const excesses: Readonly<Record<JsonLimit, string>> = {
+  containers: 'arrays and objects',
+  values: 'values',
+  depth: 'levels of nesting',
+}
+
+/** The bytes are counted before they are parsed: a few kilobytes of compressed brackets can take gigabytes as objects. */
+function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
+  const exceeded = exceededJsonLimit(bytes, limits)
+  if (exceeded !== undefined) return refuse(`JSON with more than ${limits[exceeded]} ${excesses[exceeded]}`)
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {

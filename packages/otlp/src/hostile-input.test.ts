@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { requests } from './arbitraries.case.ts'
 import { OtlpDecodeError } from './decode-error.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -104,4 +104,97 @@ test('a hundred thousand nested brackets, known and unknown', () => {
 test('a bomb of two-byte elements stops at the limit', () => {
   const bomb = Buffer.alloc(8 * 1024 * 1024, Uint8Array.of(0x0a, 0x00))
   expect(() => decodeRequest('traces', bomb, 'protobuf')).toThrow(/too many list elements/)
+})
+
+test.each([
+  ['objects in a list that is known', `{"resourceSpans":[${'{},'.repeat(50_000)}{}]}`, /arrays and objects/],
+  ['objects in a list that is unknown', `{"unknown":[${'{},'.repeat(50_000)}{}]}`, /arrays and objects/],
+  ['numbers', `{"unknown":[${'1,'.repeat(100_000)}1]}`, /values/],
+  ['levels', `{"unknown":${'['.repeat(100_000)}`, /levels of nesting/],
+])('JSON with too many %s is refused before it is parsed', (_, json, reason) => {
+  const parse = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => parse.mockRestore())
+  expect(() => decodeRequest('traces', Buffer.from(json), 'json', { maxElements: 10_000 })).toThrow(reason)
+  expect(parse).not.toHaveBeenCalled()
+})
+
+describe('what the limits of a model allow, those of its JSON allow too', () => {
+  const limits = { maxElements: 11_000, maxDepth: 32 }
+  const attribute = (key: number) => ({ key: `${key}`, value: { stringValue: 'v' } })
+  const attributes = Array.from({ length: 9 }, (_, key) => attribute(key))
+  const fill = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
+  const nested = (levels: number): object =>
+    levels === 1 ? { stringValue: 'v' } : { kvlistValue: { values: [{ key: 'k', value: nested(levels - 1) }] } }
+  const ids = { traceId: '1'.repeat(32), spanId: '2'.repeat(16) }
+  const buckets = { offset: 1, bucketCounts: ['1', '2', '3'] }
+
+  test.each([
+    [
+      'traces',
+      'spans with attributes',
+      {
+        resourceSpans: [
+          {
+            scopeSpans: [
+              {
+                spans: fill(1_000, {
+                  ...ids,
+                  parentSpanId: ids.spanId,
+                  name: 'n',
+                  kind: 1,
+                  status: { code: 1 },
+                  attributes,
+                }),
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'traces',
+      'the deepest value',
+      {
+        resourceSpans: [{ scopeSpans: [{ spans: [{ events: [{ attributes: [{ key: 'k', value: nested(32) }] }] }] }] }],
+      },
+    ],
+    [
+      'metrics',
+      'points of exponential histograms',
+      {
+        resourceMetrics: [
+          {
+            scopeMetrics: [
+              {
+                metrics: [
+                  {
+                    name: 'm',
+                    exponentialHistogram: {
+                      dataPoints: fill(900, {
+                        attributes: attributes.slice(0, 5),
+                        timeUnixNano: '1',
+                        startTimeUnixNano: '1',
+                        count: '3',
+                        scale: 1,
+                        zeroCount: '1',
+                        positive: buckets,
+                        negative: buckets,
+                      }),
+                    },
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'logs',
+      'records',
+      { resourceLogs: [{ scopeLogs: [{ logRecords: fill(10_900, { body: { stringValue: 'b' } }) }] }] },
+    ],
+  ] as const)('%s: %s', (name, _, request) => {
+    expect(() => decodeRequest(name, Buffer.from(JSON.stringify(request)), 'json', limits)).not.toThrow()
+  })
 })

@@ -59,3 +59,30 @@ test('with sudo the administrator is counted, whoever they act as', async () => 
   expect(counts).toEqual(['1', '2', '3'].map((count) => [200, 'authenticated', count]))
   expect((await as('mira'))[0]).toBe(429)
 })
+
+test('a known credential that is refused for its scope or for sudo is counted for its user, not for the address', async () => {
+  const reader = (
+    await world.perform(root, createPersonalToken, { userId: mira.id, name: 'ci', scopes: ['read_user'] })
+  ).value
+  const refused = () => call('/users', { method: 'POST', headers: { 'private-token': reader } })
+  expect(await refused()).toEqual([403, 'authenticated', '1'])
+  expect(await call('/user', { headers: { 'private-token': reader, sudo: 'root' } })).toEqual([
+    ...[403, 'authenticated', '2'],
+  ])
+  expect(await call('/users', inBody({ private_token: reader }))).toEqual([403, 'authenticated', '3'])
+  expect(await refused()).toEqual([429, 'authenticated', '4'])
+  expect(await call('/user', { headers: { 'private-token': token, sudo: 'ghost' } })).toEqual([
+    404,
+    'authenticated',
+    '1',
+  ])
+  expect(await call('/users?username=mira')).toEqual([200, 'unauthenticated', '1'])
+})
+
+test.each(['sudo[]=mira', 'sudo[a]=mira', 'sudo=mira&sudo=root'])(
+  '?%s never runs as the administrator',
+  async (query) => {
+    const response = await fetch(`${server.url}/api/v4/user?${query}`, { headers: { 'private-token': token } })
+    expect([response.status, await response.json()]).toEqual([400, { error: 'sudo is invalid' }])
+  },
+)

@@ -2,6 +2,7 @@ import {
   type Actor,
   type Authenticated,
   accessTokenIdOf,
+  actingUser,
   admit,
   type Core,
   identify,
@@ -10,9 +11,9 @@ import {
   sudo,
   type User,
 } from '@penstock/core'
-import { pageProofIn, parameterText, sessionSecretIn } from '@penstock/http'
+import { pageProofIn, parameterText, sessionSecretIn, singleParameter } from '@penstock/http'
 import { oauthTokenIn } from './bearer-token.ts'
-import { RestError } from './rest-error.ts'
+import { CallerRefusal, RestError } from './rest-error.ts'
 
 /** As much of a request as tells who asks. */
 export interface CredentialRequest {
@@ -49,7 +50,7 @@ export interface Caller {
 export async function authenticate(core: Core, request: CredentialRequest, access: EndpointAccess): Promise<Caller> {
   if (!access.asks) return { actor: undefined }
   const changesNothing = request.method === 'GET' || request.method === 'HEAD'
-  const tokens = tokensIn(request)
+  const tokens = tokensIn(request, access)
   const found = await identify(core, {
     ...tokens,
     takesJobTokens: access.takesJobTokens,
@@ -58,7 +59,7 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
     changesNothing,
   })
   if (found === 'unknown') throw /\s/.test(tokens.bearer ?? '') ? invalidToken('Token is malformed.') : unauthorized()
-  const target = parameterText(request.parameters.sudo) ?? parameterText(request.headers.sudo)
+  const target = singleParameter(request.parameters, 'sudo') ?? parameterText(request.headers.sudo)
   if (found === undefined) {
     if (target !== undefined) throw unauthorized()
     return { actor: undefined }
@@ -66,15 +67,13 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   const accepted = [...new Set(['api', ...(changesNothing ? ['read_api'] : []), ...access.scopes])]
   // With sudo, its own scope is the one that counts.
   const refusal = await admit(core, found, target === undefined ? accepted : undefined)
-  if (refusal !== undefined) throw answerTo(refusal, accepted, core)
+  if (refusal !== undefined) throw refusalOf(found, answers[refusal](accepted, core))
   const accessTokenId = accessTokenIdOf(found)
   const jobProjectId = found.projectId
-  const { id, username, isAdministrator } = target === undefined ? found.user! : await actedAs(core, found, target)
+  const user = target === undefined ? found.user! : await actedAs(core, found, target)
   return {
     actor: {
-      id,
-      username,
-      isAdministrator,
+      ...actingUser(user),
       ...(accessTokenId !== undefined && { accessTokenId }),
       ...(jobProjectId !== undefined && { jobProjectId }),
     },
@@ -82,17 +81,20 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   }
 }
 
-/** Where a credential may stand, the first place in which there is one. */
-const tokensIn = ({ headers, parameters }: CredentialRequest) => ({
+/** Returns what may be a credential of each kind, from the first place that has one. */
+const tokensIn = ({ headers, parameters }: CredentialRequest, { takesJobTokens }: EndpointAccess) => ({
   bearer: oauthTokenIn(headers.authorization, parameters),
-  privateToken: parameterText(parameters.private_token) ?? parameterText(headers['private-token']),
+  privateToken: singleParameter(parameters, 'private_token') ?? parameterText(headers['private-token']),
   jobToken:
-    parameterText(parameters.job_token) ?? parameterText(parameters.token) ?? parameterText(headers['job-token']),
+    singleParameter(parameters, 'job_token') ??
+    // Elsewhere `token` is a parameter of the operation.
+    (takesJobTokens ? singleParameter(parameters, 'token') : undefined) ??
+    parameterText(headers['job-token']),
 })
 
 async function actedAs(core: Core, found: Authenticated, target: string): Promise<User> {
   const user = await sudo(core, found, target)
-  if (typeof user === 'string') throw sudoAnswers[user](target)
+  if (typeof user === 'string') throw refusalOf(found, sudoAnswers[user](target))
   return user
 }
 
@@ -144,5 +146,8 @@ const sudoAnswers: Readonly<Record<SudoRefusal, (target: string) => RestError>> 
   no_such_user: (target) => new RestError(404, { message: `404 User with ID or username ${target} Not Found` }),
 }
 
-const answerTo = (refusal: Refusal, accepted: readonly string[], core: Core): RestError =>
-  answers[refusal](accepted, core)
+/** Names the user behind a credential that is good, but not for this request. Others are refused as an address's. */
+function refusalOf({ user }: Authenticated, { status, body, headers }: RestError): RestError {
+  if (user === undefined || status === 401) return new RestError(status, body, headers)
+  return new CallerRefusal(user.id, status, body, headers)
+}

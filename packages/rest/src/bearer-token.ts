@@ -1,4 +1,4 @@
-import { bearerTokenIn, parameterText } from '@penstock/http'
+import { bearerTokenIn, singleParameter } from '@penstock/http'
 import { RestError } from './rest-error.ts'
 
 /**
@@ -12,12 +12,12 @@ export function oauthTokenIn(
   parameters: Readonly<Record<string, unknown>>,
 ): string | undefined {
   const inHeader = bearerTokenIn(authorization)
-  const inParameter = parameterText(parameters.access_token)
+  const inParameter = singleParameter(parameters, 'access_token')
   if (inHeader !== undefined && inParameter !== undefined) {
     throw new RestError(400, {
       error: 'invalid_request',
       error_description: 'Both Authorization header and payload includes access token.',
     })
   }
-  return inParameter ?? inHeader ?? parameterText(parameters.bearer_token)
+  return inParameter ?? inHeader ?? singleParameter(parameters, 'bearer_token')
 }

@@ -1,6 +1,7 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
 import { asFailure, DomainError } from '@penstock/core'
 import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
 import { badRequest } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
@@ -60,6 +61,10 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
             message: { error: `Your ${what} has been recognized as spam. Solve the CAPTCHA and send it again.` },
           },
         },
+  storage_full: ({ limitBytes }) => ({
+    status: 413,
+    body: { message: `413 Request Entity Too Large - the project may store ${limitBytes} bytes` },
+  }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
     body: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
@@ -96,7 +101,9 @@ const BROKEN_JSON =
   '\nProblem:\n  message body does not match declared format\nResolution:\n  ' +
   "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
 
-const requestAnswers: { readonly [Kind in Wrong['kind']]: (incoming: Incoming) => Answer } = {
+const requestAnswers: {
+  readonly [Kind in Wrong['kind']]: (incoming: Incoming, wrong: Extract<Wrong, { kind: Kind }>) => Answer
+} = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
   unsupported_media_type: ({ raw }) => {
@@ -105,10 +112,13 @@ const requestAnswers: { readonly [Kind in Wrong['kind']]: (incoming: Incoming) =
   },
   body_too_large: () => ({ status: 413, body: { message: '413 Request Entity Too Large' } }),
   invalid_json: () => ({ status: 400, body: { error: BROKEN_JSON } }),
+  json_beyond_limit: (_, { limit, most }) => ({ status: 400, body: { error: `JSON ${jsonExcess(limit, most)}` } }),
 }
 
 function requestError({ wrong, headers }: RequestProblem, incoming: Incoming): RestError {
-  const { status, body } = requestAnswers[wrong.kind](incoming)
+  // Each kind's function takes its own problem, which the type of a lookup cannot say.
+  const answer = requestAnswers[wrong.kind] as (incoming: Incoming, wrong: Wrong) => Answer
+  const { status, body } = answer(incoming, wrong)
   return new RestError(status, body, headers)
 }
 

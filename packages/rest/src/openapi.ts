@@ -145,7 +145,7 @@ function responsesOf(
       422: { description: 'It cannot be done', body: messageBody },
     }),
     ...(isWrite && {
-      413: { description: 'The body is too large', body: messageBody },
+      413: { description: 'The body is too large, or the project would store more than it may', body: messageBody },
       415: {
         description: row.bodyTextAs === undefined ? 'The body is neither JSON nor a form' : 'The body is not JSON',
         body: errorBody,

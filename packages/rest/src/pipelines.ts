@@ -13,6 +13,7 @@ import {
   removePipeline,
   type ShownExportSettings,
 } from '@penstock/core'
+import { recordJsonLimits } from '@penstock/json'
 import { z } from 'zod'
 import { bridgeShape, jobShape } from './job-shape.ts'
 import { listedPipelineShape, pipelineShape } from './pipeline-shape.ts'
@@ -52,6 +53,7 @@ export const pipelinesArea: Area = {
       isCreated: ({ isNew }) => isNew,
       bodyTextAs: 'payload',
       bodyLimitBytes: RECORD_LIMIT_BYTES,
+      jsonLimits: recordJsonLimits,
       takesJobTokens: true,
       summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is unique within the project.',
     }),

@@ -4,7 +4,8 @@ import { Gitlab } from '@gitbeaker/rest'
 import { createPersonalToken, type Project } from '@penstock/core'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { pipelinesArea } from './pipelines.ts'
 import { repositoryArea } from './repository.ts'
 import { restListener } from './serve-rest.ts'
 import { variablesArea } from './variables.ts'
@@ -54,6 +55,29 @@ const commitTwo = () =>
       { action: 'create', file_path: 'ü "x".bin', content: 'AAEC', encoding: 'base64', execute_filemode: true },
     ],
   })
+
+test('a write that would pass what the project may store is answered with 413', async () => {
+  const core = { ...world.core, settings: { ...world.core.settings, projectStorageBytes: 10 } }
+  const areas = [repositoryArea, pipelinesArea]
+  const small = createServer(restListener({ core, areas, log: silentLog, rateLimits: 'off' }))
+  await new Promise<void>((resolve) => small.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void small.close().closeAllConnections())
+  const url = `http://127.0.0.1:${(small.address() as AddressInfo).port}/api/v4/projects/ops%2Ftools`
+  const headers = { 'private-token': token, 'content-type': 'application/json' }
+  const file = { branch: 'main', commit_message: 'Add', content: 'x' }
+  const record = { object_attributes: { id: 1, status: 'success' } }
+  for (const [method, path, json] of [
+    ['POST', 'repository/files/a.txt', file],
+    ['PUT', 'pipeline_records/1', record],
+  ] as const) {
+    const reply = await fetch(`${url}/${path}`, { method, headers, body: JSON.stringify(json) })
+    expect([reply.status, await reply.json()]).toEqual([
+      413,
+      { message: '413 Request Entity Too Large - the project may store 10 bytes' },
+    ])
+  }
+  expect((await call('GET', 'repository/branches')).body).toEqual([])
+})
 
 test('a commit, its keys in their order', async () => {
   const { status, body } = await commitTwo()

@@ -136,6 +136,29 @@ describe('bodies', () => {
   })
 })
 
+describe('JSON', () => {
+  beforeEach(() => start())
+
+  const send = (body: string, as?: string) =>
+    call('/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body, ...(as && { as }) })
+
+  test.each([
+    ['more than 10,000 arrays and objects', `{"a":[${'{},'.repeat(10_000)}{}]}`],
+    ['more than 50,000 values', `{"a":[${'0,'.repeat(50_000)}0]}`],
+  ])('with %s is refused before it is parsed', async (reason, body) => {
+    const error = JSON.stringify({ error: `JSON has ${reason}` })
+    expect(await send(body, 'mira')).toMatchObject({ status: 400, text: error })
+    expect((await send(body)).status).toBe(401)
+  })
+
+  test('that is nested too deeply is refused before it is parsed, even where it is not closed', async () => {
+    expect(await send('['.repeat(50_000), 'mira')).toMatchObject({
+      status: 400,
+      text: '{"error":"JSON is nested deeper than 64"}',
+    })
+  })
+})
+
 describe('how often', () => {
   const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 9, periodSeconds: 60 } }
 
@@ -184,6 +207,22 @@ describe('how often', () => {
     expect((await call('/events', { as: 'mira' })).status).toBe(429)
     await world.clock.advance(53_211)
     expect((await call('/events', { as: 'mira' })).status).toBe(200)
+  })
+
+  test('a known credential that a further route refuses is counted for its user, and is no unknown one', async () => {
+    const refusal = Object.assign(new RestError(401, { message: 'no scope' }), { userId: mira.id })
+    const extra = {
+      method: 'GET' as const,
+      path: '/extra',
+      body: undefined,
+      callerId: () => Promise.reject(refusal),
+      admit: () => Promise.reject(refusal),
+    }
+    await start({ rateLimits, extraRoutes: [extra] })
+    const statusOf = async (path: string) => (await fetch(server.url + path)).status
+    for (let times = 0; times < rateLimits.authenticated.count; times += 1) expect(await statusOf('/extra')).toBe(401)
+    expect(await statusOf('/extra')).toBe(429)
+    expect((await call('/events')).status).toBe(200)
   })
 
   test('credentials in a body count among them', async () => {

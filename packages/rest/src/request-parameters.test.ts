@@ -1,6 +1,7 @@
 import { urlEncodedEntries } from '@penstock/http'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { mergeParameters } from './request-parameters.ts'
+import { RestError } from './rest-error.ts'
 
 const inQuery = (text: string) => mergeParameters({ query: urlEncodedEntries(text), path: {} })
 
@@ -57,4 +58,37 @@ test('a name nested too deeply is a bad request; a file may hold anything', () =
   expect(() => inQuery(`a${'[b]'.repeat(32)}=1`)).toThrow(expect.objectContaining({ status: 400 }))
   const file = { fileName: 'x', contentType: 'image/png', bytes: Buffer.from('\0') }
   expect(mergeParameters({ query: [], form: [['file', file]], path: {} }).values).toEqual({ file })
+})
+
+describe('parameters that say who calls', () => {
+  const entry = (name: string, value = 'x') => [name, value] as const
+  const names = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
+
+  test.each(
+    names.flatMap((name) => [
+      [`${name}[]`, [entry(`${name}[]`)]],
+      [`${name}[a]`, [entry(`${name}[a]`)]],
+      [`${name} twice`, [entry(name, 'a'), entry(name, 'b')]],
+      [`${name} as text and list`, [entry(name), entry(`${name}[]`)]],
+    ]) as [string, [string, string][]][],
+  )('%s is refused, in the query and in a form', (_, entries) => {
+    const answer = { status: 400, body: { error: expect.stringMatching(/^\w+ is invalid$/) } }
+    expect(() => mergeParameters({ query: entries, path: {} })).toThrow(expect.objectContaining(answer))
+    expect(() => mergeParameters({ query: [], form: entries, path: {} })).toThrow(expect.objectContaining(answer))
+    const both = { query: entries, form: [entry('sudo', 'mira'), entry('private_token', 'x')], path: {} }
+    expect(() => mergeParameters(both)).toThrow(expect.objectContaining(answer))
+  })
+
+  test.each([[['mira']], [{ a: 'mira' }], [true]])('sudo of %j in a JSON body is refused', (sudo) => {
+    expect(() => mergeParameters({ query: [], body: { sudo }, path: {} })).toThrow(RestError)
+  })
+
+  test.each(['sudo[]', 'sudo[a]', 'sudo['])('%s in a JSON body is refused', (name) => {
+    expect(() => mergeParameters({ query: [], body: { [name]: 'mira' }, path: {} })).toThrow(RestError)
+    expect(() => mergeParameters({ query: [[name, 'mira']], path: {} })).toThrow(RestError)
+  })
+
+  test.each([['mira'], [7], [null], ['']])('sudo of %j in a JSON body is none or one', (sudo) => {
+    expect(mergeParameters({ query: [], body: { sudo }, path: {} }).values).toEqual({ sudo })
+  })
 })

@@ -18,6 +18,9 @@ export interface ParameterSources {
   readonly path: Readonly<Record<string, string>>
 }
 
+/** Parameters that say who calls. As a list or an object they would be taken for none, and another caller assumed. */
+const callerNames = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
+
 /** Of names (`a[b][]`) and of JSON alike. */
 const MAX_DEPTH = 32
 
@@ -25,11 +28,13 @@ const MAX_DEPTH = 32
  * One set of parameters: the path wins over the body, the body over the query.
  *
  * @see spec/rest-part2-details.md 1.3
- * @throws RestError 400 for NUL or half a surrogate pair anywhere, and for what is nested too deeply
+ * @throws RestError 400 for a parameter that says who calls and has not one value, for NUL or half a surrogate pair anywhere, and for what is nested too deeply
  */
 export function mergeParameters({ query, form, body, path }: ParameterSources): RequestParameters {
   const inQuery = fromEntries(query)
   const inBody = form === undefined ? fromJson(body) : fromEntries(form)
+  validateCallerParameters(inQuery)
+  validateCallerParameters(inBody)
   const values = { ...inQuery.values, ...inBody.values, ...path }
   requireSoundText(values)
   const repeated = new Map(
@@ -37,6 +42,16 @@ export function mergeParameters({ query, form, body, path }: ParameterSources): 
   )
   for (const name of Object.keys(path)) repeated.delete(name)
   return { values, repeated }
+}
+
+function validateCallerParameters({ values, repeated }: RequestParameters): void {
+  for (const name of callerNames) {
+    const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
+    const isSingle = (typeof value === 'string' || typeof value === 'number') && !repeated.has(name)
+    // A JSON body may have names that only forms read as lists, and a form names that are not closed.
+    const isMisspelled = Object.keys(values).some((other) => other.startsWith(`${name}[`))
+    if (!isSingle || isMisspelled) throw new RestError(400, { error: `${name} is invalid` })
+  }
 }
 
 function fromJson(body: unknown): RequestParameters {
@@ -52,8 +67,11 @@ function fromEntries(entries: readonly FormEntry[]): RequestParameters {
   const repeated = new Map<string, unknown[]>()
   for (const [name, value] of entries) {
     const keys = keysOf(name)
-    if (keys.length > MAX_DEPTH) throw badRequest()
-    if (keys.length === 1 && root.has(name)) repeated.set(name, [...(repeated.get(name) ?? [root.get(name)]), value])
+    if (keys.length === 1 && root.has(name)) {
+      const values = repeated.get(name)
+      if (values === undefined) repeated.set(name, [root.get(name), value])
+      else values.push(value)
+    }
     insert(root, keys, value)
   }
   return { values: plain(root) as Record<string, unknown>, repeated }
@@ -61,6 +79,7 @@ function fromEntries(entries: readonly FormEntry[]): RequestParameters {
 
 /** `files[][path]` → files, '', path. Anything that is not written so is a name as it stands. */
 function keysOf(name: string): string[] {
+  if (name.split('[', MAX_DEPTH + 1).length > MAX_DEPTH) throw badRequest()
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name)
   return match === null ? [name] : [match[1]!, ...match[2]!.slice(1, -1).split('][')]
 }
@@ -112,6 +131,10 @@ function requireSoundText(values: unknown): void {
     if (typeof value === 'string' && unsound.test(value)) throw badRequest()
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue
     if (depth > MAX_DEPTH) throw badRequest()
+    if (Array.isArray(value)) {
+      for (const inner of value) waiting.push({ value: inner, depth: depth + 1 })
+      continue
+    }
     for (const [name, inner] of Object.entries(value)) {
       if (unsound.test(name)) throw badRequest()
       waiting.push({ value: inner, depth: depth + 1 })

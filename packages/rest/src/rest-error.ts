@@ -18,3 +18,13 @@ export class RestError extends Error {
     this.headers = headers
   }
 }
+
+/** The refusal of a known credential that may not be used for a request. The throttle counts its user. */
+export class CallerRefusal extends RestError {
+  readonly userId: number
+
+  constructor(userId: number, ...refusal: ConstructorParameters<typeof RestError>) {
+    super(...refusal)
+    this.userId = userId
+  }
+}

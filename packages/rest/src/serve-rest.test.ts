@@ -174,6 +174,27 @@ async function call(path: string, init: RequestInit & { as?: string } = {}, opti
 const form = (body: string) => ({ method: 'POST', body: new URLSearchParams(body) })
 const json = (body: string) => ({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
 
+describe('Strict-Transport-Security', () => {
+  const header = async (options: Partial<RestOptions>, path = '/api/v4/things') =>
+    (await call(path, {}, options)).headers.get('strict-transport-security')
+
+  test.each(['/api/v4/things', '/nothing', `/${'a'.repeat(9_000)}`])(
+    'is on every answer of an HTTPS site',
+    async (path) => {
+      expect(await header({}, path)).toBe('max-age=31536000')
+    },
+  )
+
+  test('is off for 0 seconds', async () => {
+    expect(await header({ strictTransportSeconds: 0 })).toBeNull()
+  })
+
+  test('is not on answers of an HTTP site', async () => {
+    const core = { ...world.core, settings: { ...world.core.settings, externalUrl: 'http://svc.example.test' } }
+    expect(await header({ core })).toBeNull()
+  })
+})
+
 describe('answers', () => {
   test('a page, with its headers and those of every answer', async () => {
     const { status, headers, text } = await call('/api/v4/things?per_page=1&x=y')

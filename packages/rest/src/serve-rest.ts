@@ -1,9 +1,17 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Core } from '@penstock/core'
-import { type Incoming, type Reply, type ServedRoute, serveRoutes, unguarded } from '@penstock/http'
+import {
+  type Incoming,
+  type Reply,
+  type ServedRoute,
+  serveRoutes,
+  strictTransportHeaders,
+  unguarded,
+} from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from './authenticate.ts'
+import { DocumentReader } from './document-reader.ts'
 import { renderError } from './error-response.ts'
 import { restOpenApi } from './openapi.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
@@ -22,12 +30,17 @@ export interface RestOptions {
   readonly rateLimits?: RateLimits | 'off'
   /** Whose X-Forwarded-For says where a request comes from. Default: nobody's. */
   readonly trustedProxies?: TrustedProxies
+  /** `max-age` of Strict-Transport-Security, sent if the external URL is HTTPS. 0: never sent. Default: a year. */
+  readonly strictTransportSeconds?: number
   /** Served beside the API, by their whole paths; those of the API go first. */
   readonly extraRoutes?: readonly ExtraRoute[]
 }
 
 export interface ExtraRoute extends ServedRoute {
-  /** Whose call it is, for the throttle; throws at a credential that may not be used. Without it: the address's. */
+  /**
+   * Returns the user whose call it is, for the throttle; without it the address is counted. Throws at a credential that may
+   * not be used, with `userId` if it is known whose it is.
+   */
   callerId?(incoming: Incoming): Promise<number | undefined>
 }
 
@@ -35,6 +48,7 @@ export interface ExtraRoute extends ServedRoute {
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024
 /** What is longer belongs in a body. */
 const TARGET_LIMIT_BYTES = 8 * 1024
+const YEAR_SECONDS = 365 * 86_400
 const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 
 /**
@@ -51,6 +65,11 @@ export function restListener(options: RestOptions): RequestListener {
   const { settings, clock } = core
   const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
   const beginnings = new WeakMap<IncomingMessage, number>()
+  const isHttps = settings.externalUrl.startsWith('https://')
+  const headers = {
+    ...commonHeaders,
+    ...strictTransportHeaders(isHttps, options.strictTransportSeconds ?? YEAR_SECONDS),
+  }
   const metaHeader = `X-${headerName(settings.serviceName)}-Meta`
 
   const rowDeps: RowDeps = {
@@ -58,6 +77,7 @@ export function restListener(options: RestOptions): RequestListener {
     authenticate: options.authenticate ?? authenticate,
     throttle,
     limits: new RowLimits(clock),
+    documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
   const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(
@@ -72,7 +92,7 @@ export function restListener(options: RestOptions): RequestListener {
 
   const app = serveRoutes([...rows, ...extras], {
     renderError,
-    headers: commonHeaders,
+    headers,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     log,
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
@@ -86,17 +106,17 @@ export function restListener(options: RestOptions): RequestListener {
       return preflight
     },
     finish(reply, incoming) {
-      const { status, headers, ...body } = revalidated(asBytes(reply), incoming)
+      const { status, headers: own, ...body } = revalidated(asBytes(reply), incoming)
       const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
       const all: Record<string, string> = { 'X-Runtime': seconds.toFixed(6) }
       all[metaHeader] = JSON.stringify({ correlation_id: incoming.requestId, version: '1' })
-      Object.assign(all, throttle?.headersOf(incoming.raw), corsHeaders(incoming, settings), headers)
+      Object.assign(all, throttle?.headersOf(incoming.raw), corsHeaders(incoming, settings), own)
       return { status, headers: all, ...body }
     },
   })
   return (request, response) => {
     if ((request.url?.length ?? 0) > TARGET_LIMIT_BYTES) {
-      response.writeHead(414, { ...commonHeaders, 'Content-Type': 'application/json' })
+      response.writeHead(414, { ...headers, 'Content-Type': 'application/json' })
       return response.end('{"error":"414 URI Too Long"}')
     }
     beginnings.set(request, performance.now())
@@ -110,7 +130,9 @@ async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Th
   try {
     return await route.callerId(incoming)
   } catch (refusal) {
-    if ((refusal as { readonly status?: unknown }).status === 401) await throttle?.countFailure(incoming)
+    const { status, userId } = refusal as { readonly status?: unknown; readonly userId?: number }
+    if (userId !== undefined) await throttle?.count(incoming, userId)
+    else if (status === 401) await throttle?.countFailure(incoming)
     throw refusal
   }
 }

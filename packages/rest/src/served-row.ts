@@ -12,16 +12,17 @@ import {
 import { type Clock, subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
+import type { DocumentReader } from './document-reader.ts'
 import { restErrorOf } from './error-response.ts'
 import { requireNoFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
 import { noNames, parametersOf, TOLD_BY_HEADERS } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
-import { RestError } from './rest-error.ts'
+import { CallerRefusal, RestError } from './rest-error.ts'
 import { API_PREFIX, type JsonContext, type RestRoute } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
-import { renamed, toInput } from './to-input.ts'
+import { toInput } from './to-input.ts'
 
 export type Authenticate = typeof authenticate
 type Caller = Awaited<ReturnType<Authenticate>>
@@ -32,6 +33,7 @@ export interface RowDeps {
   /** `undefined`: nobody is counted. */
   readonly throttle: Throttle | undefined
   readonly limits: RowLimits
+  readonly documents: Pick<DocumentReader, 'read'>
 }
 
 /** Parameters that are or change who calls. In a body, they make it necessary to look again. */
@@ -50,13 +52,14 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     body: anyBody,
     forms: {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
+      ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
-      ...(row.bodyTextAs !== undefined && { keepsText: true }),
+      ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
     },
     async admit(incoming) {
       await deps.throttle?.requireFewFailures(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.throttle?.count(incoming, countedId(early.caller))
+      await deps.throttle?.count(incoming, countedId(early))
       requireJsonFormat(row, incoming)
       return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
@@ -130,20 +133,17 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
   const isToldByBody = !isDocument && hasCredential(request)
-  const caller = isToldByBody ? await callerOf(row, request, parameters.values, deps) : settled(early)
-  const counted = countedId(caller)
-  if (counted !== undefined && countedId(early.caller) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = caller
+  const told = isToldByBody ? await toldBy(callerOf(row, request, parameters.values, deps)) : early
+  const counted = countedId(told)
+  if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
+  const { actor } = settled(told)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const input = {
-      ...documentOf(row, request),
-      ...toInput(operation.input, names, parameters),
-      ...captchaOf(row, request, core),
-    }
+    const told = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, told) : told
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -153,9 +153,8 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   }
 }
 
-function documentOf({ bodyTextAs, operation, names = noNames }: RestRoute, { body, text = '' }: RouteRequest) {
-  return bodyTextAs === undefined ? {} : { ...renamed(operation.input, names, body), [bodyTextAs]: text }
-}
+/** Read where a body is missing: what is wrong with it is said of its members. */
+const noDocument = Buffer.from('{}')
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
 function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
@@ -170,8 +169,15 @@ function hasCredential({ form, body }: RouteRequest): boolean {
   return credentialNames.some((name) => Object.hasOwn(values, name))
 }
 
-/** Whom the throttle counts: who has shown a credential, be it to act as somebody else. */
-const countedId = (caller: Caller | undefined): number | undefined => caller?.sudoerId ?? caller?.actor?.id
+/** Returns the user whom the throttle counts: the one whose credential was shown, be it refused or used for sudo. */
+const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
+  refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
+
+const toldBy = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+  caller.then(
+    (found) => ({ caller: found }),
+    (refusal: unknown) => ({ refusal }),
+  )
 
 function settled({ caller, refusal }: EarlyCaller): Caller {
   if (caller === undefined) throw refusal

@@ -63,6 +63,7 @@ export class World {
         externalUrl: 'https://svc.example.test',
         repositoriesDir: join(directory, 'repositories'),
         secretsKey: randomBytes(32),
+        projectStorageBytes: 0,
         impersonationEnabled: true,
         personalAccessTokenPrefix: 'svcpat-',
         oauthTokenLifetimeSeconds: 7_200,

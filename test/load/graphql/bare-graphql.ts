@@ -29,6 +29,7 @@ const core: Core = {
     oauthTokenLifetimeSeconds: 7_200,
     adminMode: false,
     ropcWithoutClientCredentials: true,
+    projectStorageBytes: 0,
   },
 }
 const schema = createSchema(core.settings)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { jsonLog, type Log } from '@penstock/runtime'
+import { prepareDataDirectory } from '../data-directory.ts'
+import { type Environment, exitCodes } from '../environment.ts'
 import type { ExportSettings } from '../export-run.ts'
 import { performExport } from '../perform-export.ts'
 import { RecordRun } from '../record-run.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
 import { printable } from '../wording.ts'
 import { apiUrl, Forge, idOf, type JsonObject } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
@@ -43,6 +43,7 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
     bodyTimeoutMs: 30_000,
     keptReplyBytes: delivery.maxDocumentBytes,
   })
+  const log = jsonLog(environment.stderr, () => environment.clock.nowMs())
   const journals: Journal[] = []
   const sources: ProjectSource[] = []
   const notices = new Notices((line) => void environment.stderr.write(`${line}\n`))
@@ -61,7 +62,7 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
       const projects = await projectsOf(forge, settings.projects)
       const lineage = new Lineage()
       for (const project of projects) {
-        const journal = openJournal(settings, project, endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''))
+        const journal = openJournal(settings, log, project, endpoint.urls.traces.href.replace(/\/v1\/traces$/, ''))
         journals.push(journal)
         sources.push(
           new ProjectSource({
@@ -149,15 +150,15 @@ async function projectsOf(forge: Forge, names: readonly string[]): Promise<JsonO
   return [...byId.values()]
 }
 
-function openJournal({ from, stateFile, dataDir }: BackfillSettings, project: JsonObject, endpoint: string): Journal {
+function openJournal(
+  { from, stateFile, dataDir }: BackfillSettings,
+  log: Log,
+  project: JsonObject,
+  endpoint: string,
+): Journal {
   const subject = { from: apiUrl(from).href, project: String(idOf(project.id)), endpoint }
   if (stateFile !== undefined) return Journal.open(stateFile, subject)
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    throw new UsageError(`cannot use the data directory ${dataDir}: ${systemReason(error)}`)
-  }
+  prepareDataDirectory(dataDir, log)
   return Journal.open(join(dataDir, fileName(subject)), subject)
 }
 

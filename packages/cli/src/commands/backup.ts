@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup } from '@penstock/db'
+import { jsonLog } from '@penstock/runtime'
 import type { Command } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { settingsOf } from '../core/core-operator.ts'
 import { CORE_FILE } from '../core/open-core.ts'
+import { prepareDataDirectory } from '../data-directory.ts'
 import { exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
 import { addStoreFlags, STORE_FILE } from '../serve/operator.ts'
@@ -34,6 +36,10 @@ export const backupCommand: CommandDefinition = {
       await write(environment.stderr, 'the core is on PostgreSQL: pg_dump --format=custom makes its backup\n')
     }
     if (files.length === 0) throw new UsageError(`there is no database in ${settings.dataDir}`)
+    prepareDataDirectory(
+      settings.dataDir,
+      jsonLog(environment.stderr, () => environment.clock.nowMs()),
+    )
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     for (const file of files) {
       await backup(join(settings.dataDir, file), join(directory, file))

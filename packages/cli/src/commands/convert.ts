@@ -3,7 +3,14 @@ import { type Encoding, RequestEncoder, type Signal, signalNames } from '@pensto
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, UsageError } from '../environment.ts'
-import { addInputFlags, encodingOption, type InputSettings, inputSettings, signalsOption } from '../input-flags.ts'
+import {
+  addInputFlags,
+  encodingOption,
+  type InputSettings,
+  inputSettings,
+  signalsOption,
+  singlePassOption,
+} from '../input-flags.ts'
 import { takeNoWindows } from '../option-flags.ts'
 import { RecordRun } from '../record-run.ts'
 import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
@@ -11,9 +18,13 @@ import { directoryOutput, type RequestOutput, streamOutput } from '../request-ou
 const STDOUT = '-'
 
 const examples = `
-Input is pipeline hooks, job hooks or REST bundles ({ project, pipeline, jobs, bridges }): one JSON value, a JSON array,
-or NDJSON; - is standard input, a directory stands for its *.json, *.ndjson and
-*.jsonl.
+Input is pipeline hooks, job hooks, REST bundles ({ project, pipeline, jobs, bridges }) or REST jobs (those that follow
+each other are grouped by pipeline): one JSON value, a JSON array, or NDJSON; - is standard input, a directory stands for
+its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded, and { headers, body } as tools capture
+requests is read as its body. Hooks about other events are skipped and counted.
+
+Inputs are read twice, so that a pipeline finds its parent, its bridge and its job hooks in any order. Standard input is
+held in memory for that, up to --max-file-bytes; a longer one, or any input with --single-pass, is read as it comes.
 
 JSON goes to standard output as one OTLP request per line, per pipeline in the order traces, metrics, logs. Protobuf does
 so for a single signal only. A directory gets <pipeline id>.<signal>.json or .pb; a second pipeline of the same id in
@@ -22,10 +33,11 @@ one run becomes <pipeline id>.2.<signal>.json. Windowed and cumulative metrics a
 Examples:
   $ penstock convert hook.json
   $ penstock convert hook.json --signals traces | jq '.resourceSpans[].scopeSpans[].spans[].name'
-  $ zcat hooks.ndjson.gz | penstock convert - --encoding protobuf --output requests
+  $ penstock convert hooks.ndjson.gz --encoding protobuf --output requests
+  $ curl -sH "PRIVATE-TOKEN: $TOKEN" $API/projects/17/pipelines/31/jobs?include_retried=true | penstock convert -
   $ penstock convert pipelines/ --profile native --service-name svc-ci --bounds 1,5,10
 
-Exit codes: 0 all converted (or skipped: not finished yet), 1 a record was refused or the output could not be
+Exit codes: 0 all converted (or skipped: not finished yet, another event), 1 a record was refused or the output could not be
 written, 2 usage.
 `
 
@@ -39,6 +51,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(signalsOption().default(signalNames, signalNames.join(',')))
       .addOption(encodingOption('json'))
       .addOption(new Option('-o, --output <target>', '- for standard output, or a directory').default(STDOUT))
+      .addOption(singlePassOption())
       .addHelpText('after', examples)
     addInputFlags(command)
     takeNoWindows(command)

@@ -3,6 +3,7 @@ import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { addExportFlags, exportSettings } from '../export-flags.ts'
 import type { ExportSettings } from '../export-run.ts'
+import { singlePassOption } from '../input-flags.ts'
 import { performExport } from '../perform-export.ts'
 import { RecordRun } from '../record-run.ts'
 
@@ -40,6 +41,7 @@ export const exportCommand: CommandDefinition = {
       .description('Converts finished CI pipelines and delivers them over OTLP/HTTP.')
       .argument('<file...>', 'files, directories, or - for standard input')
       .addOption(new Option('--state <file>', 'running totals of --metrics-mode cumulative'))
+      .addOption(singlePassOption())
       .addHelpText('after', examples)
     addExportFlags(command)
   },

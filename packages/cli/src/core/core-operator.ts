@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Actor, type Core, DomainError, type Failure } from '@penstock/core'
 import type { Db } from '@penstock/db'
+import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
 import { type Environment, UsageError } from '../environment.ts'
 import { readSettings } from '../serve/read-settings.ts'
@@ -8,7 +9,7 @@ import type { Settings } from '../serve/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
 /** Whoever can read the data directory may do anything; nobody's name stands in what they made. */
-export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true }
+export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true, botHome: undefined }
 
 export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
   const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
@@ -32,15 +33,19 @@ export function requireCoreDatabase(flags: OptionValues, { env }: Environment): 
  */
 export async function asCoreOperator<Result>(
   flags: OptionValues,
-  { env, clock }: Environment,
+  { env, clock, stderr }: Environment,
   work: (core: Core, db: Db<CoreDatabaseTables>) => Promise<Result>,
   { migrates = false }: { readonly migrates?: boolean } = {},
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
-  const { core, db, close } = await openCore(settings, clock, {
-    externalUrl: settings['core.externalUrl'] ?? '',
-    migrates,
-  })
+  const { core, db, close } = await openCore(
+    settings,
+    { clock, log: jsonLog(stderr, () => clock.nowMs()) },
+    {
+      externalUrl: settings['core.externalUrl'] ?? '',
+      migrates,
+    },
+  )
   try {
     return await work(core, db)
   } catch (error) {
@@ -69,6 +74,8 @@ export function sentenceOf(failure: Failure): string {
       return `there is no such ${(failure.what ?? 'record').toLowerCase()}`
     case 'refused':
       return failure.message
+    case 'storage_full':
+      return `the project may store ${failure.limitBytes} bytes (core.projectStorageBytes)`
     case 'forbidden':
     case 'conflict':
       return failure.reason ?? failure.code

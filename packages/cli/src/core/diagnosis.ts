@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
@@ -6,6 +6,7 @@ import { type Db, openToRead } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findStraySource, type Sources } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
+import { isOpenToOthers, listOpenEntries } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
 import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import type { Settings } from '../serve/setting-table.ts'
@@ -28,7 +29,7 @@ const STRAY_SOURCES = 20
 export async function diagnose(settings: Settings): Promise<Finding[]> {
   return [
     directoryFinding(settings.dataDir),
-    ...keyFindings(settings.dataDir),
+    ...entryFindings(settings.dataDir),
     ...(await databaseFindings(settings)),
     ...exportFindings(settings),
     await portFinding('core.listen', settings['core.listen']),
@@ -59,18 +60,22 @@ function directoryFinding(dataDir: string): Finding {
     : { grade: 'ok', what: `${dataDir} can be written` }
 }
 
-function keyFindings(dataDir: string): Finding[] {
-  return ['pepper', 'secrets.key']
-    .map((name) => join(dataDir, name))
-    .filter((file) => existsSync(file))
-    .map((file) =>
-      isOpenToOthers(file)
-        ? { grade: 'wrong', what: `others on this machine may read ${file}`, remedy: `chmod 600 ${file}` }
-        : { grade: 'ok', what: `${file} belongs to its owner alone` },
-    )
+function entryFindings(dataDir: string): Finding[] {
+  const open = listOpenEntries(dataDir)
+  const closedKeys = ['pepper', 'secrets.key'].filter(
+    (name) => existsSync(join(dataDir, name)) && !open.some((entry) => entry.name === name),
+  )
+  return [
+    ...closedKeys.map((name): Finding => ({ grade: 'ok', what: `${join(dataDir, name)} belongs to its owner alone` })),
+    ...open.map(
+      ({ path, kind }): Finding => ({
+        grade: 'wrong',
+        what: `others on this machine may read ${path}`,
+        remedy: `chmod ${kind === 'tree' ? 700 : 600} ${path}`,
+      }),
+    ),
+  ]
 }
-
-const isOpenToOthers = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
 
 async function databaseFindings(settings: Settings): Promise<Finding[]> {
   const { location, name } = coreDatabase(settings)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Core,
@@ -11,11 +11,12 @@ import {
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
-import type { Clock } from '@penstock/runtime'
+import type { Clock, Log } from '@penstock/runtime'
+import { prepareDataDirectory } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { orUnusable } from '../serve/start-error.ts'
-import { isSystemError, orUsageError, systemReason } from '../system-error.ts'
+import { isSystemError, systemReason } from '../system-error.ts'
 
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
@@ -53,12 +54,12 @@ export interface OpenCoreOptions {
  */
 export async function openCore(
   settings: Settings,
-  clock: Clock,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   { externalUrl, migrates, isThere = false }: OpenCoreOptions,
 ): Promise<OpenCore> {
   const { dataDir } = settings
   if (isThere) requireFiles(settings)
-  else await makeDirectory(dataDir)
+  prepareDataDirectory(dataDir, log)
   const { location, name } = coreDatabase(settings)
   const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
@@ -75,6 +76,7 @@ export async function openCore(
         externalUrl,
         repositoriesDir: join(dataDir, 'repositories'),
         secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
+        projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
         personalAccessTokenPrefix: `${settings.serviceName}pat-`,
         oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],
@@ -88,12 +90,6 @@ export async function openCore(
     throw error
   }
 }
-
-const makeDirectory = (dataDir: string): Promise<unknown> =>
-  orUsageError(
-    `cannot use the data directory ${dataDir}`,
-    (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
-  )
 
 const noCore = (where: string): UsageError =>
   new UsageError(`there is no core in ${where}: start penstock serve core (or all) on it first`)

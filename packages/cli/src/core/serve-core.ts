@@ -2,13 +2,14 @@ import type { RequestListener } from 'node:http'
 import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
-import { listen } from '@penstock/http'
+import { listen, type RefusalForm } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
 import { exportsOfCore } from '../exporting/core-exports.ts'
 import type { ExportConfig } from '../exporting/export-config.ts'
 import { Exporting } from '../exporting/exporting.ts'
+import { probeListener, probePaths } from '../exporting/health-listener.ts'
 import type { StartedCore } from '../serve/banner.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { openCore } from './open-core.ts'
@@ -26,6 +27,12 @@ interface ServedExports {
   readonly ownGateway: string
 }
 
+/** As the API writes a request that it refuses without a route. */
+const refusalForm: RefusalForm = {
+  contentType: 'application/json',
+  body: ({ status, message }) => JSON.stringify({ error: `${status} ${message}` }),
+}
+
 /**
  * The core on its address, and the exporter of its pipelines.
  *
@@ -41,16 +48,25 @@ export async function serveCore(
   let answer: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Retry-After': '1' }).end()
   }
-  const listening = await listen((request, response) => answer(request, response), settings['core.listen'])
+  const trustedProxies = new TrustedProxies(settings['core.trustedProxies'])
+  const listening = await listen((request, response) => answer(request, response), settings['core.listen'], {
+    limits: {
+      maxConnections: settings['core.maxConnections'],
+      maxPerAddress: settings['core.maxConnectionsPerAddress'],
+    },
+    isExempt: (address) => trustedProxies.has(address),
+    probePaths,
+    refusalForm,
+    log,
+  })
   try {
     const externalUrl = (settings['core.externalUrl'] ?? listening.url).replace(/\/+$/, '')
-    const { core: plain, db, close } = await openCore(settings, clock, { externalUrl, migrates: true })
+    const { core: plain, db, close } = await openCore(settings, { clock, log }, { externalUrl, migrates: true })
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting
       const core: Core = { ...plain, listeners: [exportsOfCore(exporter)] }
       const rootToken = await ensureRootToken(core, settings.rootToken)
-      const trustedProxies = new TrustedProxies(settings['core.trustedProxies'])
       const rest = restListener({
         core,
         areas,
@@ -60,6 +76,7 @@ export async function serveCore(
           authenticated: { count: settings['core.authenticatedPerMinute'], periodSeconds: 60 },
         },
         trustedProxies,
+        strictTransportSeconds: settings['core.strictTransportSeconds'],
         extraRoutes: [
           ...oauthRoutes(core),
           ...signInRoutes(core, EXPLORER_PATH),
@@ -68,6 +85,7 @@ export async function serveCore(
         ],
       })
       const hooks = hooksListener({
+        bodies: exporter.bodies,
         sources: exports.config.sources,
         intake: exporter.intake,
         serviceName: settings.serviceName,
@@ -75,7 +93,12 @@ export async function serveCore(
         log,
         trustedProxies,
       })
-      answer = (request, response) => (request.url?.startsWith(HOOKS_PATH) ? hooks : rest)(request, response)
+      const probes = probeListener(exporting, log)
+      answer = (request, response) => {
+        const path = request.url!.split('?', 1)[0]!
+        const app = probePaths.includes(path) ? probes : path.startsWith(HOOKS_PATH) ? hooks : rest
+        app(request, response)
+      }
       exporting.start()
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
       return {

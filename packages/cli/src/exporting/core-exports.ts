@@ -14,7 +14,15 @@ import {
   type Reading,
   type VariableCircumstances,
 } from '@penstock/core'
-import { type Exporter, type ExportIdentity, type HookProject, type RecordIntake, readBody } from '@penstock/exporter'
+import {
+  type Exporter,
+  type ExportIdentity,
+  type HookProject,
+  type ReceivedBody,
+  type RecordIntake,
+  readBody,
+} from '@penstock/exporter'
+import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 
 /** Enough to tell tokens apart. */
@@ -26,14 +34,22 @@ const DIGEST_CHARACTERS = 16
  *
  * @see docs/decisions/0014-ids-of-projects.md
  */
-export function exportsOfCore(exporter: Pick<Exporter, 'intake' | 'wake'>): EventListener {
-  return {
+export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
+  const listener: EventListener = {
     types: new Set(['pipeline.created', 'pipeline.updated']),
-    hear: async (tx, { projectId, payload }) => {
+    prepare: async (core, project, payload): Promise<PreparedBody> => {
+      const named = hookProject(core, project)
+      return { project: named, body: await refusing(() => exporter.bodies.read(payload, { project: named })) }
+    },
+    hear: async (tx, { projectId, payload, prepared }) => {
       if (projectId === undefined || payload === undefined) return
       const { core, nowMs } = tx
       const project = await getProject(tx, projectId)
-      const body = bodyOf(payload, hookProject(core, project))
+      const named = hookProject(core, project)
+      const ready = prepared?.get(listener) as PreparedBody | undefined
+      // A project may have been renamed since: its names are part of the body.
+      const isReady = ready !== undefined && isSameProject(ready.project, named)
+      const body = isReady ? ready.body : await refusing(async () => readBody(payload, { project: named }))
       const upstream = body.input.kind === 'pipeline' ? await namedUpstream(tx, body.input.record) : undefined
       const taken = await exporter.intake.take(
         // The database holds the exporter's tables too, see `CoreDatabaseTables`.
@@ -54,15 +70,26 @@ export function exportsOfCore(exporter: Pick<Exporter, 'intake' | 'wake'>): Even
       if (taken.kind === 'enqueued') tx.afterCommit(async () => exporter.wake())
     },
   }
+  return listener
 }
+
+/** A body that has been read as one of a project of these names. */
+interface PreparedBody {
+  readonly project: HookProject
+  readonly body: ReceivedBody
+}
+
+const isSameProject = (one: HookProject, other: HookProject): boolean =>
+  (Object.keys(one) as (keyof HookProject)[]).every((key) => one[key] === other[key])
 
 type ListenerContext = Parameters<EventListener['hear']>[0]
 
-/** @throws DomainError */
-function bodyOf(payload: string, project: HookProject): ReturnType<typeof readBody> {
+/** @throws DomainError for a body that cannot be read, or not now */
+async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
   try {
-    return readBody(payload, { project })
+    return await read()
   } catch (error) {
+    if (error instanceof WorkersBusyError) throw new DomainError({ code: 'unavailable', retryAfterSeconds: 1 })
     if (!(error instanceof RecordError)) throw error
     throw refused(error.message)
   }

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import {
   apiHeaders,
   type Listening,
@@ -13,20 +14,30 @@ import type { Exporting } from './exporting.ts'
 
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8'
 
+export const probePaths: readonly string[] = ['/livez', '/readyz']
+
+type Health = Pick<Exporting, 'metrics' | 'isReady'>
+
 /** `/metrics`, `/livez` and `/readyz` of a process that has no gateway in it. @throws the system's error */
 export function listenForHealth(
   address: { readonly host: string; readonly port: number },
-  exporting: Pick<Exporting, 'metrics' | 'isReady'>,
+  exporting: Health,
   log: Log,
 ): Promise<Listening> {
-  const routes = unguarded([
-    page('/livez', async () => text(200, 'ok\n')),
-    page('/readyz', async () => ((await exporting.isReady()) ? text(200, 'ready\n') : text(503, 'not ready\n'))),
-    page('/metrics', async () => ({ ...text(200, exporting.metrics()), contentType: PROMETHEUS_TEXT })),
-  ])
-  const app = serveRoutes(routes, { headers: apiHeaders, log, renderError })
-  return listen(app, address)
+  const metrics = page('/metrics', async () => ({ ...text(200, exporting.metrics()), contentType: PROMETHEUS_TEXT }))
+  const app = serveRoutes(unguarded([...probePages(exporting), metrics]), { headers: apiHeaders, log, renderError })
+  return listen(app, address, { probePaths, log })
 }
+
+/** Answers the probes on the address of the API, outside its throttle. */
+export function probeListener(exporting: Health, log: Log): RequestListener {
+  return serveRoutes(unguarded(probePages(exporting)), { headers: apiHeaders, log, renderError })
+}
+
+const probePages = (exporting: Health) => [
+  page('/livez', async () => text(200, 'ok\n')),
+  page('/readyz', async () => ((await exporting.isReady()) ? text(200, 'ready\n') : text(503, 'not ready\n'))),
+]
 
 function page(path: string, handle: () => Promise<Reply>): Route<undefined, undefined> {
   return { method: 'GET', path, access: undefined, handle }

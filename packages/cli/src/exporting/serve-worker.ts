@@ -22,7 +22,11 @@ export async function serveWorker(
   const log = jsonLog(stderr, () => clock.nowMs())
   const config = exportConfig(settings)
   try {
-    const { core, db, close } = await openCore(settings, clock, { externalUrl: '', migrates: true, isThere: true })
+    const { core, db, close } = await openCore(
+      settings,
+      { clock, log },
+      { externalUrl: '', migrates: true, isThere: true },
+    )
     try {
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
       const health = await listenForHealth(settings['observability.listen'], exporting, log)

@@ -70,7 +70,7 @@ async function addPeople(core: Core): Promise<Map<string, NonNullable<Actor>>> {
     // Nobody signs in as one of them: the administrator's token acts as any, with the parameter `sudo`.
     const draft = { username, name, email, forceRandomPassword: true }
     const { user } = items[0] ?? (await perform(core, operator, createUser, draft))
-    actors.set(username, { id: user.id, username, isAdministrator: false })
+    actors.set(username, { id: user.id, username, isAdministrator: false, botHome: undefined })
   }
   return actors
 }

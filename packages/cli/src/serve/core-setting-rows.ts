@@ -57,6 +57,30 @@ export const coreSettingRows = {
     '',
     'Proxies in front of the core whose `X-Forwarded-For` says where a request comes from. Unset: none.',
   ),
+  'core.maxConnections': row(
+    'PENSTOCK_CORE_MAX_CONNECTIONS',
+    integer(1, 100_000),
+    '1000',
+    'Open connections of the core. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+  ),
+  'core.maxConnectionsPerAddress': row(
+    'PENSTOCK_CORE_MAX_CONNECTIONS_PER_ADDRESS',
+    integer(1, 100_000),
+    '256',
+    'The same for each address, or IPv6 network of 64 bits. `core.trustedProxies` are exempt.',
+  ),
+  'core.strictTransportSeconds': row(
+    'PENSTOCK_STRICT_TRANSPORT_SECONDS',
+    integer(0, 2 * 365 * 86_400),
+    '31536000',
+    'How long browsers use nothing but HTTPS for the host of an `https` `core.externalUrl` (`Strict-Transport-Security`). 0: no such header.',
+  ),
+  'core.projectStorageBytes': row(
+    'PENSTOCK_PROJECT_STORAGE_BYTES',
+    integer(0, 2 ** 50),
+    String(2 ** 30),
+    'What a project may store, in its Git objects and in records of pipelines; beyond it writes are refused with 413. 0: no limit.',
+  ),
   'core.eventRetentionDays': row(
     'PENSTOCK_EVENT_RETENTION_DAYS',
     integer(1, 36_500),

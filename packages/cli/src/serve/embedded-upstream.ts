@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type ManagementContext, type OperationName, parseInput, type UpstreamConfig } from '@penstock/gateway'
+import {
+  ApiError,
+  type ManagementContext,
+  type OperationName,
+  parseInput,
+  type UpstreamConfig,
+} from '@penstock/gateway'
 import type { Route } from '@penstock/http'
 import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
@@ -14,6 +20,8 @@ export interface EmbeddedUpstream {
   readonly routes: readonly Route<ManagementContext, OperationName>[]
   close(): Promise<void>
 }
+
+const unavailable = () => new ApiError('store_unavailable', 'The embedded store cannot answer at the moment.')
 
 /** The store behind the gateway when nothing else is. It listens on loopback, and only the gateway has its credential. */
 export async function openEmbeddedUpstream(
@@ -31,7 +39,7 @@ export async function openEmbeddedUpstream(
   const server = await observeServer(store, { credential, log })
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
-    routes: observeRoutes({ store, access: 'observe', parse: parseInput }),
+    routes: observeRoutes({ store, access: 'observe', parse: parseInput, unavailable }),
     close: async () => {
       await server.close()
       await store.close()

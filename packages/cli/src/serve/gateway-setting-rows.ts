@@ -165,6 +165,18 @@ export const gatewaySettingRows = {
     String(defaults.maxConnectionAgeMs),
     'A connection older than this, ± 10 %, is closed after an answer.',
   ),
+  'gateway.maxConnections': row(
+    'PENSTOCK_MAX_CONNECTIONS',
+    integer(1, 100_000),
+    String(defaults.maxConnections),
+    'Open connections of each OTLP port and process. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+  ),
+  'gateway.maxConnectionsPerAddress': row(
+    'PENSTOCK_MAX_CONNECTIONS_PER_ADDRESS',
+    integer(1, 100_000),
+    String(defaults.maxConnectionsPerAddress),
+    'The same for each address, or IPv6 network of 64 bits. Raise it where all clients come through one proxy.',
+  ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',
     integer(1_000, 24 * hour),

@@ -31,6 +31,8 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     drainDelayMs: settings['gateway.drainDelayMs'],
     drainTimeoutMs: settings['gateway.drainTimeoutMs'],
     maxConnectionAgeMs: settings['gateway.maxConnectionAgeMs'],
+    maxConnections: settings['gateway.maxConnections'],
+    maxConnectionsPerAddress: settings['gateway.maxConnectionsPerAddress'],
     maxStaleMs: settings['gateway.maxStaleMs'],
     healthOnOtlpPorts: settings['gateway.healthOnOtlpPorts'],
     ownTelemetryUrl: settings['gateway.ownTelemetryUrl'],

@@ -64,7 +64,7 @@ export async function openWorkerPlane(
   log: Log,
   teardown: Teardown,
 ): Promise<OpenPlane> {
-  const { db, peppers, close } = await openStore(settings, 'process-loss')
+  const { db, peppers, close } = await openStore(settings, log, 'process-loss')
   teardown.push(close)
   const config = gatewayConfig(settings, configuredUpstream(settings)!)
   const plane = await openIngestPlane(config, { db, peppers, clock, random, log })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ApiError,
@@ -12,10 +12,10 @@ import {
   type Peppers,
   propagate,
 } from '@penstock/gateway'
-import { type Clock, jsonLog } from '@penstock/runtime'
+import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
+import { prepareDataDirectory } from '../data-directory.ts'
 import { type Environment, UsageError } from '../environment.ts'
-import { orUsageError } from '../system-error.ts'
 import { readSettings } from './read-settings.ts'
 import type { Settings } from './setting-table.ts'
 import { orUnusable } from './start-error.ts'
@@ -36,13 +36,11 @@ export interface GatewayStore {
  */
 export async function openStore(
   settings: Settings,
+  log: Log,
   survives: 'power-loss' | 'process-loss' = 'power-loss',
 ): Promise<GatewayStore> {
   const { dataDir } = settings
-  await orUsageError(
-    `cannot use the data directory ${dataDir}`,
-    (async () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))(),
-  )
+  prepareDataDirectory(dataDir, log)
   const file = join(dataDir, STORE_FILE)
   const db = await orUnusable(file, openGatewayStore(file, survives))
   try {
@@ -89,9 +87,9 @@ export async function asOperator<Result>(
   work: (context: OperationContext) => Promise<Result>,
 ): Promise<Result> {
   const settings = settingsOf(flags, env)
-  const { db, peppers, close } = await openStore(settings)
+  const log = jsonLog(stderr, () => clock.nowMs())
+  const { db, peppers, close } = await openStore(settings, log)
   try {
-    const log = jsonLog(stderr, () => clock.nowMs())
     return await work(
       operatorContext({ db, peppers }, settings, clock, () => propagate({ db, clock, log, planes: () => [] })),
     )

@@ -70,7 +70,7 @@ async function serveUntilInterrupted(
   const { clock, signal, stdout } = environment
   const exports = withCore ? exportConfig(settings) : undefined
   const isNew = !existsSync(join(settings.dataDir, STORE_FILE))
-  const { db, peppers, close } = await openStore(settings)
+  const { db, peppers, close } = await openStore(settings, log)
   teardown.push(close)
   const configured = configuredUpstream(settings)
   // Samples are for trying things out: into nobody's backend.
@@ -86,6 +86,11 @@ async function serveUntilInterrupted(
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
+    connectionLimits: {
+      maxConnections: settings['observability.maxConnections'],
+      maxPerAddress: settings['observability.maxConnectionsPerAddress'],
+    },
+    strictTransportSeconds: settings['observability.strictTransportSeconds'],
     judge: ingest.judge,
     planes: ingest.planes,
     routes: ingest.embedded?.routes ?? [],

@@ -34,6 +34,24 @@ export const settingTable = {
     '127.0.0.1:8081',
     'ingest_auth API, observe queries, `/metrics`, `/livez`, `/readyz`.',
   ),
+  'observability.maxConnections': row(
+    'PENSTOCK_OBS_MAX_CONNECTIONS',
+    integer(1, 100_000),
+    '1000',
+    'Open connections of this listener. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+  ),
+  'observability.maxConnectionsPerAddress': row(
+    'PENSTOCK_OBS_MAX_CONNECTIONS_PER_ADDRESS',
+    integer(1, 100_000),
+    '256',
+    'The same for each address, or IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
+  ),
+  'observability.strictTransportSeconds': row(
+    'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',
+    integer(0, 2 * 365 * 86_400),
+    '31536000',
+    'How long browsers use nothing but HTTPS for the host, if a proxy says that it was asked over HTTPS (`X-Forwarded-Proto`). 0: no such header.',
+  ),
   'observability.retentionHours': row(
     'PENSTOCK_OBSERVE_RETENTION_HOURS',
     integer(1, 24 * 366),

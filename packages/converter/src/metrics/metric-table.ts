@@ -84,7 +84,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'intGauge',
     measure: jobCount,
     onReexport: false,
-    emitted: 'always',
+    emitted: 'always, unless the list of jobs is unreadable',
   },
   {
     name: METRIC_CICD_PIPELINE_TASK_TOTAL,
@@ -93,7 +93,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'intGauge',
     measure: jobCount,
     onReexport: false,
-    emitted: 'always',
+    emitted: 'always, unless the list of jobs is unreadable',
   },
   {
     name: 'job.duration_seconds',
@@ -165,6 +165,7 @@ function runDurations({ record, errorType, options }: PipelineRun): Measurement[
 
 /** A job counts once, however often it was attempted. */
 function jobCount({ record }: PipelineRun): Measurement[] {
+  if (record.jobsUnreadable) return []
   return [{ dimensions: {}, samples: [record.jobs.filter((job) => job.effective).length] }]
 }
 

@@ -126,13 +126,13 @@ export function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
   return (record.name ?? record.action ?? record.deploymentTier) === undefined ? undefined : record
 }
 
-/** `artifacts_file`, else the archive among REST's `artifacts`. */
+/** Reads `artifacts_file`, else the archive among REST's `artifacts`. A size of 0 without a name is how some versions say none. */
 export function readArtifacts(job: Fields): ArtifactsRecord | undefined {
   const file =
     section(job, 'artifacts_file') ?? sectionWhere(job, 'artifacts', ({ file_type }) => file_type === 'archive')
   if (file === undefined) return undefined
   const record = { filename: text(file, 'filename'), size: byteSize(file, 'size') }
-  return record.filename === undefined && record.size === undefined ? undefined : record
+  return record.filename === undefined && !record.size ? undefined : record
 }
 
 /** Whether the ref is a tag; a full ref name tells it when the field is missing. */

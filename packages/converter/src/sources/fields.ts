@@ -23,6 +23,7 @@ export interface Fields {
 }
 
 const decimalDigits = /^\d{1,19}$/
+const decimal = /^\d{1,15}(?:\.\d{1,15})?$/
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -91,6 +92,14 @@ export function seconds(fields: Fields, key: string): number | undefined {
   const value = fields.values[key]
   if (typeof value === 'number' && value >= 0 && value <= MAX_SECONDS) return value + 0 // -0 becomes 0
   return absent(fields, key, value, 'seconds, 0 or above')
+}
+
+/** Percent, 0 or above, as a number or as decimal digits: REST writes a pipeline's coverage as a text. */
+export function percent(fields: Fields, key: string): number | undefined {
+  const given = fields.values[key]
+  const value = typeof given === 'string' && decimal.test(given) ? Number(given) : given
+  if (typeof value === 'number' && value >= 0 && Number.isFinite(value)) return value + 0
+  return absent(fields, key, given, 'percent, 0 or above')
 }
 
 export function flag(fields: Fields, key: string): boolean | undefined {

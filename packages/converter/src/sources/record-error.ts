@@ -6,7 +6,7 @@ export interface TextPosition {
 
 /** A body that is no usable record. `path` leads to the offending field, '' stands for the body as a whole. */
 export class RecordError extends Error {
-  override readonly name = 'RecordError'
+  override readonly name: string = 'RecordError'
   readonly path: string
   readonly reason: string
   readonly line: number | undefined
@@ -18,5 +18,15 @@ export class RecordError extends Error {
     this.reason = reason
     this.line = position?.line
     this.column = position?.column
+  }
+}
+
+/** A hook about something else, such as a push or a deployment. It is no fault of the sender; callers skip it. */
+export class OtherHookError extends RecordError {
+  /** `push`, `deployment`, …: `object_kind` or `event_name` of the hook, on one line and at most 40 characters. */
+  readonly event: string
+  constructor(path: 'object_kind' | 'event_name', event: string) {
+    super(path, `must be pipeline or build, got ${event}`)
+    this.event = event
   }
 }

@@ -122,3 +122,8 @@ test('edge 55: errors in the configuration are the reason of a failed pipeline',
   expect(recordOf({ pipeline: { ...run, status: 'failed' } }).failureReason).toBe('config_error')
   expect(recordOf({ pipeline: run }).failureReason).toBeUndefined()
 })
+
+test('jobs under the name that hooks use are read, too', () => {
+  expect(recordOf({ builds: [{ id: 380, status: 'success' }] }).jobs).toHaveLength(1)
+  expect(recordOf({ jobs: [], builds: [{ id: 380, status: 'success' }] }).jobs).toEqual([])
+})

@@ -1,7 +1,7 @@
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
-import { date, type Fields, id, isObject, requiredSection, section, sectionWhere, text } from './fields.ts'
-import { arrangeJobs, readJobs } from './jobs.ts'
+import { date, type Fields, id, isObject, requiredSection, section, sectionWhere } from './fields.ts'
+import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
@@ -11,7 +11,7 @@ import { pipelineUrl, url } from './web-url.ts'
  *
  *     { project, pipeline, jobs, bridges, commit, merge_request, source_pipeline }
  *
- * `pipeline` is required. `bridges` missing means that nobody asked for them. The last three have the shape they have in
+ * `pipeline` is required. `builds` is read where `jobs` is missing. `bridges` missing means that nobody asked for them. The last three have the shape they have in
  * hooks; REST spreads them over other answers.
  *
  * @see spec/pipeline-telemetry.md 1.2
@@ -22,7 +22,8 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
   const givenUrl = url(run, 'web_url')
   const namedProject = readProject(section(bundle, 'project'), givenUrl)
   const project = namedProject.id === undefined ? { ...namedProject, id: id(run, 'project_id') } : namedProject
-  const jobs = readJobs(bundle, 'jobs', project) ?? []
+  const jobsKey = bundle.values.jobs === undefined ? 'builds' : 'jobs'
+  const jobs = readJobs(bundle, jobsKey, project) ?? []
   const bridges = readJobs(bundle, 'bridges', project)
   const arranged = arrangeJobs(bridges === undefined ? jobs : [...jobs, ...bridges])
   return {
@@ -31,13 +32,13 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
     startedAtNs: date(run, 'started_at'),
     updatedAtNs: date(run, 'updated_at'),
     url: givenUrl ?? pipelineUrl(project.webUrl, shared.id),
-    failureReason: shared.failureReason ?? configError(run, shared.status),
     upstream: readUpstream(bundle, { pipelineId: shared.id, project, source: shared.source }),
     mergeRequest: readMergeRequest(bundle, shared.ref),
     user: readUser(run),
-    commit: readCommit(bundle) ?? commitOfJobs(bundle, shared.sha),
+    commit: readCommit(bundle) ?? commitOfJobs(bundle, jobsKey, shared.sha),
     project,
     jobs: arranged,
+    jobsUnreadable: hasUnreadableJobs(bundle, [jobsKey, 'bridges']) || undefined,
     bridgesListed: bridges !== undefined || jobs.some((job) => job.bridge),
   }
 }
@@ -53,14 +54,9 @@ function stagesOf(jobs: readonly JobRecord[]): readonly string[] {
   return [...firstIds].sort(([, a], [, b]) => (a < b ? -1 : 1)).map(([stage]) => stage)
 }
 
-/** A pipeline whose configuration could not be read has no jobs and no `failure_reason`, only the parser's messages. */
-function configError(run: Fields, status: string): string | undefined {
-  return status === 'failed' && text(run, 'yaml_errors') !== undefined ? 'config_error' : undefined
-}
-
 /** Every job in REST repeats the pipeline's commit. */
-function commitOfJobs(bundle: Fields, sha: string | undefined): CommitRecord | undefined {
+function commitOfJobs(bundle: Fields, jobsKey: 'jobs' | 'builds', sha: string | undefined): CommitRecord | undefined {
   if (sha === undefined) return undefined
-  const job = sectionWhere(bundle, 'jobs', ({ commit }) => isObject(commit) && commit.id === sha)
+  const job = sectionWhere(bundle, jobsKey, ({ commit }) => isObject(commit) && commit.id === sha)
   return job && readCommit(job)
 }

@@ -1,11 +1,12 @@
 import { readBeforeSha, readDetailedStatus, readEnd, readFailureReason, readStatus, readTag } from './common-shapes.ts'
-import { date, type Fields, flag, id, requiredId, seconds, text } from './fields.ts'
+import { date, type Fields, flag, id, percent, requiredId, seconds, text } from './fields.ts'
 
 /** What hooks and REST say of a pipeline in the same words. `run` is `object_attributes` or the pipeline itself. */
 export function readRun(run: Fields, receivedAtNs: bigint | undefined) {
   const pipelineId = requiredId(run, 'id')
   const status = readStatus(run, 'status')
   const ref = text(run, 'ref')
+  const yamlErrors = text(run, 'yaml_errors')
   return {
     id: pipelineId,
     iid: id(run, 'iid'),
@@ -22,8 +23,16 @@ export function readRun(run: Fields, receivedAtNs: bigint | undefined) {
     durationSeconds: seconds(run, 'duration'),
     queuedSeconds: seconds(run, 'queued_duration'),
     protectedRef: flag(run, 'protected_ref'),
-    failureReason: readFailureReason(run, 'failure_reason', status),
+    failureReason: readFailureReason(run, 'failure_reason', status) ?? configError(status, yamlErrors),
+    refStatusName: text(run, 'ref_status_name'),
+    yamlErrors,
+    coverage: percent(run, 'coverage'),
     rootPipelineId: id(run, 'root_pipeline_id'),
     receivedAtNs,
   }
+}
+
+/** A pipeline whose configuration could not be read has no jobs and often no `failure_reason`, only the parser's messages. */
+function configError(status: string, yamlErrors: string | undefined): string | undefined {
+  return status === 'failed' && yamlErrors !== undefined ? 'config_error' : undefined
 }

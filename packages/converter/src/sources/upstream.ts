@@ -25,18 +25,18 @@ export function readUpstream(
     path: home && text(home, 'path_with_namespace'),
     webUrl: projectUrl(home && url(home, 'web_url')),
   }
-  // Without two values to compare, the pipeline's own source tells: `pipeline` is a trigger from another project.
-  const otherProject =
-    differ(project.id, run.project.id) ??
-    differ(project.path, run.project.path) ??
-    differ(project.webUrl, run.project.webUrl) ??
-    run.source === 'pipeline'
   return {
     pipelineId,
     bridgeId: id(upstream, 'bridge_id') ?? id(upstream, 'job_id'),
-    otherProject,
+    // Without two values to compare, the pipeline's own source tells: `pipeline` is a trigger from another project.
+    otherProject:
+      differ(project.id, run.project.id) ??
+      differ(project.path, run.project.path) ??
+      differ(project.webUrl, run.project.webUrl) ??
+      run.source === 'pipeline',
     projectWebUrl: project.webUrl,
-    ...(otherProject && { projectId: project.id, projectPath: project.path }),
+    projectId: project.id,
+    projectPath: project.path,
   }
 }
 

@@ -37,6 +37,7 @@ describe('derived addresses', () => {
   })
   test('the project can be found in the address of a pipeline', () => {
     expect(projectUrlIn('https://ci.example.com/gitlab/g/p/-/pipelines/31')).toBe('https://ci.example.com/gitlab/g/p')
+    expect(projectUrlIn('https://ci.example.com/g/p/pipelines/31')).toBe('https://ci.example.com/g/p')
     expect(projectUrlIn('https://ci.example.com/31')).toBeUndefined()
     expect(projectUrlIn('/-/pipelines/31')).toBeUndefined()
     expect(projectUrlIn(undefined)).toBeUndefined()

@@ -16,10 +16,12 @@ export function projectUrl(given: string | undefined): string | undefined {
   return address === '' ? undefined : address
 }
 
-/** The project's address inside that of one of its pipelines. */
+/** Returns the project's address inside that of one of its pipelines; versions before 12 leave out the `-`. */
 export function projectUrlIn(pipelineUrl: string | undefined): string | undefined {
-  const end = pipelineUrl?.lastIndexOf('/-/pipelines/') ?? -1
-  return end > 0 ? projectUrl(pipelineUrl?.slice(0, end)) : undefined
+  if (pipelineUrl === undefined) return undefined
+  const marked = pipelineUrl.lastIndexOf('/-/pipelines/')
+  const end = marked >= 0 ? marked : pipelineUrl.search(/\/pipelines\/\d{1,19}\/?$/)
+  return end > 0 ? projectUrl(pipelineUrl.slice(0, end)) : undefined
 }
 
 export function pipelineUrl(projectWebUrl: string | undefined, pipelineId: bigint): string | undefined {

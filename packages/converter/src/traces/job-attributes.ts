@@ -170,6 +170,20 @@ export const jobAttributes: AttributeTable<JobRun> = [
   },
   { keys: [ATTR_ERROR_TYPE], type: 'string', from: ({ errorType }) => errorType, absent: 'not failed' },
   {
+    keys: ['svc.cicd.pipeline.task.run.coverage'],
+    type: 'double',
+    from: ({ job }) => job.coverage,
+    extra: true,
+    absent: 'unknown',
+  },
+  {
+    keys: ['svc.cicd.pipeline.task.required_tags'],
+    type: 'string[]',
+    from: ({ job }) => job.requiredTags,
+    extra: true,
+    absent: 'any runner may take the job, or unknown (hooks do not say)',
+  },
+  {
     keys: [ATTR_SVC_TASK_RUN_EXECUTED],
     type: 'bool',
     from: ({ times }) => (times.executed ? undefined : false),

@@ -1,8 +1,16 @@
 import type { SpanLink } from '@penstock/otlp'
 import { appendAttributes } from '../attribute-table.ts'
-import { instanceOf } from '../identity.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { type IdSpace, idSpace, type JobRun, joinedUpstream, type PipelineRun, upstreamRootId } from '../run.ts'
+import {
+  type IdSpace,
+  type JobRun,
+  joinedUpstream,
+  ownSpace,
+  type PipelineRun,
+  recordInstance,
+  upstreamInstance,
+  upstreamRootId,
+} from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -25,7 +33,7 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
   const { trace } = run
   const bridgeSpanId = bridgeSpanIdOf(trace, run.rootId, upstream)
-  if (bridgeSpanId !== undefined && exportsBridges(run)) return { parentSpanId: bridgeSpanId, links }
+  if (bridgeSpanId !== undefined && exportsBridges(run, upstream)) return { parentSpanId: bridgeSpanId, links }
   return {
     parentSpanId: trace.ids.pipelineSpanId(trace.instance, run.rootId, upstream.pipelineId),
     links:
@@ -57,9 +65,8 @@ function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
 }
 
 function upstreamSpace({ record, options, plan }: PipelineRun, upstream: UpstreamPipeline): IdSpace {
-  const space = idSpace(upstream.instance, record, plan)
-  const host = options.instanceId === undefined ? instanceOf(upstream.projectWebUrl) : ''
-  return upstream.instance === undefined && host !== '' ? { ...space, instance: host } : space
+  if (upstream.instance !== undefined) return ownSpace(upstream.instance)
+  return { ids: plan.ids, instance: upstreamInstance(upstream, recordInstance(record, options), options) }
 }
 
 function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
@@ -74,10 +81,12 @@ function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: Up
     : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
 }
 
-/** A source that lists this pipeline's bridges lists its parent's too. */
-function exportsBridges(run: PipelineRun): boolean {
-  const { bridgeSource } = run.options
-  return bridgeSource === 'auto' ? run.record.bridgesListed : bridgeSource !== 'none'
+/** Under `auto` the parent's record tells, where the caller knows it. Else a source that lists this pipeline's bridges lists its parent's too. */
+function exportsBridges(
+  { options: { bridgeSource }, record }: PipelineRun,
+  { bridgeListed }: UpstreamPipeline,
+): boolean {
+  return bridgeSource === 'auto' ? (bridgeListed ?? record.bridgesListed) : bridgeSource !== 'none'
 }
 
 interface Target {

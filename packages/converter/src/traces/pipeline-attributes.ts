@@ -159,6 +159,27 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   },
   { keys: [ATTR_ERROR_TYPE], type: 'string', from: ({ errorType }) => errorType, absent: 'not failed' },
   {
+    keys: ['svc.cicd.pipeline.run.coverage'],
+    type: 'double',
+    from: ({ record }) => record.coverage,
+    extra: true,
+    absent: 'unknown',
+  },
+  {
+    keys: ['svc.cicd.pipeline.run.error.message'],
+    type: 'string',
+    from: ({ record }) => record.yamlErrors,
+    extra: true,
+    absent: 'the configuration was read',
+  },
+  {
+    keys: ['svc.vcs.ref.head.status'],
+    type: 'string',
+    from: ({ record }) => record.refStatusName,
+    extra: true,
+    absent: 'the source does not say how the ref went',
+  },
+  {
     keys: [ATTR_SVC_TIMESTAMPS_ADJUSTED],
     type: 'bool',
     from: ({ times }) => times.adjusted || undefined,

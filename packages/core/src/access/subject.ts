@@ -2,6 +2,7 @@ import type { Group } from '../groups/group.ts'
 import type { Actor, Reading } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
+import type { ActingUser } from '../users/user.ts'
 import { can, canSee, type Standing } from './can.ts'
 import { hasRoleBelow, levelIn, levelsIn } from './membership.ts'
 import type { Permission } from './permission-table.ts'
@@ -13,7 +14,7 @@ export type Subject = Group | Project
 const nounOf = { group: 'Group', project: 'Project' } as const
 
 export async function standingOf(reading: Reading, whoever: Actor, subject: Subject): Promise<Standing> {
-  const actor = isOfOtherJob(whoever, subject) ? undefined : whoever
+  const actor = actorIn(whoever, subject)
   const standing: Standing = {
     level: actor === undefined ? 0 : await levelIn(reading, actor.id, subject),
     visibility: subject.visibility,
@@ -22,8 +23,8 @@ export async function standingOf(reading: Reading, whoever: Actor, subject: Subj
     isArchived: subject.kind === 'project' && subject.isArchived,
   }
   // Asked only where the answer counts: a group that is seen anyway costs no second query.
-  if (actor === undefined || subject.kind === 'project' || canSee(standing)) return standing
-  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, actor.id, subject) }
+  if (subject.kind === 'project' || !countsRolesBelow(whoever) || canSee(standing)) return standing
+  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, whoever.id, subject) }
 }
 
 /** Of many at once, in their order; three queries at most. */
@@ -34,7 +35,7 @@ export async function standingsOf(
 ): Promise<readonly Standing[]> {
   const levelOf = whoever === undefined ? () => 0 as const : await levelsIn(reading, whoever.id, subjects)
   const standings = subjects.map((subject): Standing => {
-    const actor = isOfOtherJob(whoever, subject) ? undefined : whoever
+    const actor = actorIn(whoever, subject)
     return {
       level: actor === undefined ? 0 : levelOf(subject),
       visibility: subject.visibility,
@@ -43,7 +44,7 @@ export async function standingsOf(
       isArchived: subject.kind === 'project' && subject.isArchived,
     }
   })
-  const asked = subjects.filter(({ kind }, index) => kind === 'group' && standings[index]!.isSignedIn)
+  const asked = countsRolesBelow(whoever) ? subjects.filter(({ kind }) => kind === 'group') : []
   const below = await groupsWithRoleBelow(reading, whoever, asked)
   return standings.map((standing, index) =>
     subjects[index]!.kind === 'group' && below.has(subjects[index]!.id)
@@ -52,8 +53,18 @@ export async function standingsOf(
   )
 }
 
-const isOfOtherJob = (actor: Actor, { kind, id }: Subject): boolean =>
-  actor?.jobProjectId !== undefined && !(kind === 'project' && id === actor.jobProjectId)
+/** The actor where it acts as itself; `undefined` where it may do what everybody may who has not signed in. */
+function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
+  const { jobProjectId, botHome } = actor ?? {}
+  if (jobProjectId !== undefined && !(kind === 'project' && id === jobProjectId)) return undefined
+  if (botHome === undefined) return actor
+  const isHome = kind === 'project' && id === botHome.projectId
+  const isBelowHome = botHome.groupId !== undefined && groupIds.includes(botHome.groupId)
+  return isHome || isBelowHome ? actor : undefined
+}
+
+/** A bot sees the groups above its project as other members of the project do; a job does not. */
+const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined
 
 /** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */
 export async function requirePermission(

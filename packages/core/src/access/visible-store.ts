@@ -1,6 +1,7 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Actor, Reading } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { BotHome } from '../users/user.ts'
 import { type AccessLevel, accessLevels, type Visibility } from './access-level.ts'
 import { isInForce } from './membership.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
@@ -25,13 +26,16 @@ export const isVisibleProject = (reading: Asking, actor: Actor) => allowedInProj
 
 export function allowedInGroup(reading: Asking, actor: Actor, permission: Permission): Condition {
   const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
-  // What a job sees of groups is what nobody in particular sees.
+  // What a job sees of groups is what everybody sees who has not signed in.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
-  if (viewer?.isAdministrator) return always
+  if (viewer === undefined) return openTo(viewer, visitors, 'groups')
+  if (viewer.isAdministrator) return always
+  const asMember = anyOf([openTo(viewer, visitors, 'groups'), hasLevelInGroup(reading, viewer.id, least)])
   return anyOf([
-    openTo(viewer, visitors, 'groups'),
-    ...(viewer === undefined ? [] : [hasLevelInGroup(reading, viewer.id, least)]),
-    ...(viewer === undefined || !fromBelow ? [] : [hasRoleBelowGroup(reading, viewer.id)]),
+    ...(viewer.botHome === undefined
+      ? [asMember]
+      : [openTo(undefined, visitors, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
+    ...(fromBelow ? [hasRoleBelowGroup(reading, viewer.id)] : []),
   ])
 }
 
@@ -46,12 +50,25 @@ export function allowedInProject(reading: Asking, actor: Actor, permission: Perm
   })
 }
 
-/** What a job sees: of its own project as its user, of all others as nobody. */
+/** What a job or a bot sees: of the projects that it reaches as its user, of all others as if nobody had signed in. */
 export function asSeenBy(actor: Actor, condition: (viewer: Actor) => Condition): Condition {
-  if (actor?.jobProjectId === undefined) return condition(actor)
-  const { jobProjectId, ...user } = actor
-  const eb = expressionBuilder<CoreTables, 'projects'>()
-  return eb.or([condition(undefined), eb.and([eb('projects.id', '=', jobProjectId), condition(user)])])
+  if (actor === undefined) return condition(actor)
+  const { jobProjectId, botHome, ...user } = actor
+  if (jobProjectId === undefined && botHome === undefined) return condition(actor)
+  const within = [
+    ...(jobProjectId === undefined ? [] : [sql<SqlBool>`${sql.ref('projects.id')} = ${jobProjectId}`]),
+    ...(botHome === undefined ? [] : [isHomeOf(botHome, 'projects')]),
+  ]
+  return anyOf([condition(undefined), allOf([...within, condition({ ...user, botHome: undefined })])])
+}
+
+/** The bot's own project, or what lies below its group. */
+function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects'): Condition {
+  const homes = [
+    ...(groupId === undefined ? [] : [sql<SqlBool>`${sql.ref(`${table}.lineage`)} like ${`%/${groupId}/%`}`]),
+    ...(projectId === undefined || table === 'groups' ? [] : [sql<SqlBool>`${sql.ref('projects.id')} = ${projectId}`]),
+  ]
+  return homes.length === 0 ? sql<SqlBool>`1 = 0` : anyOf(homes)
 }
 
 /** Groups in which the user has a role, or in something below them. */
@@ -142,6 +159,8 @@ const roles = (reading: Asking, userId: number) =>
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`
 
 const always = sql<SqlBool>`1 = 1`
+
+const allOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` and `)})`
 
 const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` or `)})`
 

@@ -4,7 +4,7 @@ import { accessLevelInput } from '../access/access-level-input.ts'
 import { insertMember } from '../access/membership.ts'
 import { requirePermission } from '../access/subject.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
-import { invalid } from '../kit/domain-error.ts'
+import { forbidden, invalid } from '../kit/domain-error.ts'
 import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -96,6 +96,7 @@ export const createGroup = freeCommand(
   },
   async (tx, { parentId, name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
     const parent = parentId == null ? undefined : await getGroup(tx, parentId)
+    if (parent === undefined && tx.actor!.botHome !== undefined) throw forbidden()
     if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
     const wrongPath = await pathProblem(tx, { path, within: parent?.fullPath })
     if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
@@ -103,8 +104,11 @@ export const createGroup = freeCommand(
     const draft = { parent, name, path, visibility, ...(description != null && { description }) }
     const created = await insertGroup(tx, draft)
     const group = await updateGroupRow(tx, created.id, { requestAccessEnabled })
-    const { id } = tx.actor!
-    await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
+    const { id, botHome } = tx.actor!
+    // A bot has the role of its own group in it, and gets no higher one.
+    if (botHome === undefined) {
+      await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
+    }
     await tx.recordEvent({ type: 'group.created', objectId: group.id, groupId: group.id })
     return group
   },

@@ -57,6 +57,8 @@ export type Failure =
       readonly what: string
       readonly challenge?: { readonly siteKey: string; readonly spamLogId: number }
     }
+  /** It would pass what a project may store; nothing of it has been kept. */
+  | { readonly code: 'storage_full'; readonly limitBytes: number }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
   /** The database cannot be reached, or too many want to write to it; nothing has changed. */
   | { readonly code: 'unavailable'; readonly retryAfterSeconds: number }

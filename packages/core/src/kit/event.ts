@@ -1,4 +1,5 @@
-import type { OperationContext, Tx } from './context.ts'
+import type { Project } from '../projects/project.ts'
+import type { Core, OperationContext, Tx } from './context.ts'
 
 declare module './tables.ts' {
   interface CoreTables {
@@ -29,7 +30,11 @@ export interface DomainEvent {
   readonly details?: Readonly<Record<string, unknown>>
   /** What it was told in, as it came: for listeners, never kept. */
   readonly payload?: string
+  /** What each listener made of a large payload before the transaction. */
+  readonly prepared?: PreparedPayloads
 }
+
+export type PreparedPayloads = ReadonlyMap<EventListener, unknown>
 
 /**
  * Hears of events inside the transaction that records them: what it writes is kept with them, and what it throws undoes
@@ -38,6 +43,31 @@ export interface DomainEvent {
 export interface EventListener {
   readonly types: ReadonlySet<DomainEvent['type']>
   hear(context: OperationContext & Tx, event: DomainEvent): Promise<void>
+  /**
+   * Does what takes long with a large payload, before the transaction and off the event loop. `hear` finds the result in
+   * `event.prepared`, and must not rely on it: the project may have changed in between.
+   */
+  prepare?(core: Core, project: Project, payload: string): Promise<unknown>
+}
+
+/** A payload that is longer is prepared before the transaction. */
+const LARGE_CHARACTERS = 64 * 1024
+
+export const isLargePayload = (payload: string): boolean => payload.length > LARGE_CHARACTERS
+
+/** Lets the listeners of an event prepare its payload. */
+export async function preparePayload(
+  core: Core,
+  type: DomainEvent['type'],
+  project: Project,
+  payload: string,
+): Promise<PreparedPayloads> {
+  const prepared = new Map<EventListener, unknown>()
+  for (const listener of core.listeners ?? []) {
+    if (!listener.types.has(type) || listener.prepare === undefined) continue
+    prepared.set(listener, await listener.prepare(core, project, payload))
+  }
+  return prepared
 }
 
 export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event: DomainEvent): Promise<void> {

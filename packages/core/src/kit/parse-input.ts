@@ -8,10 +8,16 @@ import { DomainError, type ParameterProblem } from './domain-error.ts'
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
-  const order = 'shape' in schema ? Object.keys(schema.shape as object) : []
+  const order = keysOf(schema)
   const placeOf = ({ path }: ParameterProblem) => (path.length === 0 ? order.length : order.indexOf(String(path[0])))
   const problems = parsed.error.issues.map(problemOf).toSorted((a, b) => placeOf(a) - placeOf(b))
   throw new DomainError({ code: 'parameters', problems })
+}
+
+/** Returns the keys of an object schema, also where its output is transformed. */
+function keysOf(schema: z.ZodType): string[] {
+  const object: object = 'in' in schema ? (schema.in as object) : schema
+  return 'shape' in object ? Object.keys(object.shape as object) : []
 }
 
 /** For `superRefine`: says which of the kit's problems it is. */

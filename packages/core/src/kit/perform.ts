@@ -10,10 +10,23 @@ import type { Reads } from './watched-reads.ts'
 /** The queue of writers, if it was that, is mostly through by then. */
 const RETRY_AFTER_SECONDS = 5
 
+/** The input of an operation after its validation, for adapters that validate large inputs in a worker thread. */
+export class ValidatedInput<Input extends InputSchema> {
+  readonly schema: Input
+  readonly value: z.output<Input>
+
+  /** @param value what `parseInput` returned for `schema` */
+  constructor(schema: Input, value: z.output<Input>) {
+    this.schema = schema
+    this.value = value
+  }
+}
+
 /**
  * The only way to run an operation: who asks, then the input, then (inside) what it is about and the permission, then the
  * work, in one transaction where it writes.
  *
+ * @param input what the operation's schema takes, or a `ValidatedInput` of that schema
  * @param reads where what it reads outside transactions comes from
  * @throws DomainError
  */
@@ -25,7 +38,8 @@ export async function perform<Input extends InputSchema, Result>(
   reads: Reads = core.db.read,
 ): Promise<Result> {
   requireCaller(actor, operation.caller)
-  const parsed: z.output<Input> = parseInput(operation.input, input)
+  const isValidated = input instanceof ValidatedInput && input.schema === operation.input
+  const parsed: z.output<Input> = isValidated ? input.value : parseInput(operation.input, input)
   const context: OperationContext = { actor, core }
   const reading = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
   const { work } = operation

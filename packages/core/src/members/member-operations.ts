@@ -107,7 +107,7 @@ function membersOf(
         requireNotAbove(await standingOf(tx, tx.actor, tx.subject), level)
         if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
           throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
-        await requireGood(tx, tx.subject, user.id, level, expiresAt ?? undefined)
+        await requireGood(tx, tx.subject, user, level, expiresAt ?? undefined)
         await setMember(tx, tx.subject, {
           userId: user.id,
           level,
@@ -193,7 +193,7 @@ async function changed(
   requireNotAbove(standing, level)
   const expiresAt = wanted === undefined ? before.expiresAt : (wanted ?? undefined)
   if (level < accessLevels.owner || expiresAt !== undefined) await requireDispensable(tx, subject, before)
-  await requireGood(tx, subject, userId, level, wanted ?? undefined)
+  await requireGood(tx, subject, before.user, level, wanted ?? undefined)
   await updateMemberRow(tx, subject, userId, { level, expiresAt })
   await record(tx, subject, 'member.updated', userId, { from: before.level, level })
   return getMember(tx, subject, userId, 'direct')
@@ -223,10 +223,12 @@ async function requireDispensable(reading: Reading, subject: Subject, { user, le
 async function requireGood(
   tx: OperationContext & Tx,
   subject: Subject,
-  userId: number,
+  { id: userId, botHome }: User,
   level: AccessLevel,
   expiresAt: string | undefined,
 ): Promise<void> {
+  const isElsewhere = subject.id !== (subject.kind === 'project' ? botHome?.projectId : botHome?.groupId)
+  if (botHome !== undefined && isElsewhere) throw invalid({ user: ['is the bot of another project or group'] })
   const isTopGroup = subject.kind === 'group' && subject.parentId === undefined
   if (level === accessLevels.minimal && !isTopGroup) throw invalid({ accessLevel: ['is not included in the list'] })
   if (expiresAt !== undefined && expiresAt < dayAt(tx.nowMs))

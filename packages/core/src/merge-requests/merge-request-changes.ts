@@ -9,7 +9,8 @@ import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
-import { branchName, type DescribedMergeRequest, isTheirOwn, type MergeRequest } from './merge-request.ts'
+import { branchName } from '../repositories/branch-name.ts'
+import { type DescribedMergeRequest, isTheirOwn, type MergeRequest } from './merge-request.ts'
 import { findMergeRequest } from './merge-request-list-store.ts'
 import {
   findOpenIid,

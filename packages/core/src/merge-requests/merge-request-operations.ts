@@ -10,7 +10,8 @@ import { pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { getProject } from '../projects/project-store.ts'
-import { branchName, type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
+import { branchName } from '../repositories/branch-name.ts'
+import { type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
 import {
   changeMergeRequest,
   changes,

@@ -50,6 +50,17 @@ const branches = ({ items }: { readonly items: readonly MergeRequest[] }) => ite
 const listed = async (filter: object) =>
   branches(await world.perform(developer, listProjectMergeRequests, { project: tools.id, ...filter }))
 
+test.each(['../../x', 'a\nb', 'a b', 'refs/heads/main', 'x.lock'])(
+  'a branch %j is refused, as Git would refuse it',
+  async (name) => {
+    const failureOf = (path: string) => ({ code: 'parameters', problems: [{ path: [path], problem: 'invalid' }] })
+    expect(await create(name).catch(failure)).toEqual(failureOf('sourceBranch'))
+    expect(await create('next', { targetBranch: name }).catch(failure)).toEqual(failureOf('targetBranch'))
+    const mergeRequest = await create('next')
+    expect(await update(mergeRequest, { targetBranch: name }).catch(failure)).toEqual(failureOf('targetBranch'))
+  },
+)
+
 test('it has a number of its own kind, people, labels and a milestone, and is a draft by its title', async () => {
   const milestone = await world.perform(developer, projectMilestones.create, { parent: tools.id, title: 'Spring' })
   const mergeRequest = await create('retry', {

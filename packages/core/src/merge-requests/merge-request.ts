@@ -38,7 +38,6 @@ export interface MergeRequest extends Issuable {
 export type DescribedMergeRequest = MergeRequest & DescribedIssuable
 
 const BRANCH_CHARACTERS = 255
-export const branchName = z.string().trim().min(1).max(BRANCH_CHARACTERS)
 
 const draftMark = /^\s*(?:\[draft\]|\(draft\)|draft:)\s*/i
 /** `Draft: Retry`, `[Draft] Retry`, `(Draft) Retry` */

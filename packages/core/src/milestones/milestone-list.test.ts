@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 async function add(parent: Group | Project, title: string, fields: object = {}) {
-  const admin = { id: mira.id, username: 'mira', isAdministrator: true }
+  const admin = { id: mira.id, username: 'mira', isAdministrator: true, botHome: undefined }
   const operations = parent.kind === 'group' ? groupMilestones : projectMilestones
   return world.perform(admin, operations.create, { parent: parent.id, title, ...fields })
 }

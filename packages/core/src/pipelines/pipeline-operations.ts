@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
-import type { Reading } from '../kit/context.ts'
+import { requirePermission } from '../access/subject.ts'
+import type { OperationContext, Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { command, query } from '../kit/operation.ts'
+import { isLargePayload, type PreparedPayloads, preparePayload } from '../kit/event.ts'
+import { command, freeSteps, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
-import type { ProjectRef } from '../projects/project.ts'
+import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
 import {
@@ -28,7 +29,6 @@ import {
   pipelineExportInput,
   pipelineInput,
 } from './pipeline.ts'
-import { asOf, pipelineDraftOf, putRecordInput } from './pipeline-record.ts'
 import {
   deletePipeline,
   findLatestPipeline,
@@ -38,7 +38,9 @@ import {
   pageOfPipelines,
   updatePipeline,
 } from './pipeline-store.ts'
-import { isNewer, type RecordVersion } from './record-version.ts'
+import { type PreparedRecord, pipelineFor, preparedRecordInput } from './prepared-record.ts'
+import { chargeRecord, releaseRecord } from './record-size-store.ts'
+import { isNewer } from './record-version.ts'
 
 const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
 const read = { caller: 'anyone', permission: 'read_pipeline', subject } as const
@@ -104,39 +106,62 @@ export interface RecordedPipeline {
  *
  * @see design.md 6
  */
-export const putPipelineRecord = command(
-  { name: 'putPipelineRecord', input: putRecordInput, permission: 'create_pipeline_record', subject },
-  async (tx, input): Promise<RecordedPipeline> => {
-    const { subject: project } = tx
-    const draft = pipelineDraftOf(input, {
-      id: project.id,
-      pathWithNamespace: project.fullPath,
-      webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
-    })
-    const digest = createHash('sha256').update(JSON.stringify(draft)).digest('base64url')
-    const version: RecordVersion = { status: draft.status, asOfMs: asOf(draft), digest }
-    const former = await findRecordedVersion(tx, project, draft.id)
-    const isNew = former === undefined
-    if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, draft.id), isNew }
-    const pipeline = isNew
-      ? await insertPipeline(tx, project, draft, version)
-      : await updatePipeline(tx, project, former.key, draft, version)
-    await (isNew ? insertJobs(tx, pipeline, draft.jobs) : setJobs(tx, pipeline, draft.jobs))
-    await tx.recordEvent({
-      type: `pipeline.${isNew ? 'created' : 'updated'}`,
-      objectId: pipeline.key,
-      projectId: project.id,
-      details: { pipelineId: draft.id, status: draft.status, formerStatus: former?.status },
-      payload: input.payload,
-    })
-    return { pipeline, isNew }
+export const putPipelineRecord = freeSteps(
+  { name: 'putPipelineRecord', input: preparedRecordInput },
+  async (context, record): Promise<RecordedPipeline> => {
+    const { payload } = record
+    if (!isLargePayload(payload)) return context.write((tx) => store(tx, record))
+    const project = await projectToRecordIn(context, record)
+    const prepared = await preparePayload(context.core, RECORDED_FIRST, project, payload)
+    return context.write((tx) => store(tx, record, prepared))
   },
 )
+
+const RECORDED_FIRST = 'pipeline.created'
+const RECORDED_AGAIN = 'pipeline.updated'
+
+/** @throws DomainError for a project that is not there, or where the actor may not record pipelines */
+async function projectToRecordIn(context: OperationContext & Reading, record: PreparedRecord): Promise<Project> {
+  const project = await subject(context, record)
+  await requirePermission(context, project, 'create_pipeline_record')
+  return project
+}
+
+async function store(
+  tx: OperationContext & Tx,
+  record: PreparedRecord,
+  prepared?: PreparedPayloads,
+): Promise<RecordedPipeline> {
+  const project = await projectToRecordIn(tx, record)
+  const { head, version } = pipelineFor(record, {
+    id: project.id,
+    pathWithNamespace: project.fullPath,
+    webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
+  })
+  const former = await findRecordedVersion(tx, project, head.id)
+  const isNew = former === undefined
+  if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, head.id), isNew }
+  const pipeline = isNew
+    ? await insertPipeline(tx, project, head, version)
+    : await updatePipeline(tx, project, former.key, head, version)
+  await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs, record.stages))
+  await chargeRecord(tx, pipeline)
+  await tx.recordEvent({
+    type: isNew ? RECORDED_FIRST : RECORDED_AGAIN,
+    objectId: pipeline.key,
+    projectId: project.id,
+    details: { pipelineId: head.id, status: head.status, formerStatus: former?.status },
+    payload: record.payload,
+    ...(prepared && { prepared }),
+  })
+  return { pipeline, isNew }
+}
 
 export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },
   async (tx, { pipelineId }) => {
     const { key, status, projectId } = await getPipelineRow(tx, tx.subject, pipelineId)
+    await releaseRecord(tx, { key, projectId })
     await deletePipeline(tx, key)
     await tx.recordEvent({ type: 'pipeline.removed', objectId: key, projectId, details: { pipelineId, status } })
   },

@@ -40,6 +40,8 @@ describe('refused, and where', () => {
     ['a job without status', { builds: [{ id: 380 }] }, ['builds', 0, 'status']],
     ['a job that is none', { builds: [null] }, ['builds', 0]],
     ['a bridge with id 0', { bridges: [{ ...build, id: 0 }] }, ['bridges', 0, 'id']],
+    ['builds that are no list', { builds: { 0: build } }, ['builds']],
+    ['bridges that are no list', { bridges: 'x' }, ['bridges']],
     ['too many jobs', { builds: Array(MAX_JOBS).fill(build), bridges: [build] }, ['builds']],
   ])('%s', (_, record, path) => {
     expect(firstProblem(() => read(record))).toEqual(path)
@@ -71,9 +73,7 @@ test.each([
 test('what is optional and unusable counts as not said', () => {
   const wrong = { iid: 'x', name: 7, tag: 'yes', createdAt: 5, duration: '63', queuedDuration: -1, sha: null, ref: ' ' }
   const bare = read({})
-  expect(read({ objectAttributes: { ...run, ...wrong }, user: 'ada', commit: [], builds: {}, bridges: 'x' })).toEqual(
-    bare,
-  )
+  expect(read({ objectAttributes: { ...run, ...wrong }, user: 'ada', commit: [], builds: null })).toEqual(bare)
   const empty = { runner: { id: 0, description: '' }, artifactsFile: { filename: null, size: null }, user: {} }
   expect(read({ builds: [{ ...build, ...empty }] }).jobs[0]).toMatchObject({
     runner: undefined,
@@ -149,4 +149,13 @@ test('the order of jobs makes no difference', () => {
       expect(read({ builds: all.toReversed() })).toEqual(read({ builds: all }))
     }),
   )
+})
+
+test.each([
+  ['no name and size 0', { filename: null, size: 0 }, undefined],
+  ['no name and no size', { filename: null, size: null }, undefined],
+  ['no name and a size', { filename: null, size: 2048 }, { filename: undefined, size: 2048 }],
+  ['a name and size 0', { filename: 'a.zip', size: 0 }, { filename: 'a.zip', size: 0 }],
+])('artifacts with %s', (_, artifactsFile, artifacts) => {
+  expect(read({ builds: [{ ...build, artifactsFile }] }).jobs[0]?.artifacts).toEqual(artifacts)
 })

@@ -64,7 +64,8 @@ const job = z.object({
   artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
   environment: lenient(z.object({ name: text, action: text, deploymentTier: text })),
 })
-const jobs = z.preprocess((list) => (Array.isArray(list) ? list : undefined), z.array(job).max(MAX_JOBS).optional())
+/** A list of another type is refused: read as no jobs, it would delete those that an earlier record listed. */
+const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
 /**
  * A pipeline hook, as far as it is kept; its variables are not, as they may hold secrets.
@@ -120,8 +121,8 @@ export const putRecordInput = z
     }
     if (builds.length + bridges.length > MAX_JOBS) context.addIssue(problem('invalid', { path: ['builds'] }))
   })
-type PutRecord = z.output<typeof putRecordInput>
-type ProjectNames = z.output<typeof projectOf>
+export type PutRecord = z.output<typeof putRecordInput>
+export type ProjectNames = z.output<typeof projectOf>
 
 /** Pure; the order of builds and bridges makes no difference. `own`: the project it is put into. */
 export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDraft {
@@ -218,27 +219,49 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
             isShared: runner.isShared,
             tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
           },
-    artifacts: unlessEmpty(given.artifactsFile),
+    artifacts: artifactsOf(given.artifactsFile),
     environment: unlessEmpty(given.environment),
   }
 }
 
+/** A size of 0 without a name is how some versions say that there are none. */
+const artifactsOf = (file: z.output<typeof job>['artifactsFile']): Job['artifacts'] =>
+  file?.filename === undefined && !file?.size ? undefined : file
+
+/** What a record says about the project of the pipeline upstream. */
+export interface UpstreamNames {
+  readonly upstreamProject: ProjectNames
+  readonly hookProject: ProjectNames
+  readonly source: string | undefined
+}
+
+export const upstreamNamesOf = ({ sourcePipeline, hookProject, objectAttributes }: PutRecord): UpstreamNames => ({
+  upstreamProject: sourcePipeline?.project,
+  hookProject,
+  source: objectAttributes.source,
+})
+
 /**
- * One of the same project is so by the names of the record, or by ours.
+ * Returns whether the pipeline upstream belongs to another project. One of the same project has the names of the record's
+ * project, or ours.
  *
  * @see spec/pipeline-telemetry.md 2.5
  */
-function upstreamOf({ pipelineId, sourcePipeline: from, hookProject, objectAttributes }: PutRecord, own: ProjectNames) {
+export const isUpstreamElsewhere = (
+  { upstreamProject, hookProject, source }: UpstreamNames,
+  own: ProjectNames,
+): boolean =>
+  areOthers(upstreamProject, hookProject) !== false && (areOthers(upstreamProject, own) ?? source === 'pipeline')
+
+function upstreamOf(input: PutRecord, own: ProjectNames): Upstream | undefined {
+  const { pipelineId, sourcePipeline: from } = input
   if (from?.pipelineId === undefined || from.pipelineId === pipelineId) return undefined
-  const { project } = from
-  const upstream: Upstream = {
+  return {
     pipelineId: from.pipelineId,
     jobId: from.bridgeId ?? from.jobId,
-    isOtherProject:
-      areOthers(project, hookProject) !== false && (areOthers(project, own) ?? objectAttributes.source === 'pipeline'),
-    projectPath: project?.pathWithNamespace,
+    isOtherProject: isUpstreamElsewhere(upstreamNamesOf(input), own),
+    projectPath: from.project?.pathWithNamespace,
   }
-  return upstream
 }
 
 const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>

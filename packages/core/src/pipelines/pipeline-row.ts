@@ -1,5 +1,6 @@
 import type { Generated, Insertable, Selectable } from 'kysely'
-import type { Pipeline, PipelineDraft } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
 export interface PipelinesTable {
@@ -48,7 +49,7 @@ type Details = Pick<
   | 'queuedSeconds'
 >
 
-export function columnsOf(draft: PipelineDraft, { asOfMs, digest }: RecordVersion) {
+export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion) {
   const { detailedStatus, beforeSha, user, commit, upstream } = draft
   const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds } = draft
   const details: Details = {

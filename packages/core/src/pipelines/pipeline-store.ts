@@ -7,8 +7,9 @@ import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
 import { claimGlobalNumbers } from './global-number-store.ts'
-import type { Pipeline, PipelineDraft, PipelineFilter } from './pipeline.ts'
+import type { Pipeline, PipelineFilter } from './pipeline.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
+import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
 declare module '../kit/tables.ts' {
@@ -123,7 +124,7 @@ export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): 
 export async function insertPipeline(
   tx: Tx,
   { id, fullPath }: Project,
-  draft: PipelineDraft,
+  draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
   const { db, nowMs } = tx
@@ -146,7 +147,7 @@ export async function updatePipeline(
   { db, nowMs }: Tx,
   { fullPath }: Project,
   key: number,
-  draft: PipelineDraft,
+  draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
   const columns = columnsOf(draft, version)

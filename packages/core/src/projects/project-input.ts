@@ -4,6 +4,7 @@ import { accessLevelInput } from '../access/access-level-input.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { branchName } from '../repositories/branch-name.ts'
 import { projectOrders } from './project-list-store.ts'
 
 const text = z.string().min(1).max(255)
@@ -37,7 +38,8 @@ export const projectDraftInput = z
     namespaceId: z.int().nullish(),
     description: description.nullish(),
     visibility: z.enum(visibilities).default('private'),
-    defaultBranch: text.nullish(),
+    /** Of the first commit; any later branch can become the default one. */
+    defaultBranch: branchName.nullish(),
     requestAccessEnabled: z.boolean().default(true),
     /** With a first commit. */
     initializeWithReadme: z.boolean().default(false),
@@ -52,6 +54,7 @@ export const projectChangesInput = z.object({
   path: text.optional(),
   description: clearable(description),
   visibility: z.enum(visibilities).optional(),
-  defaultBranch: text.optional(),
+  /** A branch of the repository; any name while that is empty. */
+  defaultBranch: branchName.optional(),
   requestAccessEnabled: z.boolean().optional(),
 })

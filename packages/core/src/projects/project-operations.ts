@@ -6,14 +6,15 @@ import { pathProblem } from '../groups/free-path.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
-import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
-import { command, freeQuery, freeSteps, query } from '../kit/operation.ts'
+import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
+import { command, freeQuery, freeSteps, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { setMember } from '../members/member-store.ts'
 import { requireCommitter } from '../repositories/commit-operations.ts'
 import { initializeRepository } from '../repositories/commit-to-branch.ts'
+import { requireDefaultBranch } from '../repositories/default-branch.ts'
 import { type ActingUser, userNamespaceId, userOfNamespace } from '../users/user.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import type { Project } from './project.ts'
@@ -88,28 +89,41 @@ export const createProject = freeSteps(
 )
 
 /** The old path of a renamed one leads to it until another takes it. */
-export const updateProject = command(
+export const updateProject = steps(
   { name: 'updateProject', input: projectChangesInput, permission: 'admin_project', subject },
-  async (tx, { path, project: _, ...changes }) => {
-    const { subject: project } = tx
-    const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
-    if (visibility !== undefined && visibility !== project.visibility)
-      await requirePermission(tx, project, 'change_project_visibility')
-    if (visibility !== undefined && project.groupId !== undefined)
-      requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
-    const moved = path === undefined ? {} : await move(tx, project, { path })
-    const updated = await updateProjectRow(tx, project.id, {
-      ...moved,
-      ...(name !== undefined && { name }),
-      ...(description !== undefined && { description: description ?? undefined }),
-      ...(visibility !== undefined && { visibility }),
-      ...(defaultBranch !== undefined && { defaultBranch }),
-      ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
-    })
-    await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
-    return viewOf(tx, tx.actor, updated)
+  async (context, changes) => {
+    const { core, subject: project } = context
+    if (changes.defaultBranch !== undefined && changes.defaultBranch !== project.defaultBranch)
+      await requireDefaultBranch(core, project, changes.defaultBranch)
+    return context.write((tx) => updateAsked(tx, project.id, changes))
   },
 )
+
+async function updateAsked(
+  tx: OperationContext & Tx,
+  id: number,
+  { path, project: _, ...changes }: z.output<typeof projectChangesInput>,
+): Promise<ProjectView> {
+  // The role may have ended since the operation began.
+  const project = await getProject(tx, id)
+  await requirePermission(tx, project, 'admin_project')
+  const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
+  if (visibility !== undefined && visibility !== project.visibility)
+    await requirePermission(tx, project, 'change_project_visibility')
+  if (visibility !== undefined && project.groupId !== undefined)
+    requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
+  const moved = path === undefined ? {} : await move(tx, project, { path })
+  const updated = await updateProjectRow(tx, project.id, {
+    ...moved,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description ?? undefined }),
+    ...(visibility !== undefined && { visibility }),
+    ...(defaultBranch !== undefined && { defaultBranch }),
+    ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
+  })
+  await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
+  return viewOf(tx, tx.actor, updated)
+}
 
 export const removeProject = command(
   { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
@@ -139,7 +153,7 @@ export const transferProject = command(
       if (!canSee(await standingOf(tx, tx.actor, parent))) throw notFound('Namespace')
       await requirePermission(tx, parent, 'create_project')
     }
-    if (!('kind' in parent) && parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notFound('Namespace')
+    if (!('kind' in parent) && !mayUseNamespace(tx.actor, parent)) throw notFound('Namespace')
     if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
       throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
     const moved = await move(tx, project, { parent })
@@ -175,6 +189,8 @@ async function insertAsked(
   }: Omit<z.output<typeof projectDraftInput>, 'initializeWithReadme'>,
 ): Promise<Project> {
   const actor = tx.actor!
+  // A bot has no namespace of its own to create projects in.
+  if (actor.botHome !== undefined && namespaceId == null) throw forbidden()
   const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
   const name = names.name ?? names.path!
   const path = names.path ?? pathOf(name)
@@ -235,9 +251,13 @@ async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<
     await requirePermission(tx, parent, 'create_project').catch((error) => {
       throw error instanceof DomainError ? notValid : error
     })
-  else if (parent.id !== tx.actor?.id && !tx.actor?.isAdministrator) throw notValid
+  else if (!mayUseNamespace(tx.actor, parent)) throw notValid
   return parent
 }
+
+/** Whether the actor may put projects into the namespace of the user: into one's own, which bots do not have. */
+const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
+  botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 
 async function namespaceOf(reading: Reading, ref: number | string): Promise<Group | ActingUser | undefined> {
   if (typeof ref === 'string') return (await findGroup(reading, ref)) ?? findUserByUsername(reading, ref)

@@ -1,9 +1,12 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import { getFile } from '../repositories/file-operations.ts'
+import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
+import { createFile, getFile } from '../repositories/file-operations.ts'
 import { type User, userNamespaceId } from '../users/user.ts'
 import {
   archiveProject,
@@ -65,8 +68,13 @@ describe('creating', () => {
   })
 
   test('where the README cannot be committed there is no project either', async () => {
-    const draft = { path: 'tool', defaultBranch: 'a..b', initializeWithReadme: true }
-    expect(await world.perform(mira, createProject, draft).catch(failure)).toMatchObject({ code: 'refused' })
+    const { repositoriesDir } = world.core.settings
+    const inTheWay = join(repositoriesDir, '1.git')
+    await mkdir(repositoriesDir, { recursive: true })
+    await writeFile(inTheWay, '')
+    const draft = { path: 'tool', initializeWithReadme: true }
+    await expect(world.perform(mira, createProject, draft)).rejects.toThrow()
+    await rm(inTheWay, { force: true })
     expect(await findProject(reading(), 'mira/tool')).toBeUndefined()
     expect(await world.perform(mira, createProject, { path: 'tool' })).toMatchObject({ project: { isEmpty: true } })
   })
@@ -121,6 +129,39 @@ describe('changing', () => {
     )
     const renamed = await world.perform(mira, updateProject, { project: project.id, name: 'Tool' })
     expect(renamed.project).toMatchObject({ name: 'Tool', description: `${longest}x` })
+  })
+
+  const wrongNames = ['../../x', 'a\nb', 'a..b', 'refs/heads/main', 'HEAD', '-x', 'x'.repeat(201)]
+  test.each(wrongNames)('the default branch %j is refused, as Git would refuse it', async (defaultBranch) => {
+    const problems = [{ path: ['defaultBranch'], problem: 'invalid' }]
+    const creating = world.perform(mira, createProject, { path: 'tool', defaultBranch })
+    expect(await creating.catch(failure)).toEqual({ code: 'parameters', problems })
+    const { id } = await world.project('tool', ops)
+    const changing = world.perform(mira, updateProject, { project: id, defaultBranch })
+    expect(await changing.catch(failure)).toEqual({ code: 'parameters', problems })
+  })
+
+  test('the default branch has to be a branch of the repository, which then cannot be removed', async () => {
+    const { project } = await world.perform(mira, createProject, { path: 'tool', initializeWithReadme: true })
+    const change = { project: project.id, defaultBranch: 'next' }
+    expect(await world.perform(mira, updateProject, change).catch(failure)).toEqual({
+      code: 'invalid',
+      fields: { defaultBranch: ['is not a branch of the repository'] },
+    })
+    await world.perform(mira, createBranch, { project: project.id, branch: 'next', ref: 'main' })
+    expect(await world.perform(mira, updateProject, change)).toMatchObject({ project: { defaultBranch: 'next' } })
+    const removing = world.perform(mira, removeBranch, { project: project.id, branch: 'next' })
+    expect(await removing.catch(failure)).toMatchObject({ code: 'protected' })
+    await world.perform(mira, removeBranch, { project: project.id, branch: 'main' })
+  })
+
+  test('an empty repository may get any default branch; its first branch becomes the default one', async () => {
+    const { project } = await world.perform(mira, createProject, { path: 'tool', defaultBranch: 'trunk' })
+    const changed = await world.perform(mira, updateProject, { project: project.id, defaultBranch: 'next' })
+    expect(changed.project.defaultBranch).toBe('next')
+    const file = { project: project.id, filePath: 'a.txt', content: 'x', commitMessage: 'Add a' }
+    await world.perform(mira, createFile, { ...file, branch: 'main' })
+    expect((await findProject(reading(), project.id))?.defaultBranch).toBe('main')
   })
 
   test('a new path leaves the old one as a way to it, until another project takes it', async () => {

@@ -105,7 +105,9 @@ export const removeBranch = steps(
     await changeRepository(core, repositoryNameOf(subject), async (writable) => {
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
-      if (name === (subject.defaultBranch ?? (await headBranch(writable)))) {
+      // Another default branch may have been chosen while this waited for its turn.
+      const { defaultBranch } = await getProject({ db: core.db.read, nowMs: core.clock.nowMs() }, subject.id)
+      if (name === (defaultBranch ?? (await headBranch(writable)))) {
         throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })
       }
       await moveReference(writable, 'heads', { name, from: before, to: undefined })

@@ -5,6 +5,7 @@ import { DurableFiles } from './git-files.ts'
 import { createRepository, GitRepository, repositoryExists, WritableRepository } from './git-repository.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import { withRepositoryLock } from './repository-lock.ts'
+import { openRepositoryStorage } from './repository-storage.ts'
 
 export const DEFAULT_BRANCH = 'main'
 
@@ -21,7 +22,8 @@ export async function findRepository(core: Core, name: string): Promise<GitRepos
  * Runs `change` as the only writer of the repository among all processes, creating the repository if need be. Not inside a
  * transaction: it takes the time of many files.
  *
- * @throws DomainError `conflict` when its turn does not come within 30 s; `not_found` when it has been removed meanwhile
+ * @throws DomainError `conflict` when its turn does not come within 30 s; `not_found` when it has been removed meanwhile;
+ * `storage_full` when the project has no room for it, and nothing of it stays
  */
 export function changeRepository<Result>(
   core: Core,
@@ -32,6 +34,13 @@ export function changeRepository<Result>(
     if (await isRemoved(core, name)) throw notFound()
     const gitdir = gitdirOf(core, name)
     if (!(await repositoryExists(gitdir))) await createRepository(gitdir, DEFAULT_BRANCH, token)
-    return change(new WritableRepository(gitdir, await DurableFiles.open(gitdir, token)))
+    const files = await DurableFiles.open(gitdir, token)
+    const storage = await openRepositoryStorage(core, name, gitdir)
+    try {
+      return await change(new WritableRepository(gitdir, files, storage))
+    } catch (error) {
+      await files.discardObjects()
+      throw error
+    }
   })
 }

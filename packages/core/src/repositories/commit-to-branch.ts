@@ -59,7 +59,8 @@ export function commitToBranch(
       before: tip,
       after: oid,
     } as const
-    await recordPush(core, push, await headBranch(repository))
+    const name = await headBranch(repository)
+    await recordPush(core, push, name === undefined ? undefined : { name, isFirst: base === undefined })
     return commitOfProject(project, { oid, ...commit })
   })
 }

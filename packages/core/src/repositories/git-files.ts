@@ -22,6 +22,8 @@ export const readOnlyFiles = {
 export class DurableFiles {
   readonly #temporary: string
   readonly #changedDirectories = new Set<string>()
+  /** Objects that nothing refers to yet, and their bytes. */
+  readonly #newObjects = new Map<string, number>()
   #count = 0
 
   private constructor(temporary: string) {
@@ -46,9 +48,24 @@ export class DurableFiles {
         unlink: refuse,
         symlink: refuse,
         mkdir: (directory: string) => this.#mkdir(directory),
-        writeFile: (file: string, content: string | Uint8Array) => this.write(file, content),
+        writeFile: (file: string, content: Uint8Array) => this.#writeObject(file, content),
       },
     }
+  }
+
+  get newObjectBytes(): number {
+    return [...this.#newObjects.values()].reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  /** The objects written so far stay, whatever comes. */
+  keepObjects(): void {
+    this.#newObjects.clear()
+  }
+
+  /** Takes back the objects of a change that has failed. What cannot be removed is found by the sweep that measures. */
+  async discardObjects(): Promise<void> {
+    for (const file of this.#newObjects.keys()) await this.remove(file).catch(() => {})
+    this.#newObjects.clear()
   }
 
   /** In place of what was there. */
@@ -88,6 +105,11 @@ export class DurableFiles {
     const directories = [...this.#changedDirectories]
     this.#changedDirectories.clear()
     await Promise.all(directories.map(syncDirectory))
+  }
+
+  async #writeObject(file: string, content: Uint8Array): Promise<void> {
+    await this.write(file, content)
+    this.#newObjects.set(file, content.length)
   }
 
   async #mkdir(directory: string): Promise<void> {

@@ -52,6 +52,8 @@ export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
 /**
  * Compare and swap: moves a branch or tag from `from` (`undefined`: it does not exist) to `to` (`undefined`: it ends),
  * after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
+ *
+ * @throws DomainError `storage_full` when the project has no room for the objects written before
  */
 export async function moveReference(
   repository: WritableRepository,
@@ -69,6 +71,7 @@ export async function moveReference(
         return 'name_in_use'
       await removeEmptyDirectories(join(gitdir, 'refs', kind, name))
     }
+    await repository.chargeObjects()
     await files.write(join(gitdir, 'refs', kind, name), `${to}\n`)
   }
   await files.flush()

@@ -17,6 +17,7 @@ import {
   treeOf,
 } from './git-object.ts'
 import { sizeOfLooseBlob } from './loose-object.ts'
+import type { RepositoryStorage } from './repository-storage.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -103,10 +104,18 @@ export class GitRepository {
 /** A repository that its one writer holds. @see changeRepository */
 export class WritableRepository extends GitRepository {
   readonly files: DurableFiles
+  readonly #storage: RepositoryStorage
 
-  constructor(gitdir: string, files: DurableFiles) {
+  constructor(gitdir: string, files: DurableFiles, storage: RepositoryStorage) {
     super(gitdir)
     this.files = files
+    this.#storage = storage
+  }
+
+  /** Counts the objects written so far; before a reference makes them part of the repository. @throws DomainError `storage_full` */
+  async chargeObjects(): Promise<void> {
+    await this.#storage.charge(this.files.newObjectBytes)
+    this.files.keepObjects()
   }
 
   writeCommit = (commit: CommitObject): Promise<string> => this.#write('commit', commitBytes(commit))
@@ -114,7 +123,8 @@ export class WritableRepository extends GitRepository {
   writeTree = (entries: readonly TreeEntry[]): Promise<string> => this.#write('tree', treeBytes(entries))
   writeBlob = (bytes: Uint8Array): Promise<string> => this.#write('blob', bytes)
 
-  #write(type: ObjectType, object: Uint8Array): Promise<string> {
+  async #write(type: ObjectType, object: Uint8Array): Promise<string> {
+    this.#storage.requireRoom()
     return git.writeObject({ fs: this.files.client, gitdir: this.gitdir, type, object, format: 'content' })
   }
 }

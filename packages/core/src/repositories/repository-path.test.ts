@@ -2,12 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { isRefName, segmentsOf } from './repository-path.ts'
 
 describe('paths of files', () => {
-  test.each(['README.md', 'a/b/c.txt', '.gitignore', '.github/x', 'a b/ü🚀', '-x', 'a..b', '.gitea', 'git', 'a:b'])(
-    '%s',
-    (path) => {
-      expect(segmentsOf(path)).toEqual(path.split('/'))
-    },
-  )
+  test.each([
+    'README.md',
+    'a/b/c.txt',
+    '.gitignore',
+    '.github/x',
+    'a b/ü🚀',
+    '-x',
+    'a..b',
+    '.gitea',
+    'git',
+    'a:b',
+    'a\\b',
+    '...',
+  ])('%s', (path) => {
+    expect(segmentsOf(path)).toEqual(path.split('/'))
+  })
 
   test('a slash at the beginning means the root', () => {
     expect(segmentsOf('/a/b')).toEqual(['a', 'b'])
@@ -31,6 +41,14 @@ describe('paths of files', () => {
     'GIT~1/x',
     '.git::$INDEX_ALLOCATION/x',
     'a\\.git\\config',
+    'a\\..\\x',
+    '..\\x',
+    'a\\.',
+    'a\\.. \\x',
+    'a\\.\u200c.\\x',
+    'b/a\\..\\..\\x',
+    '\\x',
+    '\\\\server\\x',
     'a\nb',
     'a\0b',
     'a\u007fb',
@@ -38,7 +56,7 @@ describe('paths of files', () => {
     'x'.repeat(256),
     `${'x/'.repeat(100)}x`,
     `${'x'.repeat(200)}/`.repeat(25),
-  ])('not %j', (path) => {
+  ])('no path of a file: %j', (path) => {
     expect(segmentsOf(path)).toBeUndefined()
   })
 })

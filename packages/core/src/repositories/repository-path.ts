@@ -26,7 +26,17 @@ const isSegment = (segment: string): boolean =>
   segment !== '.' &&
   segment !== '..' &&
   Buffer.byteLength(segment) <= MAX_SEGMENT_BYTES &&
-  !segment.split('\\').some(isGitDirectory)
+  !segment.split('\\').some(isGitDirectory) &&
+  !isWindowsTraversal(segment)
+
+/**
+ * Whether a name leads out of its directory where `\` separates names. Dots and blanks at the end of a name are dropped
+ * there, and an empty name at the beginning is a root.
+ */
+function isWindowsTraversal(segment: string): boolean {
+  const names = segment.split('\\')
+  return names.length > 1 && names.some((name) => /^[. ]*$/.test(name.replace(ignorable, '')))
+}
 
 /** `.git`, and what becomes it on HFS+ (ignored characters) and NTFS (short names, streams, dots and blanks at the end). */
 function isGitDirectory(name: string): boolean {

@@ -25,16 +25,24 @@ export interface Push {
  * What a project's row keeps of its repository, and the event. After the fact: when the process ends in between, the
  * repository has the commit and nobody is told.
  *
- * @param defaultBranch for a project that has none yet
+ * @param defaultBranch becomes the project's if that has none yet, or if the push is the first of the repository
  */
-export async function recordPush({ db, clock }: Core, push: Push, defaultBranch?: string): Promise<void> {
+export async function recordPush(
+  { db, clock }: Core,
+  push: Push,
+  defaultBranch?: { readonly name: string; readonly isFirst: boolean },
+): Promise<void> {
   await db.write(async (tx) => {
     const nowMs = clock.nowMs()
     await tx
       .updateTable('projects')
       .set({ last_activity_at_ms: nowMs, is_empty: 0 })
       .$if(defaultBranch !== undefined, (query) =>
-        query.set({ default_branch: sql<string>`coalesce(default_branch, ${defaultBranch})` }),
+        query.set({
+          default_branch: defaultBranch!.isFirst
+            ? defaultBranch!.name
+            : sql<string>`coalesce(default_branch, ${defaultBranch!.name})`,
+        }),
       )
       .where('id', '=', push.projectId)
       .execute()

@@ -22,15 +22,22 @@ interface SessionsTable {
 export interface Session {
   readonly id: number
   readonly userId: number
+  readonly createdAtMs: number
   readonly expiresAtMs: number
 }
 
 type Writing = Pick<Tx, 'db' | 'nowMs'>
 
 /** Without a request for so long, it ends. */
-export const SESSION_LIFETIME_MS = 7 * DAY_MS
+const IDLE_LIFETIME_MS = 7 * DAY_MS
+/** After signing in, however often it is used. */
+const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
 /** Of one user; the oldest makes room. */
 const MAX_SESSIONS_EACH = 100
+
+/** Returns when a session ends that is used now. */
+export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
+  Math.min(nowMs + IDLE_LIFETIME_MS, createdAtMs + ABSOLUTE_LIFETIME_MS)
 
 /** Returns the secret that the browser keeps; here only its digest is. */
 export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
@@ -42,7 +49,7 @@ export async function insertSession({ db, nowMs }: Writing, core: Core, userId: 
       session_digest: digestOf(secret),
       user_id: userId,
       created_at_ms: nowMs,
-      expires_at_ms: nowMs + SESSION_LIFETIME_MS,
+      expires_at_ms: endOfSession({ createdAtMs: nowMs }, nowMs),
     })
     .execute()
   const surplus = await db
@@ -59,6 +66,10 @@ export async function insertSession({ db, nowMs }: Writing, core: Core, userId: 
 
 export async function deleteEndedSessions({ db, nowMs }: Writing): Promise<void> {
   await db.deleteFrom('sessions').where('expires_at_ms', '<=', nowMs).execute()
+  await db
+    .deleteFrom('sessions')
+    .where('created_at_ms', '<=', nowMs - ABSOLUTE_LIFETIME_MS)
+    .execute()
 }
 
 /** One that has not ended. */
@@ -70,15 +81,16 @@ export async function findLiveSession({ db, nowMs }: Reading, secret: string): P
     .selectAll()
     .where('session_digest', '=', digest)
     .where('expires_at_ms', '>', nowMs)
+    .where('created_at_ms', '>', nowMs - ABSOLUTE_LIFETIME_MS)
     .executeTakeFirst()
-  return row && { id: row.id, userId: row.user_id, expiresAtMs: row.expires_at_ms }
+  return row && { id: row.id, userId: row.user_id, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms }
 }
 
-export async function prolongSession({ db, nowMs }: Writing, id: number): Promise<void> {
+export async function prolongSession({ db, nowMs }: Writing, session: Session): Promise<void> {
   await db
     .updateTable('sessions')
-    .set({ expires_at_ms: nowMs + SESSION_LIFETIME_MS })
-    .where('id', '=', id)
+    .set({ expires_at_ms: endOfSession(session, nowMs) })
+    .where('id', '=', session.id)
     .execute()
 }
 

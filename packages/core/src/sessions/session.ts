@@ -6,7 +6,7 @@ import { isStillGood } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
-import { deleteSession, findLiveSession, insertSession, prolongSession, SESSION_LIFETIME_MS } from './session-store.ts'
+import { deleteSession, endOfSession, findLiveSession, insertSession, prolongSession } from './session-store.ts'
 import { verifySignIn } from './verify-sign-in.ts'
 
 export type SignInOutcome =
@@ -53,8 +53,8 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
   if (session === undefined) return undefined
   const user = await findUser(reading, session.userId)
   if (user?.state !== 'active') return undefined
-  if (session.expiresAtMs - reading.nowMs < SESSION_LIFETIME_MS - PROLONG_AFTER_MS) {
-    await core.db.write((db) => prolongSession({ db, nowMs: core.clock.nowMs() }, session.id))
+  if (endOfSession(session, reading.nowMs) - session.expiresAtMs > PROLONG_AFTER_MS) {
+    await core.db.write((db) => prolongSession({ db, nowMs: core.clock.nowMs() }, session))
   }
   return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'] }
 }

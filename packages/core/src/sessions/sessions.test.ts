@@ -1,5 +1,5 @@
 import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Core } from '../kit/context.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { createApplication } from '../oauth/application-operations.ts'
@@ -13,7 +13,7 @@ import type { User } from '../users/user.ts'
 import { activateUser, blockUser, deactivateUser, unblockUser, updateUser } from '../users/user-operations.ts'
 import type { SignInAttempt } from './attempt-store.ts'
 import { csrfTokenOf, findSession, isFromOurPage, newVisitorSecret, signIn, signOut } from './session.ts'
-import { deleteSessionsOf, insertSession } from './session-store.ts'
+import { deleteEndedSessions, deleteSessionsOf, insertSession } from './session-store.ts'
 
 const PASSWORD = 'correct horse'
 const DAY_MS = 86_400_000
@@ -81,6 +81,41 @@ describe('sessions', () => {
     expect(await findSession(world.core, secret)).toBeDefined()
     await world.clock.advance(7 * DAY_MS)
     expect(await findSession(world.core, secret)).toBeUndefined()
+  })
+
+  test('ends 30 days after signing in, however often it is used', async () => {
+    const secret = await signedIn()
+    for (let day = 1; day < 30; day += 1) {
+      await world.clock.advance(DAY_MS)
+      expect(await findSession(world.core, secret)).toBeDefined()
+    }
+    await world.clock.advance(DAY_MS)
+    expect(await findSession(world.core, secret)).toBeUndefined()
+  })
+
+  test('one that an earlier version prolonged beyond that has ended, and is deleted', async () => {
+    const secret = await signedIn()
+    await world.core.db.write((db) =>
+      db
+        .updateTable('sessions')
+        .set({ expires_at_ms: world.clock.nowMs() + 90 * DAY_MS })
+        .execute(),
+    )
+    await world.clock.advance(30 * DAY_MS)
+    expect(await findSession(world.core, secret)).toBeUndefined()
+    await world.core.db.write((db) => deleteEndedSessions({ db, nowMs: world.clock.nowMs() }))
+    expect(await world.core.db.read.selectFrom('sessions').select('id').execute()).toEqual([])
+  })
+
+  test('in its last week it is not written to with every request', async () => {
+    const secret = await signedIn()
+    for (let day = 0; day < 27; day += 3) {
+      await world.clock.advance(3 * DAY_MS)
+      await findSession(world.core, secret)
+    }
+    const writes = vi.spyOn(world.core.db, 'write')
+    expect(await findSession(world.core, secret)).toBeDefined()
+    expect(writes).not.toHaveBeenCalled()
   })
 
   test('signing out ends this one, `deleteSessionsOf` all of a user', async () => {

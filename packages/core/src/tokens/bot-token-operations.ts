@@ -11,7 +11,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { User } from '../users/user.ts'
-import { findUser, insertUser } from '../users/user-store.ts'
+import { insertUser } from '../users/user-store.ts'
 import {
   type AccessToken,
   expiryOf,
@@ -139,7 +139,7 @@ async function create(
 ): Promise<IssuedAccessToken> {
   const { subject } = tx
   // A bot that could make bots would outlive its own token.
-  if ((await findUser(tx, tx.actor!.id))?.isBot !== false) throw forbidden()
+  if (tx.actor!.botHome !== undefined) throw forbidden()
   await requireLevel(tx, accessLevel)
   const bot = await insertBot(tx, given.name)
   await insertMember(tx, subject, { userId: bot.id, level: accessLevel, createdById: tx.actor!.id })
@@ -157,7 +157,8 @@ async function create(
 function insertBot({ core, subject, ...tx }: About<Tx> & { readonly core: Core }, name: string): Promise<User> {
   const username = `${subject.kind}_${subject.id}_bot_${Buffer.from(core.randomBytes(16)).toString('hex')}`
   const host = new URL(core.settings.externalUrl).hostname
-  return insertUser(tx, { username, name, email: `${username}@noreply.${host}`, isBot: true })
+  const botHome = { projectId: undefined, groupId: undefined, ...placeOf(subject) }
+  return insertUser(tx, { username, name, email: `${username}@noreply.${host}`, botHome })
 }
 
 /** Nobody gives, or takes over by rotation, a higher role than their own. */

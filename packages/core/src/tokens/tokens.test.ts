@@ -47,10 +47,11 @@ const personalFor = (user: User, given: object = {}) =>
   world.perform(admin, createPersonalToken, { userId: user.id, name: 'ci', scopes: ['api'], ...given })
 const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const present = (value: string) => findByAccessTokenText(reading(), value)
-const acting = ({ id, username, isAdministrator }: User, accessTokenId: number): Actor => ({
+const acting = ({ id, username, isAdministrator, botHome }: User, accessTokenId: number): Actor => ({
   id,
   username,
   isAdministrator,
+  botHome,
   accessTokenId,
 })
 

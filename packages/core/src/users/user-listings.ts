@@ -15,6 +15,7 @@ import { forbidden, notFound } from '../kit/domain-error.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import { type BatchQuery, freeBatchQuery, freeQuery, type InputSchema } from '../kit/operation.ts'
 import { projectListing } from '../projects/project-list-store.ts'
+import { mayListUsers } from './known-users.ts'
 import { type User, type UserProfile, userKinds } from './user.ts'
 import { botsOfVisiblePlaces, userListing } from './user-list-store.ts'
 import { profileOf } from './user-operations.ts'
@@ -49,8 +50,9 @@ export const browseUsers = freeQuery(
   },
   async (reading, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
     const { actor } = reading
-    // As in `listUsers`: whether there are such users, but not who there is.
-    if (actor === undefined && !input.usernames?.length) throw forbidden()
+    // As in `listUsers`: whether there are such users, but not who there is. A bot may ask for the members of its group.
+    const isNarrow = actor !== undefined && groupId !== undefined
+    if (!mayListUsers(actor) && !input.usernames?.length && !isNarrow) throw forbidden()
     const memberOf = groupId === undefined ? undefined : await getGroup(reading, groupId)
     if (memberOf !== undefined) await requirePermission(reading, memberOf, 'read_members')
     const isAdministrator = actor?.isAdministrator === true

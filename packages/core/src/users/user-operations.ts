@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PATH_TAKEN, pathProblem } from '../groups/free-path.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { Actor, Tx } from '../kit/context.ts'
-import { DomainError, forbidden, invalid } from '../kit/domain-error.ts'
+import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { freeCommand, freeQuery, freeSteps } from '../kit/operation.ts'
 import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
 import { clearable, instant } from '../kit/parameter-schemas.ts'
@@ -10,6 +10,7 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { isLastOwnerSomewhere } from '../members/member-store.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { isKnownTo, mayListUsers } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
 import { pageOfUsers } from './user-list-store.ts'
@@ -30,7 +31,11 @@ export const listOwnEmails = freeQuery(
 
 export const getUserProfile = freeQuery(
   { name: 'getUserProfile', input: z.object({ user: z.int() }) },
-  async (reading, { user }) => profileOf(await getUser(reading, user), reading.actor),
+  async (reading, { user: id }) => {
+    const user = await getUser(reading, id)
+    if (!(await isKnownTo(reading, reading.actor, user))) throw notFound('User')
+    return profileOf(user, reading.actor)
+  },
 )
 
 export const listUsers = freeQuery(
@@ -57,8 +62,8 @@ export const listUsers = freeQuery(
   },
   async (reading, input) => {
     const { actor } = reading
-    // Whoever has not signed in may ask whether there is such a user, but not who there is.
-    if (actor === undefined && !input.username) throw forbidden()
+    // Callers who have not signed in, and bots, may ask whether there is such a user, but not who there is.
+    if (!mayListUsers(actor) && !input.username) throw forbidden()
     const isAdministrator = actor?.isAdministrator === true
     const filter = {
       ...input,
@@ -141,6 +146,8 @@ export const updateUser = freeSteps(
     return write(async (tx) => {
       const before = await getUser(tx, id)
       const { email, username, admin } = input
+      if (before.isBot && admin) throw invalid({ admin: ['cannot be set for a bot'] })
+      if (before.isBot && passwordHash !== undefined) throw invalid({ password: ['cannot be set for a bot'] })
       if (email !== undefined && email.toLowerCase() !== before.email) await requireFreeEmail(tx, email)
       if (username !== undefined && username !== before.username) await moveNamespace(tx, before, username)
       // An instance without an administrator could not get one again.

@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
 import type { Actor, Reading, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import type { User, UserState } from './user.ts'
+import type { BotHome, User, UserState } from './user.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -20,6 +20,9 @@ export interface UsersTable {
   state: UserState
   is_admin: number
   is_bot: number
+  /** What a bot is the bot of, at most one of the two; null once that is gone. */
+  bot_project_id: number | null
+  bot_group_id: number | null
   /** argon2id, in PHC form; never leaves this folder. */
   password_hash: string | null
   last_activity_on: string | null
@@ -36,6 +39,8 @@ export const userColumns = [
   'users.state',
   'users.is_admin',
   'users.is_bot',
+  'users.bot_project_id',
+  'users.bot_group_id',
   'users.last_activity_on',
   'users.created_at_ms',
 ] as const
@@ -157,6 +162,10 @@ export function userOf(row: UserRow): User {
     state: row.state,
     isAdministrator: row.is_admin === 1,
     isBot: row.is_bot === 1,
+    botHome:
+      row.is_bot === 1
+        ? { projectId: row.bot_project_id ?? undefined, groupId: row.bot_group_id ?? undefined }
+        : undefined,
     createdAtMs: row.created_at_ms,
     lastActivityOn: row.last_activity_on ?? undefined,
   }
@@ -167,7 +176,8 @@ export interface UserDraft {
   readonly name: string
   readonly email: string
   readonly isAdministrator?: boolean
-  readonly isBot?: boolean
+  /** Makes it a bot. */
+  readonly botHome?: BotHome
 }
 
 /** With the route of its namespace. @throws the database's error when username or e-mail is taken */
@@ -181,7 +191,9 @@ export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft:
       public_email: null,
       state: 'active',
       is_admin: draft.isAdministrator === true ? 1 : 0,
-      is_bot: draft.isBot === true ? 1 : 0,
+      is_bot: draft.botHome === undefined ? 0 : 1,
+      bot_project_id: draft.botHome?.projectId ?? null,
+      bot_group_id: draft.botHome?.groupId ?? null,
       password_hash: null,
       last_activity_on: null,
       created_at_ms: nowMs,

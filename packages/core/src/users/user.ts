@@ -9,6 +9,8 @@ export interface User {
   readonly isAdministrator: boolean
   /** Of a project or group access token: the token's own user. */
   readonly isBot: boolean
+  /** Of a bot; `undefined` for a person. */
+  readonly botHome: BotHome | undefined
   readonly createdAtMs: number
   readonly lastActivityOn: string | undefined
 }
@@ -19,13 +21,30 @@ export type UserState = (typeof userStates)[number]
 export const userKinds = ['human', 'project_bot'] as const
 export type UserKind = (typeof userKinds)[number]
 
+/**
+ * The project or group whose access token the bot belongs to; neither, if that has been removed. The bot acts there, and in what
+ * lies below the group. Elsewhere it may do what everybody may who has not signed in.
+ */
+export interface BotHome {
+  readonly projectId: number | undefined
+  readonly groupId: number | undefined
+}
+
 /** As much of a user as rules ask for. */
-export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator'> {
+export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator' | 'botHome'> {
   /** The access token that was shown, for what is about that one itself. */
   readonly accessTokenId?: number
   /** With the token of a job: of that project the user's rights count, of anything else nobody's. */
   readonly jobProjectId?: number
 }
+
+/** Returns what rules ask for of the user, without anything else that is known. */
+export const actingUser = ({ id, username, isAdministrator, botHome }: User): ActingUser => ({
+  id,
+  username,
+  isAdministrator,
+  botHome,
+})
 
 /** What may be shown of a user: all of it only to administrators and to the user. */
 export interface UserProfile {

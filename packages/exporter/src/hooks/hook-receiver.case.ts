@@ -74,6 +74,7 @@ export class HookReceiver {
       limits: { ...defaultExportLimits, ...settings.exportLimits },
     })
     const listener = hooksListener({
+      bodies: exporter.bodies,
       sources,
       intake: exporter.intake,
       serviceName: settings.serviceName ?? 'svc',

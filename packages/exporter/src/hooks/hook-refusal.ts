@@ -1,6 +1,8 @@
 import { RecordError } from '@penstock/converter'
 import { isUnavailable } from '@penstock/db'
 import { type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { jsonExcess } from '@penstock/json'
+import { WorkersBusyError } from '@penstock/runtime'
 
 /** A hook that is not taken, in the words of the answer. */
 export class HookRefusal extends Error {
@@ -31,6 +33,7 @@ const problemStatus = {
   unsupported_media_type: 415,
   body_too_large: 413,
   invalid_json: 400,
+  json_beyond_limit: 400,
 } satisfies Record<Wrong['kind'], keyof typeof phrases>
 
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -44,8 +47,13 @@ export const overloaded = (): HookRefusal => new HookRefusal(503, { 'Retry-After
  */
 export function renderError(error: unknown): Reply {
   if (error instanceof HookRefusal) return error.reply
-  if (error instanceof RequestProblem) return replyOf(problemStatus[error.wrong.kind], error.headers)
+  if (error instanceof RequestProblem) {
+    const { wrong, headers } = error
+    const detail = wrong.kind === 'json_beyond_limit' ? jsonExcess(wrong.limit, wrong.most) : undefined
+    return replyOf(problemStatus[wrong.kind], headers, detail)
+  }
   if (error instanceof RecordError) return replyOf(400, {}, error.message)
+  if (error instanceof WorkersBusyError) return overloaded().reply
   if (isUnavailable(error)) return replyOf(503, { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) })
   return replyOf(500)
 }

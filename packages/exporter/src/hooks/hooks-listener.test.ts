@@ -98,10 +98,16 @@ test("headers in the service's own name, under any", async () => {
 })
 
 test.each([
-  ['a push hook', { 'X-Gitlab-Event': 'Push Hook' }, fixture('refused/push-hook-body.json')],
+  ['a push hook', { 'X-Gitlab-Event': 'Push Hook' }, fixture('pipelines/push-hook-body.json')],
   ['a push hook that nobody can read', { 'X-Gitlab-Event': 'Push Hook' }, '{'],
-  ['a push hook by its body alone', {}, fixture('refused/push-hook-body.json')],
+  ['a push hook by its body alone', {}, fixture('pipelines/push-hook-body.json')],
   ['a system hook', { 'X-Gitlab-Event': 'System Hook' }, '{"event_name":"project_create","project_id":7}'],
+  ['a system hook by its body alone', {}, '{"event_name":"project_create","project_id":7}'],
+  [
+    'a deployment under a wrong header',
+    { 'X-Gitlab-Event': 'Job Hook' },
+    '{"object_kind":"deployment","status":"success"}',
+  ],
 ])('%s is answered as if it were taken', async (_, headers, body) => {
   await start()
   expect(await receiver.send(body, headers)).toMatchObject({
@@ -117,9 +123,16 @@ test.each([
   ['not UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), '400 Bad request - is not UTF-8'],
   [
     'no record',
-    '{"event_name":"project_create"}',
+    '{"project_id":7}',
     '400 Bad request - must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }',
   ],
+  [
+    'a job of the REST API',
+    '{"id":380,"name":"unit","status":"success","pipeline":{"id":31,"status":"success"}}',
+    expect.stringMatching(/^400 Bad request - is a job of the REST API \(job 380 of pipeline 31\), not a pipeline: /),
+  ],
+  ["GitHub's", '{"workflow_run":{"id":1}}', expect.stringContaining('is a payload in the format of GitHub')],
+  ['a captured request', '{"headers":{},"body":{}}', expect.stringContaining('is a captured request')],
   [
     'no id',
     fixture('refused/e49-id-missing.json'),

@@ -1,17 +1,20 @@
 import type { RequestListener } from 'node:http'
-import { RecordError } from '@penstock/converter'
+import { OtherHookError, RecordError } from '@penstock/converter'
 import {
   apiHeaders,
   guarded,
   type Incoming,
   type Reply,
+  RequestProblem,
   type RouteRequest,
   readBytes,
   requireIdentity,
   serveRoutes,
 } from '@penstock/http'
+import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
 import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
-import { type ReceivedBody, readBody } from '../received-body.ts'
+import type { BodyReader } from '../body-reader.ts'
+import type { ReceivedBody } from '../received-body.ts'
 import type { RecordIntake, Taken } from '../record-intake.ts'
 import { type CredentialRefusal, refusalOfBody, refusalOfHead } from './credential.ts'
 import { FailureLimit } from './failure-limit.ts'
@@ -24,6 +27,7 @@ export const HOOKS_PATH = '/hooks/pipelines/'
 export interface HooksOptions {
   readonly sources: Sources
   readonly intake: Pick<RecordIntake, 'receive'>
+  readonly bodies: Pick<BodyReader, 'read'>
   /** `X-<ServiceName>-Event` and `-Token` are taken beside `X-Gitlab-…`. */
   readonly serviceName: string
   readonly clock: Clock
@@ -35,6 +39,10 @@ export interface HooksOptions {
 export interface HookLimits {
   /** Of one body. */
   readonly bodyBytes: number
+  /** The containers, values and levels of one body. */
+  readonly json: JsonLimits
+  /** The jobs of one pipeline, bridges included. */
+  readonly jobs: number
   /** Of all bodies at the same time, from their first byte until they are taken. */
   readonly allBodiesBytes: number
   /** Of those of one source: who can only sign is known at the end of the body, and until then anybody could be it. */
@@ -46,6 +54,8 @@ export interface HookLimits {
 /** A forge sends at most 25 MB, spec/rest-part3-details.md 1.10. */
 export const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
+  json: recordJsonLimits,
+  jobs: 20_000,
   allBodiesBytes: 128 * 1024 * 1024,
   sourceBodiesBytes: 64 * 1024 * 1024,
   failuresPerMinute: 30,
@@ -77,7 +87,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
   async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
     requireIdentity(raw)
     let ownBytes = 0
-    const hold = (bytes: number) => {
+    const hold = (bytes: number): void => {
       const ofSource = (heldOf.get(source) ?? 0) + bytes
       if (heldBytes + bytes > limits.allBodiesBytes || ofSource > limits.sourceBodiesBytes) throw overloaded()
       heldBytes += bytes
@@ -85,11 +95,20 @@ export function hooksListener(options: HooksOptions): RequestListener {
       ownBytes += bytes
     }
     try {
-      const bytes = await readBytes(raw, limits.bodyBytes, hold)
+      const scanner = new JsonScanner(limits.json)
+      const bytes = await readBytes(raw, limits.bodyBytes, (chunk) => {
+        hold(chunk.length)
+        scanner.write(chunk)
+      })
       const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
       if (refusal !== undefined) refuse(refusal)
+      // After the signature: a caller who cannot sign learns nothing about the body.
+      const excess = scanner.exceeded
+      if (excess !== undefined) {
+        throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
+      }
       const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
-      return await take(options, source, event?.trim().toLowerCase(), bytes)
+      return await take(options, source, event?.trim().toLowerCase(), bytes, limits.jobs)
     } finally {
       heldBytes -= ownBytes
       heldOf.set(source, (heldOf.get(source) ?? 0) - ownBytes)
@@ -138,14 +157,15 @@ function entrance(options: HooksOptions, failuresPerMinute: number): (incoming: 
 
 /** @param event as the header names it, in lower case */
 async function take(
-  { intake, clock }: HooksOptions,
+  { intake, bodies, clock }: HooksOptions,
   source: Source,
   event: string | undefined,
   bytes: Buffer,
+  maxJobs: number,
 ): Promise<Reply> {
   if (event !== undefined && !recordEvents.includes(event)) return ignored
   const receivedAtNs = clock.nowNs()
-  const body = recordIn(bytes, event, receivedAtNs)
+  const body = await recordIn(event, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
   if (body === undefined) return ignored
   const { signals } = source
   const scope = sourceScope(source)
@@ -160,26 +180,21 @@ const ignored: Reply = {
 }
 
 /**
- * The record or job event; undefined for hooks that are about something else.
+ * Returns the record or job event; `undefined` for hooks that are about something else.
  *
  * @throws RecordError
  */
-function recordIn(bytes: Buffer, event: string | undefined, receivedAtNs: bigint): ReceivedBody | undefined {
+async function recordIn(
+  event: string | undefined,
+  read: () => Promise<ReceivedBody>,
+): Promise<ReceivedBody | undefined> {
   try {
-    return readBody(utf8(bytes), { receivedAtNs })
+    return await read()
   } catch (error) {
-    if (!(error instanceof RecordError) || error.line !== undefined) throw error
-    const isOfOtherKind = error.path === 'object_kind' || (event === 'system hook' && error.path === '')
-    if (isOfOtherKind) return undefined
+    if (error instanceof OtherHookError) return undefined
+    const isOtherSystemHook = error instanceof RecordError && error.path === '' && error.line === undefined
+    if (isOtherSystemHook && event === 'system hook') return undefined
     throw error
-  }
-}
-
-function utf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new RecordError('', 'is not UTF-8')
   }
 }
 

@@ -111,6 +111,18 @@ test.each([
   expect(await receiver.send(body, headers)).toMatchObject({ status: 202 })
 })
 
+test.each([
+  ['has too many arrays and objects', '{},', 'has more than 400,000 arrays and objects'],
+  ['has too many values', '0,', 'has more than 2,000,000 values'],
+  ['is nested too deeply', '[', 'is nested deeper than 10,000'],
+])('a body that %s is refused without being parsed, after its credential', async (_, piece, reason) => {
+  const json = `{"a":[${piece.repeat(2_000_001)}`
+  await start({ sources: { forge: { signingToken, signals } } })
+  const refused = { status: 400, json: { message: `400 Bad request - ${reason}` } }
+  expect(await receiver.post(json, signed(json, id))).toMatchObject(refused)
+  expect(await receiver.post(json, signed('', id))).toMatchObject(unauthorized)
+})
+
 test('bodies that come slowly hold what they have sent, and what goes beyond the bound of all is told to come again', async () => {
   const bodyBytes = Buffer.byteLength(body)
   await start({ limits: { allBodiesBytes: bodyBytes + 9 } })

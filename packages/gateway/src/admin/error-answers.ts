@@ -1,5 +1,13 @@
 import { isUnavailable } from '@penstock/db'
-import { type Incoming, type Reply, RequestProblem, type ResponseRow, type Wrong } from '@penstock/http'
+import {
+  type Incoming,
+  type RefusalForm,
+  type Reply,
+  RequestProblem,
+  type ResponseRow,
+  type Wrong,
+} from '@penstock/http'
+import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
 
@@ -10,7 +18,7 @@ const messages = {
   unsupported_media_type: 'The body must be application/json in UTF-8, and not compressed.',
   body_too_large: 'The body is larger than this API reads.',
   invalid_json: 'The body is not one JSON value in UTF-8.',
-} satisfies Record<Wrong['kind'] & ApiErrorCode, string>
+} satisfies Record<Exclude<Wrong['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
 
 const STORE_RETRY_SECONDS = 2
 
@@ -19,6 +27,13 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof ApiError) return errorReply(error, requestId, headersOf(error))
   if (error instanceof RequestProblem) {
     const { wrong, headers } = error
+    if (wrong.kind === 'json_beyond_limit') {
+      return errorReply(
+        new ApiError('invalid_json', `The body ${jsonExcess(wrong.limit, wrong.most)}.`),
+        requestId,
+        headers,
+      )
+    }
     const details = wrong.kind === 'body_too_large' ? { limit_bytes: wrong.limitBytes } : undefined
     return errorReply(new ApiError(wrong.kind, messages[wrong.kind], details), requestId, headers)
   }
@@ -30,6 +45,24 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
     return errorReply(unavailable, requestId, headersOf(unavailable))
   }
   return errorReply(new ApiError('internal', 'The gateway has failed at this; its log says why.'), requestId, {})
+}
+
+/** The form of errors that the listener answers before any route sees the request. Their request id is empty. */
+export const refusalForm: RefusalForm = {
+  contentType: 'application/json; charset=utf-8',
+  body: ({ status, message }) =>
+    JSON.stringify({
+      error: { code: refusalCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
+    }),
+}
+
+const refusalCodes: Readonly<Record<number, string>> = {
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'body_too_large',
+  414: 'target_too_long',
+  431: 'headers_too_large',
+  503: 'too_many_connections',
 }
 
 function errorReply(

@@ -6,6 +6,7 @@ import {
   type Route,
   type ServedRoute,
   serveRoutes,
+  strictTransportHeaders,
   unguarded,
 } from '@penstock/http'
 import type { OperationName } from '../accounts/roles.ts'
@@ -46,7 +47,19 @@ export function managementApp(
     ...guarded([...managementRoutes, ...keyedRoutes], keyGuard(deps)),
     ...extraRoutes,
   ]
-  return serveRoutes(routes, { renderError, headers: apiHeaders, log: deps.log })
+  return serveRoutes(routes, {
+    renderError,
+    headers: apiHeaders,
+    log: deps.log,
+    finish: (reply, { raw }) => {
+      // A client can only lie to itself: nothing keeps these answers.
+      const isHttps = raw.headers['x-forwarded-proto'] === 'https'
+      return {
+        ...reply,
+        headers: { ...strictTransportHeaders(isHttps, deps.strictTransportSeconds), ...reply.headers },
+      }
+    },
+  })
 }
 
 /** The OpenAPI document of the management API, for `version` of the product. */

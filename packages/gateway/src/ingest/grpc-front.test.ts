@@ -48,6 +48,27 @@ describe('P-20: methods', () => {
   })
 })
 
+test('host must not differ from :authority', async () => {
+  const { port, ingest } = await start()
+  const session = connect(`http://127.0.0.1:${port}`)
+  const codeWith = async (host: string) => {
+    const stream = session.request({ ...exportHeaders, ':authority': 'a.example', host })
+    stream.resume().end(frame(Buffer.from('body'), false))
+    let code: unknown
+    stream.on('response', (headers) => {
+      code = headers['grpc-status']
+    })
+    stream.on('trailers', (headers) => {
+      code = headers['grpc-status']
+    })
+    await once(stream, 'close')
+    return code
+  }
+  expect([await codeWith('a.example'), await codeWith('b.example')]).toEqual(['0', '3'])
+  expect(ingest.calls).toHaveLength(1)
+  session.destroy()
+})
+
 describe('P-21, P-22: refusals', () => {
   test('8 MB on the way: code 16 reaches the client, 20 of 20, on one connection', async () => {
     const { client, ingest, endings } = await start()

@@ -10,6 +10,7 @@ import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
+import { tooManyConnections } from './http-judge.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
 import { peerOf } from './listener-connection.ts'
@@ -46,6 +47,8 @@ const unknownMethod = error(GrpcCode.UNIMPLEMENTED, 'unknown method')
 const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
 
 const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
+
+const twoHosts: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
 
 const exportOf = Symbol('export')
 type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
@@ -113,7 +116,11 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       return
     }
     const head = this.#parts.headReader.read(rawHeaders, undefined)
-    const { source, certificateNames } = peerOf(stream)
+    const { source, certificateNames, isReserved } = peerOf(stream)
+    if (isReserved || head.hosts > 1) {
+      sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : twoHosts, this.#parts.random))
+      return
+    }
     const presented: Presented = {
       transport: 'grpc',
       signal,

@@ -13,7 +13,7 @@ import { GrpcHealth, type GrpcHealthSettings } from './grpc-health.ts'
 import { RawClient } from './grpc-raw-client.case.ts'
 import { HeadReader } from './http-headers.ts'
 import type { Ingest } from './ingest.ts'
-import { defaultListenerSettings, type Front, type Listener, openListener } from './listener.ts'
+import { defaultListenerSettings, type Front, type Listener, type ListenerSettings, openListener } from './listener.ts'
 import type { Refusal } from './refusals.ts'
 
 export const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
@@ -108,7 +108,13 @@ export interface Harness {
 
 /** The front behind the real listener. */
 export async function startFront(
-  options: { clock?: Clock; maxBodyBytes?: number; health?: GrpcHealthSettings; ingest?: Ingest } = {},
+  options: {
+    clock?: Clock
+    maxBodyBytes?: number
+    health?: GrpcHealthSettings
+    ingest?: Ingest
+    settings?: Partial<ListenerSettings>
+  } = {},
 ): Promise<Harness> {
   const ingest = new ScriptedIngest()
   const clock = options.clock ?? systemClock
@@ -136,7 +142,7 @@ export async function startFront(
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: 0 } },
     { grpc: front, http: noHttp },
-    defaultListenerSettings,
+    { ...defaultListenerSettings, ...options.settings },
     { clock: systemClock, random: () => 0.5, log: silentLog, metrics: new MetricRegistry() },
   )
   const { port } = listener.address

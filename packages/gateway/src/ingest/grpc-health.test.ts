@@ -77,3 +77,11 @@ test.each([
   await client.until(() => client.of(1).some(({ type, flags }) => type === FrameType.HEADERS && flags & END_STREAM))
   expect(statuses()).toEqual(then === undefined ? [first] : [first, then])
 })
+
+test('beyond the limit of connections health is told, and exports are to come again', async () => {
+  const { client, ingest } = await start({ settings: { maxConnections: 0 } })
+  expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ code: 0, message: Buffer.from('0801', 'hex') })
+  const { client: exporter } = await start({ settings: { maxConnections: 0 } })
+  expect(await exporter.unary(Buffer.from('body'))).toMatchObject({ code: 14 })
+  expect(ingest.presented).toHaveLength(0)
+})

@@ -51,7 +51,9 @@ export class Http1Exchange extends Exchange implements Receiving {
     const response = this.#response
     if (response.destroyed) return
     if (status === refusalTable.unauthenticated.http) this.#connection.credentialRefused()
-    const isLeaving = isClosing || (this.isBodyOver && this.#connection.isLeaving)
+    const { isLeaving: wantsToLeave, isReserved } = this.#connection
+    const isLeaving = isClosing || (wantsToLeave && (this.isBodyOver || isReserved))
+    if (isLeaving) this.#connection.saidClose = true
     response.writeHead(status, (isLeaving ? headers.concat('connection', 'close') : headers) as string[])
     const text = body === undefined ? undefined : bytesAsText(body)
     if (this.isBodyOver) {

@@ -34,6 +34,13 @@ test.each([
   'x_ingest_token_id',
   'X-Scope-OrgID',
   'x_scope_orgid',
+  'x.ingest.auth',
+  'X.Ingest-Token_Id',
+  'x~ingest!auth',
+  'X.Scope.OrgID',
+  'proxy.authorization',
+  'content_length',
+  'Transfer_Encoding',
 ])('P-17, X-9, X-10: %s does not reach upstream', (name) => {
   expect(read(name, '1', 'kept', '2').forwarded).toEqual(['kept', '2'])
 })
@@ -51,6 +58,12 @@ test('X-9: Authorization reaches upstream by explicit option, other credentials 
     forwarded: [],
     credential: { kind: 'bearer', value: 'a', from: 'header' },
   })
+})
+
+test('X-9: a credential in another spelling neither reaches upstream nor counts', () => {
+  const keyed = new HeadReader({ credentialSources: ['x-api-key'], passCredentialThrough: true })
+  const { forwarded, credential } = keyed.read(['X_Api_Key', 'a', 'x.api.key', 'b', 'kept', '2'], undefined)
+  expect([forwarded, credential]).toEqual([['kept', '2'], { kind: 'none' }])
 })
 
 test('what the front needs to know is read in the same pass', () => {

@@ -7,6 +7,7 @@ import type { FlatHeaders } from './export-call.ts'
 type Use =
   | 'pass'
   | 'drop'
+  | 'authority'
   | 'authorization'
   | 'credential'
   | 'connection'
@@ -25,7 +26,10 @@ interface Row {
   readonly use: Use
 }
 
-/** Beside `x-ingest-*`, and names that differ from these only in `_` for `-`: some servers take the two for one. */
+/**
+ * The use of each name. `x-ingest-*` is dropped as well, and so are other spellings of all these names: servers that make
+ * variables of headers read `x.ingest_auth` as `x-ingest-auth`.
+ */
 const uses: Readonly<Record<string, Use>> = {
   authorization: 'authorization',
   connection: 'connection',
@@ -69,6 +73,7 @@ export interface RequestHead {
   /** Of Content-Length; `undefined` without one. */
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
+  /** Headers `Host`, and one more if `:authority` differs from it. */
   readonly hosts: number
   /** Lower case, in the order in which they were applied; '' without any. */
   readonly transferCodings: string
@@ -108,6 +113,8 @@ export class HeadReader {
     let contentTypes = 0
     let declaredBytes: number | undefined
     let expectsContinue = false
+    let authority: string | undefined
+    let host: string | undefined
     let hosts = 0
     let transferCodings = ''
     let origin: string | undefined
@@ -144,7 +151,11 @@ export class HeadReader {
         case 'expect':
           expectsContinue = value.toLowerCase() === '100-continue'
           continue
+        case 'authority':
+          authority = value
+          continue
         case 'host':
+          host = value
           hosts += 1
           continue
         case 'origin':
@@ -164,6 +175,8 @@ export class HeadReader {
       }
       forwarded.push(row.name, value)
     }
+    // RFC 9113 section 8.3.1: together they must name one server.
+    if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) hosts += 1
     const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {
       forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
@@ -191,13 +204,14 @@ export class HeadReader {
 
   #useOf(name: string): Use {
     // Pseudo-headers of HTTP/2.
-    if (name.startsWith(':')) return 'drop'
+    if (name.startsWith(':')) return name === ':authority' ? 'authority' : 'drop'
     if (this.#credentialHeaders.includes(name)) return 'credential'
     const known = Object.hasOwn(uses, name) ? uses[name] : undefined
     if (known !== undefined) return known
-    const dashed = name.replaceAll('_', '-')
+    const dashed = name.replaceAll(/[^a-z0-9]/g, '-')
     if (dashed.startsWith(RESERVED_PREFIX)) return 'drop'
-    return dashed !== name && Object.hasOwn(uses, dashed) ? 'drop' : 'pass'
+    if (dashed === name) return 'pass'
+    return Object.hasOwn(uses, dashed) || this.#credentialHeaders.includes(dashed) ? 'drop' : 'pass'
   }
 }
 

@@ -72,12 +72,15 @@ export class HeadJudge {
     request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
   ): HeadVerdict {
-    if (framing.requiresHost && head.hosts !== 1) return broken('A request needs exactly one header Host.')
+    if (head.hosts > 1 || (framing.requiresHost && head.hosts === 0)) {
+      return broken('A request needs exactly one header Host.')
+    }
     if (head.transferCodings !== '' && head.transferCodings !== 'chunked') {
       return broken('Of transfer codings only chunked is understood.')
     }
     if (route === undefined) return refused({ kind: 'not_found', message: 'There is nothing at this path.' })
     if (route === 'health') return this.#health(request.method)
+    if (request.peer.isReserved) return refused(tooManyConnections)
     if (request.method === 'OPTIONS') return this.#preflight(head, request.rawHeaders)
     if (request.method !== 'POST') {
       return refused({ kind: 'method_not_allowed', message: 'Only POST is served here.' }, allowPost)
@@ -134,6 +137,8 @@ export class HeadJudge {
     return refused({ kind: 'draining', message: 'The gateway is not ready.' })
   }
 }
+
+export const tooManyConnections: Refusal = { kind: 'overloaded', message: 'The gateway has too many connections.' }
 
 export function tooLarge(maxBodyBytes: number): Refusal {
   return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }

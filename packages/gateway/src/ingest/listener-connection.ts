@@ -1,4 +1,4 @@
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
@@ -27,14 +27,22 @@ const FAREWELL_MS = 75_000
 /** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
 const ANY_STREAM = 2 ** 31 - 1
 
+/** The place of a connection among those that the listener keeps. */
+export interface ConnectionPlace {
+  isReserved(): boolean
+  requestBegan(): void
+}
+
 /** Who is at the other end. */
 export interface Peer {
   readonly source: string
   /** `undefined` where no certificate is demanded. */
   readonly certificateNames: readonly string[] | undefined
+  /** The connection is beyond the limits, and only health probes are answered on it. */
+  readonly isReserved: boolean
 }
 
-const nobody: Peer = { source: '', certificateNames: [] }
+const nobody: Peer = { source: '', certificateNames: [], isReserved: false }
 
 const key = Symbol('connection')
 
@@ -44,12 +52,15 @@ export class Connection implements Peer, Line {
   readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
   isLeaving = false
+  /** Over HTTP/1: an answer has said `Connection: close`, and must be the last. */
+  saidClose = false
   refusals = 0
   receiving: Receiving | undefined
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #retireAtMs: number
   readonly #refusedLast: RefusedLast
+  readonly #place: ConnectionPlace
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
   #hasSpoken = false
@@ -57,6 +68,7 @@ export class Connection implements Peer, Line {
   #isHeld = false
   #requests = 0
   #underWay = 0
+  #streams = 0
   #requestsSeen = 0
   #bytesSeen = 0
   #bytesWhenIdle = 0
@@ -71,12 +83,16 @@ export class Connection implements Peer, Line {
     maxAgeMs: number,
     certificateNames: readonly string[] | undefined,
     refusedLast: RefusedLast,
+    place: ConnectionPlace,
   ) {
     this.source = socket.remoteAddress ?? ''
     this.certificateNames = certificateNames
     this.#socket = socket
     this.#clock = clock
     this.#refusedLast = refusedLast
+    this.#place = place
+    // A connection in the reserve is for one answer.
+    this.isLeaving = place.isReserved()
     this.#progressAtMs = clock.nowMs()
     this.#headSinceMs = this.#progressAtMs
     this.#retireAtMs = this.#progressAtMs + maxAgeMs
@@ -87,6 +103,7 @@ export class Connection implements Peer, Line {
   opened(cell: Cell, session?: ServerHttp2Session): void {
     this.#cell = cell
     this.#session = session
+    if (session !== undefined) Object.defineProperty(session, key, { value: this })
     cell.value += 1
   }
 
@@ -112,9 +129,30 @@ export class Connection implements Peer, Line {
     if (this.receiving?.isPaused !== true) this.#socket.resume()
   }
 
+  get isReserved(): boolean {
+    return this.isLeaving && this.#place.isReserved()
+  }
+
+  /** Over HTTP/1. */
   requestBegan(): void {
+    if (this.#requests === 0) this.#place.requestBegan()
     this.#requests += 1
     this.#underWay += 1
+  }
+
+  streamBegan(stream: ServerHttp2Stream): void {
+    if (this.#requests === 0) this.#place.requestBegan()
+    this.#requests += 1
+    this.#streams += 1
+    stream.once('close', () => {
+      this.#streams -= 1
+    })
+  }
+
+  /** Whether it has a request that is not answered yet. */
+  get isBusy(): boolean {
+    // Over HTTP/1 the rest of a body is discarded after a refusal; that request is answered.
+    return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
   }
 
   requestEnded(): void {
@@ -199,7 +237,12 @@ export function connectionOf(socket: Socket): Connection {
   return (socket as Socket & { readonly [key]: Connection })[key]
 }
 
+/** Of a session of HTTP/2 that the listener has opened. */
+export function connectionOfSession(session: Http2Session): Connection | undefined {
+  return (session as Http2Session & { readonly [key]?: Connection })[key]
+}
+
 /** Of a stream of HTTP/2; nobody once its connection is gone. */
 export function peerOf({ session }: ServerHttp2Stream): Peer {
-  return session === undefined ? nobody : connectionOf(session.socket)
+  return (session && connectionOfSession(session)) ?? nobody
 }

@@ -37,6 +37,8 @@ export function http1Server(
     // The second is the end of the stream in the middle of a request: gone, not broken.
     if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
+    } else if (connection.saidClose) {
+      connection.cutAfter(LAST_WORDS_MS)
     } else if (connection.receiving !== undefined) {
       connection.receiving.onBroken()
     } else if (connection.hasRequests) {

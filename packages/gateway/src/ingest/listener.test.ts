@@ -266,15 +266,6 @@ test('X-5: a client of HTTP/2 that closes its half is gone, and so is its connec
   while (connections('grpc') > 0) await new Promise((resolve) => setImmediate(resolve))
 })
 
-test('connections beyond the limit are closed at once', async () => {
-  await start({ settings: { maxConnections: 1 } })
-  const first = await open()
-  expect(await first.send(post('abc')).reply()).toMatchObject({ status: 200 })
-  const second = await RawClient.open(front.port)
-  await second.closed
-  expect(await first.send(post('abc')).reply()).toMatchObject({ status: 200 })
-})
-
 describe('X-8: connections do not grow old', () => {
   test.each([
     [0, 54_000],

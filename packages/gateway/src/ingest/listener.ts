@@ -7,12 +7,13 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import type { Clock, Log, Random } from '@penstock/runtime'
+import { ConnectionTable } from '@penstock/http'
+import { type Clock, type Log, type Random, subscriberOf } from '@penstock/runtime'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
 import type { IngestRequest } from './http-request.ts'
-import { Connection, type ConnectionTimes } from './listener-connection.ts'
+import { Connection, type ConnectionTimes, connectionOfSession } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { RefusedLast } from './refused-last.ts'
@@ -38,8 +39,10 @@ export interface Fronts {
 export interface ListenerSettings extends ConnectionTimes {
   /** ± 10 % for each connection (X-8). */
   readonly maxConnectionAgeMs: number
-  /** Further ones are closed as soon as they are accepted. */
+  /** A further one takes the place of the oldest without a request; if there is none, it only gets health probes answered. */
   readonly maxConnections: number
+  /** The same for each IPv4 address, or IPv6 network of 64 bits. */
+  readonly maxConnectionsPerAddress: number
   readonly maxStreamsPerConnection: number
 }
 
@@ -49,6 +52,7 @@ export const defaultListenerSettings: ListenerSettings = {
   idleConnectionTimeoutMs: 75_000,
   maxConnectionAgeMs: 600_000,
   maxConnections: 10_000,
+  maxConnectionsPerAddress: 2_500,
   maxStreamsPerConnection: 100,
 }
 
@@ -74,7 +78,16 @@ export interface Listener {
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 const SWEEP_MS = 1_000
+/** Connections beyond the limits, for health probes. */
+const RESERVE = 64
+const LOG_LIMIT_EVERY_MS = 60_000
 const JITTER = 0.1
+
+/** A connection from its first moment on, TLS handshake included. */
+interface Slot {
+  socket: Socket
+  connection: Connection | undefined
+}
 
 /** Rejects with the system's error when the address cannot be bound, or when certificate and key cannot be used. */
 export async function openListener(
@@ -98,8 +111,11 @@ class OpenListener implements Listener {
   readonly #connections = new Map<Socket, Connection>()
   readonly #http1: ReturnType<typeof http1Server>
   readonly #http2: ReturnType<typeof createHttp2Server>
+  /** Decides which connections stay when there are too many. */
+  readonly #slots: ConnectionTable<Slot>
   /** Sockets that have not become TLS connections yet, by address and port of their other end. */
-  readonly #handshakes = new Map<string, Socket>()
+  readonly #handshakes = new Map<string, Slot>()
+  #limitLoggedAtMs = Number.NEGATIVE_INFINITY
   readonly #refusedLast = new RefusedLast()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
@@ -113,6 +129,14 @@ class OpenListener implements Listener {
   constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
     this.#settings = settings
     this.#deps = deps
+    this.#slots = new ConnectionTable(
+      {
+        maxConnections: settings.maxConnections,
+        maxPerAddress: settings.maxConnectionsPerAddress,
+        reserve: RESERVE,
+      },
+      ({ connection }) => connection?.isBusy === true,
+    )
     this.#http1 = http1Server((request, response) => fronts.http.onHttp1(request, response), deps.random)
     this.#http2 = createHttp2Server({ settings: { maxConcurrentStreams: settings.maxStreamsPerConnection } })
     this.#http2.on('session', (session) => {
@@ -124,6 +148,7 @@ class OpenListener implements Listener {
       const [stream, headers, flags, rawHeaders] = args as Parameters<Front['onHttp2']>
       // A stream reset by its client emits an error, which without a listener would end the process.
       stream.on('error', () => {})
+      if (stream.session !== undefined) connectionOfSession(stream.session)?.streamBegan(stream)
       const front = headers['content-type']?.startsWith('application/grpc') ? fronts.grpc : fronts.http
       front.onHttp2(stream, headers, flags, rawHeaders)
     })
@@ -136,7 +161,6 @@ class OpenListener implements Listener {
 
   async open(address: ListenAddress, tls: TlsFiles | undefined): Promise<void> {
     const server = tls === undefined ? this.#clearServer() : await this.#tlsServer(tls)
-    server.maxConnections = this.#settings.maxConnections
     this.#server = server
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -168,12 +192,15 @@ class OpenListener implements Listener {
     this.#stop.abort()
     this.#server?.close()
     for (const socket of this.#connections.keys()) socket.destroy()
-    for (const socket of this.#handshakes.values()) socket.destroy()
+    for (const { socket } of this.#handshakes.values()) socket.destroy()
     await this.#closed
   }
 
   #clearServer(): Server {
-    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, undefined, undefined))
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      const slot = this.#admit(socket)
+      if (slot !== undefined) this.#accept(socket, slot, undefined, undefined)
+    })
   }
 
   async #tlsServer(tls: TlsFiles): Promise<TlsServer> {
@@ -190,23 +217,53 @@ class OpenListener implements Listener {
       noDelay: true,
     })
     server.on('secureConnection', (socket) => {
-      this.#handshakes.delete(peerOf(socket))
-      this.#accept(socket, alpnVersion(socket), demandsCertificate ? namesOf(socket) : undefined)
+      const peer = peerOf(socket)
+      const slot = this.#handshakes.get(peer)
+      this.#handshakes.delete(peer)
+      if (slot === undefined) socket.destroy()
+      else this.#accept(socket, slot, alpnVersion(socket), demandsCertificate ? namesOf(socket) : undefined)
     })
     // With `allowHalfOpen` Node leaves it open. That someone scans the port is no news.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('connection', (socket: Socket) => {
+      const slot = this.#admit(socket)
+      if (slot === undefined) return
       const peer = peerOf(socket)
-      this.#handshakes.set(peer, socket)
+      this.#handshakes.set(peer, slot)
       socket.once('close', () => this.#handshakes.delete(peer))
     })
     return server
   }
 
-  #accept(socket: Socket, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
+  #admit(socket: Socket): Slot | undefined {
+    const slot: Slot = { socket, connection: undefined }
+    const admission = this.#slots.add(slot, subscriberOf(socket.remoteAddress ?? ''))
+    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') this.#noteLimit()
+    if (!admission.admitted) {
+      socket.destroy()
+      return undefined
+    }
+    socket.once('close', () => this.#slots.remove(slot))
+    admission.evicted?.socket.destroy()
+    return slot
+  }
+
+  #noteLimit(): void {
+    const { clock, log } = this.#deps
+    if (clock.nowMs() - this.#limitLoggedAtMs < LOG_LIMIT_EVERY_MS) return
+    this.#limitLoggedAtMs = clock.nowMs()
+    log.warn({ event: 'listener.full' }, 'a limit of connections is reached: connections without a request are closed')
+  }
+
+  #accept(socket: Socket, slot: Slot, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast)
+    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast, {
+      isReserved: () => this.#slots.classOf(slot) === 'reserve',
+      requestBegan: () => this.#slots.setState(slot, 'active'),
+    })
+    slot.socket = socket
+    slot.connection = connection
     this.#connections.set(socket, connection)
     socket.on('error', () => {})
     socket.on('close', () => {

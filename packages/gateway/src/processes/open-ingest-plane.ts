@@ -183,7 +183,9 @@ class Plane implements OpenPlane {
         { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs },
       ),
     }
-    const listenerSettings = { ...defaultListenerSettings, maxConnectionAgeMs: config.maxConnectionAgeMs }
+    const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress } = config
+    const limits = { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress }
+    const listenerSettings = { ...defaultListenerSettings, ...limits }
     for (const listener of config.listeners) {
       this.#listeners.push(await openListener(listener, fronts, listenerSettings, { clock, random, log, metrics }))
     }

@@ -1,7 +1,8 @@
-import { type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
-import { type Clock, type Log, type Random, Repeating } from '@penstock/runtime'
+import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
+import { type Clock, type Log, type Random, Repeating, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-store.ts'
 import type { OperationName } from '../accounts/roles.ts'
+import { refusalForm } from '../admin/error-answers.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
 import { managementApp } from '../admin/management-app.ts'
@@ -32,6 +33,9 @@ export interface ManagementOptions {
   readonly rules: ManagementRules
   /** Addresses and networks whose forward-auth requests are believed. */
   readonly forwardAuthProxies: readonly string[]
+  readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
+  /** `max-age` of Strict-Transport-Security, sent behind proxies that were asked over HTTPS. 0: never sent. */
+  readonly strictTransportSeconds: number
   /** Judges for forward-auth, in this process. */
   readonly judge: OpenPlane
   /** All that take telemetry in, `judge` among them. */
@@ -48,6 +52,8 @@ export interface ManagementOptions {
   readonly log: Log
 }
 
+const LIVE_PATH = '/livez'
+const READY_PATH = '/readyz'
 /** How often what has been kept long enough goes. */
 const PURGE_MS = 3_600_000
 
@@ -65,6 +71,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     rules: options.rules,
     propagate: () => propagate({ db, clock, log, metrics, planes }),
     log,
+    strictTransportSeconds: options.strictTransportSeconds,
     version,
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
@@ -87,8 +94,8 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
           log,
         }),
       ),
-      plain('/livez', async () => ({ status: 200, content: 'ok\n' })),
-      plain('/readyz', async () => readiness(await reports.all(), planes().length)),
+      plain(LIVE_PATH, async () => ({ status: 200, content: 'ok\n' })),
+      plain(READY_PATH, async () => readiness(await reports.all(), planes().length)),
       plain(
         '/metrics',
         async () => ({
@@ -99,7 +106,14 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ),
     ]),
   ]
-  const listening = await listen(managementApp(deps, extraRoutes, options.routes), options.address)
+  const forwardAuthProxies = new TrustedProxies(options.forwardAuthProxies)
+  const listening = await listen(managementApp(deps, extraRoutes, options.routes), options.address, {
+    limits: options.connectionLimits,
+    isExempt: (address) => forwardAuthProxies.has(address),
+    probePaths: [LIVE_PATH, READY_PATH],
+    refusalForm,
+    log,
+  })
   const telemetry =
     config.ownTelemetryUrl === undefined
       ? undefined

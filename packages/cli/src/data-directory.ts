@@ -1,0 +1,132 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import type { Log } from '@penstock/runtime'
+import { UsageError } from './environment.ts'
+import { isSystemError, systemReason } from './system-error.ts'
+
+/** What penstock keeps in the data directory. A `tree` is a directory whose content is closed with it. */
+const entryKinds = [
+  { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
+  { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal)?$/ },
+  { kind: 'file', name: /^(?:pepper|pepper-salt|secrets\.key)\..+$/ },
+  { kind: 'file', name: /^backfill-.+\.ndjson(?:\..+)?$/ },
+  { kind: 'file', name: /^sample-workspace\.pending$/ },
+  { kind: 'tree', name: /^(?:repositories|mail)$/ },
+] as const
+
+type EntryKind = (typeof entryKinds)[number]['kind']
+
+export interface OpenEntry {
+  readonly name: string
+  readonly path: string
+  readonly kind: EntryKind
+}
+
+/** Permissions of the group and of all others. */
+const OTHERS = 0o077
+/** Permissions of all others, without the group. */
+const ALL = 0o007
+/** Permission of all others to create, rename and delete entries. */
+const WRITE_BY_ALL = 0o002
+/** What file systems put at their root. */
+const ignoredNames = new Set(['lost+found'])
+const hasModes = process.platform !== 'win32'
+
+/**
+ * Makes the data directory if it is missing, and closes it and what penstock keeps in it to other users. Files that this process
+ * creates from now on are its owner's alone, whatever umask it was started with.
+ *
+ * The directory itself keeps its mode if it holds other things too, or belongs to somebody else, as a mounted volume may.
+ *
+ * @throws {UsageError} when the directory cannot be used, when every user could read a key in it or can replace files in it, and
+ * when a file cannot be closed
+ */
+export function prepareDataDirectory(dataDir: string, log: Log): void {
+  // Windows has no such modes, and a worker thread cannot set its own umask.
+  if (hasModes) process.umask(OTHERS)
+  orRefuse(`cannot use the data directory ${dataDir}`, () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))
+  const names = hasModes ? closeDirectory(dataDir) : []
+  if (names.length === 0) return
+  const message = 'other users could read the data directory; it is its owner’s alone now'
+  log.warn({ event: 'data_directory.closed', directory: dataDir, names }, message)
+}
+
+/** Lists what penstock keeps in the data directory and users other than its owner may read or change; empty on Windows. */
+export function listOpenEntries(dataDir: string): OpenEntry[] {
+  if (!hasModes || !existsSync(dataDir)) return []
+  return readdirSync(dataDir)
+    .sort()
+    .flatMap((name) => {
+      const kind = kindOf(name)
+      const path = join(dataDir, name)
+      return kind !== undefined && kind !== 'ignored' && isOpenToOthers(path) ? [{ name, path, kind }] : []
+    })
+}
+
+/** Tells whether users other than the owner may read or change it; false for what does not exist. */
+export const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
+
+const isOpenTo = (whom: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & whom) !== 0
+
+function closeDirectory(dataDir: string): string[] {
+  const open = orRefuse(`cannot use the data directory ${dataDir}`, () => listOpenEntries(dataDir))
+  // What manages volumes for containers gives files to a group again at each start: that is closed like any other file.
+  const key = open.find(({ kind, path }) => kind === 'key' && isOpenTo(ALL, path))
+  if (key !== undefined) throw new UsageError(`every user can read the key ${key.path}; run: chmod 600 ${key.path}`)
+  const isClosed = closeOwn(dataDir)
+  for (const { path, kind } of open) {
+    orRefuse(`other users can read ${path}, and its mode cannot be changed`, () => close(path, kind))
+  }
+  return [...(isClosed ? ['.'] : []), ...open.map(({ name }) => name)]
+}
+
+/** Closes the directory itself where nothing else is in it. */
+function closeOwn(dataDir: string): boolean {
+  const { mode, uid } = statSync(dataDir)
+  if ((mode & OTHERS) === 0) return false
+  const isOurs = uid === process.getuid?.() && readdirSync(dataDir).every((name) => kindOf(name) !== undefined)
+  if (isOurs) {
+    orRefuse(`cannot close the data directory ${dataDir}`, () => closeOne(dataDir, mode))
+    return true
+  }
+  // The sticky bit, as on /tmp, leaves files to their owners.
+  const isReplaceable = (mode & WRITE_BY_ALL) !== 0 && (mode & 0o1000) === 0
+  if (isReplaceable) throw new UsageError(`every user can replace files in ${dataDir}; run: chmod o-w ${dataDir}`)
+  return false
+}
+
+/** The content first: a start that is killed in between finds the directory open again. */
+function close(path: string, kind: EntryKind): void {
+  const stats = statIfThere(path)
+  if (stats === undefined) return
+  if (kind === 'tree' && stats.isDirectory()) {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (entry.isDirectory() || entry.isFile()) close(join(path, entry.name), 'tree')
+    }
+  }
+  closeOne(path, stats.mode)
+}
+
+function closeOne(path: string, mode: number): void {
+  try {
+    if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o7700)
+  } catch (error) {
+    // SQLite takes its log away when the last one closes the database.
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
+}
+
+const statIfThere = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
+
+const kindOf = (name: string): EntryKind | 'ignored' | undefined =>
+  ignoredNames.has(name) ? 'ignored' : entryKinds.find((row) => row.name.test(name))?.kind
+
+function orRefuse<Result>(what: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`${what}: ${systemReason(error)}`)
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  type ConvertOptions,
+  exportDecision,
+  type JobEvent,
+  type JobRecord,
+  type PipelineRecord,
+  recordInstance,
+  rootKey,
+  type UpstreamPipeline,
+  upstreamInstance,
+} from '@penstock/converter'
+import { RecentMap } from './recent-map.ts'
+
+/** What is known of one pipeline. */
+interface KnownPipeline {
+  readonly id: bigint
+  /** Its own record has been read. */
+  readonly isRead: boolean
+  /** A record of it has been read that is to be exported, so that all of its exported bridges are known. */
+  readonly isExported: boolean
+  readonly rootPipelineId: bigint | undefined
+  readonly upstream: UpstreamPipeline | undefined
+}
+
+/**
+ * Learns from records and job hooks which pipeline started which.
+ *
+ * Hooks name the upstream pipeline in the downstream one; a REST API names the downstream pipeline in the bridges of the
+ * upstream one. Beyond `capacity` pipelines and as many bridges, those heard of longest ago are forgotten.
+ *
+ * @see spec/pipeline-telemetry.md 1.2, 2.5
+ */
+export class PipelineLinks {
+  readonly #options: ConvertOptions
+  /** By `rootKey`. */
+  readonly #pipelines: RecentMap<string, KnownPipeline>
+  /** Bridges that records list, by `rootKey` of their ids. */
+  readonly #bridges: RecentMap<string, true>
+
+  constructor(options: ConvertOptions, capacity: number) {
+    this.#options = options
+    this.#pipelines = new RecentMap({ entries: capacity })
+    this.#bridges = new RecentMap({ entries: capacity })
+  }
+
+  learnRecord(record: PipelineRecord): void {
+    const instance = recordInstance(record, this.#options)
+    const isExported = exportDecision(record, this.#options).kind === 'export'
+    const { id, rootPipelineId, upstream } = record
+    this.#learn(instance, { id, isRead: true, isExported, rootPipelineId, upstream })
+    for (const job of record.jobs) {
+      if (!job.bridge) continue
+      this.#bridges.set(rootKey(instance, job.id), true)
+      this.#learnDownstream(instance, record, job)
+    }
+  }
+
+  learnJobEvent(event: JobEvent): void {
+    const { pipelineId: id, rootPipelineId, upstream } = event
+    const known = { id, isRead: false, isExported: false, rootPipelineId, upstream }
+    this.#learn(recordInstance(event, this.#options), known)
+  }
+
+  /** Yields a step towards the root for each pipeline, by `rootKey`: its root, its parent, or itself when it has none. */
+  *roots(): Generator<[key: string, id: bigint]> {
+    for (const [key, { id, isRead, rootPipelineId, upstream }] of this.#pipelines) {
+      if (rootPipelineId !== undefined) yield [key, rootPipelineId]
+      else if (upstream !== undefined && !upstream.otherProject) yield [key, upstream.pipelineId]
+      else if (isRead) yield [key, id]
+    }
+  }
+
+  /** Returns the record with what other records tell of its upstream pipeline. */
+  completed(record: PipelineRecord): PipelineRecord {
+    const instance = recordInstance(record, this.#options)
+    const learnt = this.#pipelines.get(rootKey(instance, record.id))?.upstream
+    const upstream = mergedUpstream(record.upstream, learnt)
+    if (upstream === undefined) return record
+    const bridgeListed = this.#isBridgeListed(upstream, instance)
+    return { ...record, upstream: bridgeListed === undefined ? upstream : { ...upstream, bridgeListed } }
+  }
+
+  /** `undefined` as long as the record of the upstream pipeline is unknown. */
+  #isBridgeListed(upstream: UpstreamPipeline, instance: string): boolean | undefined {
+    if (upstream.bridgeId === undefined) return undefined
+    const home = upstreamInstance(upstream, instance, this.#options)
+    if (this.#bridges.has(rootKey(home, upstream.bridgeId))) return true
+    return this.#pipelines.get(rootKey(home, upstream.pipelineId))?.isExported ? false : undefined
+  }
+
+  #learn(instance: string, news: KnownPipeline): void {
+    const key = rootKey(instance, news.id)
+    const known = this.#pipelines.get(key)
+    const upstream = news.upstream?.pipelineId === news.id ? undefined : news.upstream
+    this.#pipelines.set(key, {
+      id: news.id,
+      isRead: news.isRead || known?.isRead === true,
+      isExported: news.isExported || known?.isExported === true,
+      rootPipelineId: news.rootPipelineId ?? known?.rootPipelineId,
+      upstream: mergedUpstream(upstream, known?.upstream),
+    })
+  }
+
+  #learnDownstream(instance: string, { id, project }: PipelineRecord, { id: bridgeId, downstream }: JobRecord): void {
+    if (downstream === undefined) return
+    const { pipelineId, projectId, projectWebUrl } = downstream
+    const upstream: UpstreamPipeline = {
+      pipelineId: id,
+      bridgeId,
+      otherProject: differ(projectId, project.id) ?? differ(projectWebUrl, project.webUrl) ?? false,
+      projectWebUrl: project.webUrl,
+      projectId: project.id,
+      projectPath: project.path,
+    }
+    const home = { project: { id: projectId, name: undefined, path: undefined, webUrl: projectWebUrl } }
+    const isElsewhere = projectWebUrl !== undefined || (project.webUrl === undefined && upstream.otherProject)
+    this.#learn(isElsewhere ? recordInstance(home, this.#options) : instance, {
+      id: pipelineId,
+      isRead: false,
+      isExported: false,
+      rootPipelineId: undefined,
+      upstream,
+    })
+  }
+}
+
+/** What one source says, and the bridge from the other where only that one knows it. */
+function mergedUpstream(
+  one: UpstreamPipeline | undefined,
+  other: UpstreamPipeline | undefined,
+): UpstreamPipeline | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  if (one.bridgeId !== undefined || one.pipelineId !== other.pipelineId) return one
+  return { ...one, bridgeId: other.bridgeId }
+}
+
+const differ = <T>(one: T | undefined, other: T | undefined): boolean | undefined =>
+  one === undefined || other === undefined ? undefined : one !== other

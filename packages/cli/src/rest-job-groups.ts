@@ -1,0 +1,48 @@
+import { groupRestJobs, isRestJob, RecordError, type RestJob } from '@penstock/converter'
+import type { Place, Reading } from './record-stream.ts'
+import { formatCount } from './wording.ts'
+
+/** A series of REST jobs, one after another. */
+interface Series {
+  readonly places: Place[]
+  readonly jobs: RestJob[]
+  bytes: number
+}
+
+const newSeries = (): Series => ({ places: [], jobs: [], bytes: 0 })
+
+/**
+ * Passes bodies on, and puts REST jobs that follow each other together as one bundle per pipeline, however they are spread
+ * over lists and lines.
+ *
+ * A series is held in memory until it ends; one whose documents are longer than `maxBytes` is refused.
+ */
+export async function* groupedJobs(readings: AsyncIterable<Reading>, maxBytes: number): AsyncGenerator<Reading> {
+  let series = newSeries()
+  for await (const reading of readings) {
+    if (reading.kind === 'fault' || !isRestJob(reading.body)) {
+      yield* readingsOf(series, maxBytes)
+      series = newSeries()
+      yield reading
+      continue
+    }
+    series.bytes += reading.documentBytes ?? 0
+    series.places.push(reading.place)
+    series.jobs.push(reading.body)
+    if (series.bytes > maxBytes) {
+      series.jobs.length = 0
+      series.places.length = 1
+    }
+  }
+  yield* readingsOf(series, maxBytes)
+}
+
+function* readingsOf({ places, jobs, bytes }: Series, maxBytes: number): Generator<Reading> {
+  const [first] = places
+  if (first !== undefined && bytes > maxBytes) {
+    const reason = `begins a series of REST jobs longer than ${formatCount(maxBytes)} bytes (--max-file-bytes); give the jobs of each pipeline as a file of its own`
+    yield { kind: 'fault', place: first, error: new RecordError('', reason) }
+    return
+  }
+  for (const { firstIndex, body } of groupRestJobs(jobs)) yield { kind: 'body', place: places[firstIndex]!, body }
+}

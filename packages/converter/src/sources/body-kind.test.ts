@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { capturedBody } from './body-kind.ts'
+import { readInput } from './input.ts'
+import { OtherHookError, RecordError } from './record-error.ts'
+
+const canary = 'canary-2c7b'
+const pipeline = { id: 31, status: 'success', sha: 'f'.repeat(40), ref: 'main' }
+const restJob = { id: 380, name: 'unit', stage: 'test', status: 'success', pipeline }
+
+function failureOf(body: object): RecordError {
+  try {
+    readInput(body, { receivedAtNs: undefined })
+  } catch (error) {
+    if (error instanceof RecordError) return error
+    throw error
+  }
+  throw new Error('was read')
+}
+
+describe('bodies that are mistaken for records are named, with what to do', () => {
+  test.each<[string, object, string]>([
+    ['a REST job', restJob, 'is a job of the REST API (job 380 of pipeline 31)'],
+    ['a REST bridge', { ...restJob, downstream_pipeline: null }, 'is a job of the REST API (job 380 of pipeline 31)'],
+    ['a REST pipeline', pipeline, 'is a pipeline of the REST API (31) without its jobs'],
+    ['a REST project', { id: 1, name: canary, path_with_namespace: 'g/p' }, 'is a project of the REST API'],
+    ['a GitHub workflow run', { action: 'completed', workflow_run: { id: 1, name: canary } }, 'the format of GitHub'],
+    ['a GitHub workflow job', { action: 'completed', workflow_job: { id: 1 } }, 'the format of GitHub'],
+    ['a list of GitHub runs', { total_count: 1, workflow_runs: [{ id: 1 }] }, 'the format of GitHub'],
+    ['a list of GitHub jobs', { total_count: 1, jobs: [{ id: 1 }] }, 'the format of GitHub'],
+    ['a GitHub push', { ref: 'x', repository: { id: 1, full_name: canary }, sender: {} }, 'the format of GitHub'],
+    ['a captured request', { headers: { a: canary }, body: { object_kind: 'pipeline' } }, 'is a captured request'],
+    ['a captured request as text', { headers: {}, body: canary }, 'is a captured request'],
+    ['OTLP', { resourceSpans: [] }, 'is OTLP already'],
+    ['a CloudEvent', { specversion: '1.0', data: {} }, 'is an event envelope (CloudEvents)'],
+    ['a GraphQL answer', { data: { project: null } }, 'is an answer of a GraphQL API'],
+    ['GraphQL errors', { errors: [{ message: canary }] }, 'is an answer of a GraphQL API'],
+    ['an API error', { message: '401 Unauthorized' }, 'is an error answer of an API (401), not a record'],
+    [
+      'an API error of OAuth',
+      { error: 'invalid_token', error_description: canary },
+      'is an error answer of an API, not',
+    ],
+    ['an API error in words', { error: '404 Not Found' }, 'is an error answer of an API (404), not a record'],
+    ['validation errors', { message: { name: [canary] } }, 'is an error answer of an API, not a record'],
+  ])('%s', (_, body, advice) => {
+    const failure = failureOf(body)
+    expect(failure.message).toContain(advice)
+    expect(failure.message).not.toContain(canary)
+    expect(failure).not.toBeInstanceOf(OtherHookError)
+  })
+})
+
+describe('hooks about something else are no fault', () => {
+  test.each<[object, string]>([
+    [{ object_kind: 'push', ref: 'main' }, '"push"'],
+    [{ object_kind: 'deployment', status: 'success', deployable_id: 380 }, '"deployment"'],
+    [{ object_kind: 'merge_request', object_attributes: { id: 1, state: 'opened' } }, '"merge_request"'],
+    [{ event_name: 'project_create', name: canary }, '"project_create"'],
+    [{ object_kind: `${'x'.repeat(50)}\n` }, `"${'x'.repeat(38)}…`],
+  ])('%j', (body, event) => {
+    const failure = failureOf(body)
+    expect(failure).toBeInstanceOf(OtherHookError)
+    expect(failure).toMatchObject({ event })
+    expect(failure.message).not.toContain(canary)
+  })
+})
+
+test('a job hook whose relay left out object_kind is read by its shape', () => {
+  const body = { build_id: 380, build_status: 'success', pipeline_id: 31 }
+  expect(readInput(body, { receivedAtNs: undefined }).kind).toBe('job')
+})
+
+test.each<[object, unknown]>([
+  [{ headers: {}, body: { a: 1 } }, { a: 1 }],
+  [{ headers: [], body: '{}' }, '{}'],
+  [{ headers: {}, payload: { a: 1 } }, { a: 1 }],
+  [{ headers: {}, content: '{}' }, '{}'],
+  [{ request_headers: {}, request_data: { a: 1 }, response_status: '200' }, { a: 1 }],
+  [{ headers: {}, body: 'e30=', isBase64Encoded: true }, '{}'],
+  [{ headers: {}, body: null }, undefined],
+  [{ headers: 'x', body: {} }, undefined],
+  [{ body: {} }, undefined],
+])('the body captured in %j', (values, body) => expect(capturedBody(values as never)).toEqual(body))

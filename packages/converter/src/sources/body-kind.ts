@@ -1,0 +1,119 @@
+import { isObject, type JsonObject, quoted } from './fields.ts'
+import { OtherHookError, RecordError } from './record-error.ts'
+import { isRestJob } from './rest-jobs.ts'
+
+export type BodyKind = 'pipeline' | 'build' | 'rest'
+
+export const expectedBody = 'must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }'
+
+/**
+ * Returns what a body is. `object_kind` decides; relays leave it out, so the shape decides then.
+ *
+ * @throws {OtherHookError} for a hook about something else
+ * @throws {RecordError} for every other body; a body that is often mistaken for a record is named, with what to do
+ */
+export function kindOfBody(values: JsonObject): BodyKind {
+  const kind = values.object_kind
+  if (kind === 'pipeline' || kind === 'build') return kind
+  if (isWord(kind)) throw new OtherHookError('object_kind', quoted(kind))
+  const run = values.object_attributes
+  if (isObject(run) && 'id' in run && 'status' in run) return 'pipeline'
+  if ('build_id' in values && 'build_status' in values) return 'build'
+  if (isObject(values.pipeline) && !isRestJob(values)) return 'rest'
+  if (isWord(values.event_name)) throw new OtherHookError('event_name', quoted(values.event_name))
+  throw new RecordError('', nearMisses.find(({ matches }) => matches(values))?.advice(values) ?? expectedBody)
+}
+
+const isWord = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+/** Members that hold headers and body of a captured request; the last ones are of GitLab's own history of a webhook. */
+const captures = [
+  { headers: 'headers', body: 'body' },
+  { headers: 'headers', body: 'payload' },
+  { headers: 'headers', body: 'content' },
+  { headers: 'request_headers', body: 'request_data' },
+] as const
+
+/**
+ * Returns the request body inside `{ headers, body }`, as tools that capture webhooks write it: a text, or a JSON value;
+ * `undefined` for what is no captured request.
+ */
+export function capturedBody(values: JsonObject): unknown {
+  const capture = captures.find(({ headers, body }) => {
+    return (
+      typeof values[headers] === 'object' &&
+      values[headers] !== null &&
+      (isObject(values[body]) || isWord(values[body]))
+    )
+  })
+  if (capture === undefined) return undefined
+  const body = values[capture.body]
+  return values.isBase64Encoded === true && typeof body === 'string' ? Buffer.from(body, 'base64').toString() : body
+}
+
+interface NearMiss {
+  readonly matches: (values: JsonObject) => boolean
+  readonly advice: (values: JsonObject) => string
+}
+
+const bundle = '{ project, pipeline, jobs, bridges }'
+const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)
+
+/** Members that only GitHub's payloads have at the top. */
+const githubMembers = ['workflow_run', 'workflow_job', 'check_run', 'check_suite', 'workflow_runs', 'total_count']
+const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
+
+/** Bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
+const nearMisses: readonly NearMiss[] = [
+  {
+    matches: (values) => isRestJob(values),
+    advice: ({ id, pipeline }) =>
+      `is a job of the REST API (job ${numeral(id)} of pipeline ${numeral((pipeline as JsonObject).id)}), not a pipeline: give the array of all its jobs to penstock convert, or ${bundle}`,
+  },
+  {
+    matches: (values) =>
+      githubMembers.some((name) => name in values) || (isObject(values.repository) && 'full_name' in values.repository),
+    advice: () => 'is a payload in the format of GitHub; only pipelines in the format of GitLab are read',
+  },
+  {
+    matches: (values) => capturedBody(values) !== undefined,
+    advice: () => 'is a captured request ({ headers, body }); give its body alone',
+  },
+  {
+    matches: (values) => otlpMembers.some((name) => Array.isArray(values[name])),
+    advice: () => 'is OTLP already; send it to an OTLP endpoint as it is',
+  },
+  {
+    matches: (values) => has(values, 'specversion', 'data'),
+    advice: () => 'is an event envelope (CloudEvents); give its data alone',
+  },
+  {
+    matches: (values) => isObject(values.data) || (Array.isArray(values.errors) && !('id' in values)),
+    advice: () => `is an answer of a GraphQL API; give ${bundle} of the REST API`,
+  },
+  {
+    matches: (values) => has(values, 'id', 'status', 'sha'),
+    advice: ({ id }) =>
+      `is a pipeline of the REST API (${numeral(id)}) without its jobs: give ${bundle}, or the array of its jobs`,
+  },
+  {
+    matches: (values) => has(values, 'id', 'path_with_namespace'),
+    advice: () => `is a project of the REST API: give ${bundle}`,
+  },
+  {
+    matches: (values) => !('id' in values) && ('message' in values || 'error' in values),
+    advice: (values) =>
+      `is an error answer of an API${statusIn(values)}, not a record; check the URL and the token of the request that saved it`,
+  },
+]
+
+/** An id as digits; anything else is not repeated. */
+function numeral(id: unknown): string {
+  return typeof id === 'bigint' || Number.isSafeInteger(id) ? String(id) : 'without a usable id'
+}
+
+/** ` (401)` for `{"message": "401 Unauthorized"}`. */
+function statusIn({ message, error, status }: JsonObject): string {
+  const found = [message, error, status].map((each) => /^[45]\d\d\b/.exec(String(each))?.[0]).find(Boolean)
+  return found === undefined ? '' : ` (${found})`
+}

@@ -1,0 +1,60 @@
+import { isObject, type JsonObject } from './fields.ts'
+
+/** A job or bridge of the REST API, which repeats its pipeline. */
+export interface RestJob extends JsonObject {
+  readonly pipeline: JsonObject
+}
+
+/** A REST bundle put together from jobs, and the place of its first job among them. */
+export interface GroupedJobs {
+  readonly firstIndex: number
+  readonly body: JsonObject
+}
+
+/** Whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`. */
+export function isRestJob(body: unknown): body is RestJob {
+  return (
+    isObject(body) &&
+    isObject(body.pipeline) &&
+    ['id', 'status', 'name'].every((key) => key in body) &&
+    !['jobs', 'bridges'].some((key) => key in body)
+  )
+}
+
+/**
+ * Returns one REST bundle per pipeline of the jobs, in order of each pipeline's first job.
+ *
+ * A job repeats its pipeline without duration and end; the converter takes the end from the jobs then.
+ */
+export function groupRestJobs(jobs: readonly RestJob[]): readonly GroupedJobs[] {
+  const groups = new Map<string, { firstIndex: number; pipeline: JsonObject; jobs: RestJob[]; bridges: RestJob[] }>()
+  for (const [index, job] of jobs.entries()) {
+    const key = pipelineKey(job)
+    const known = groups.get(key)
+    const group = known ?? { firstIndex: index, pipeline: job.pipeline, jobs: [], bridges: [] }
+    if (known === undefined) groups.set(key, group)
+    else if (updatedAt(job.pipeline) > updatedAt(group.pipeline)) group.pipeline = job.pipeline
+    group['downstream_pipeline' in job ? 'bridges' : 'jobs'].push(job)
+  }
+  return [...groups.values()].map(({ firstIndex, pipeline, jobs, bridges }) => ({
+    firstIndex,
+    body: { ...projectOf(pipeline, jobs[0] ?? bridges[0]!), pipeline, jobs, ...(bridges.length > 0 && { bridges }) },
+  }))
+}
+
+/** Old versions leave out the pipeline's URL; the job's begins with the project's. */
+function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonly project?: JsonObject } {
+  if (typeof web_url === 'string' || typeof job.web_url !== 'string') return {}
+  const end = job.web_url.lastIndexOf('/-/jobs/')
+  return end <= 0 ? {} : { project: { id: project_id, web_url: job.web_url.slice(0, end) } }
+}
+
+/** Ids count within an instance, which the URL tells. */
+function pipelineKey({ pipeline: { id, project_id, web_url } }: RestJob): string {
+  return typeof web_url === 'string' ? `url ${web_url}` : `id ${String(project_id)} ${String(id)}`
+}
+
+/** Jobs fetched while the pipeline was running repeat older states of it. The dates of one API compare as texts. */
+function updatedAt({ updated_at }: JsonObject): string {
+  return typeof updated_at === 'string' ? updated_at : ''
+}

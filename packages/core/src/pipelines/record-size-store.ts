@@ -1,0 +1,66 @@
+import { type Selectable, sql } from 'kysely'
+import type { OperationContext, Tx } from '../kit/context.ts'
+import { chargeStorage } from '../projects/storage-store.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    pipeline_record_sizes: PipelineRecordSizesTable
+  }
+}
+
+interface PipelineRecordSizesTable {
+  pipeline_key: number
+  /** As they were counted for the project, so that the same is given back. */
+  bytes: number
+}
+
+/** What the columns of a row and its indexes take, beside its text. */
+const PIPELINE_ROW_BYTES = 512
+const JOB_ROW_BYTES = 256
+
+interface StoredPipeline {
+  readonly key: number
+  readonly projectId: number
+}
+
+/**
+ * Counts a record that has just been written for its project, in place of the one before it.
+ *
+ * @throws DomainError `storage_full`, which has to end the transaction
+ */
+export async function chargeRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {
+  const before = await sizeOf(tx, key)
+  const bytes = await measure(tx, key)
+  await chargeStorage(tx, tx.core, projectId, { recordsBytes: bytes - (before?.bytes ?? 0) })
+  await tx.db
+    .insertInto('pipeline_record_sizes')
+    .values({ pipeline_key: key, bytes })
+    .onConflict((conflict) => conflict.column('pipeline_key').doUpdateSet({ bytes }))
+    .execute()
+}
+
+/** Gives the room of a record back, before its pipeline is deleted. */
+export async function releaseRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {
+  const before = await sizeOf(tx, key)
+  if (before !== undefined) await chargeStorage(tx, tx.core, projectId, { recordsBytes: -before.bytes })
+}
+
+const sizeOf = ({ db }: Tx, key: number): Promise<Selectable<PipelineRecordSizesTable> | undefined> =>
+  db.selectFrom('pipeline_record_sizes').selectAll().where('pipeline_key', '=', key).executeTakeFirst()
+
+async function measure({ db }: Tx, key: number): Promise<number> {
+  const pipeline = await db
+    .selectFrom('pipelines')
+    .select(sql<number>`octet_length(details)`.as('bytes'))
+    .where('id', '=', key)
+    .executeTakeFirstOrThrow()
+  const jobs = await db
+    .selectFrom('pipeline_jobs')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      sql<number>`coalesce(sum(octet_length(details)), 0)`.as('bytes'),
+    ])
+    .where('pipeline_key', '=', key)
+    .executeTakeFirstOrThrow()
+  return PIPELINE_ROW_BYTES + pipeline.bytes + Number(jobs.count) * JOB_ROW_BYTES + Number(jobs.bytes)
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Core } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import type { InputSchema, Operation } from '../kit/operation.ts'
+import { perform } from '../kit/perform.ts'
+import { putPipelineRecord, removePipeline } from '../pipelines/pipeline-operations.ts'
+import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
+import { createCommit, listCommits } from '../repositories/commit-operations.ts'
+import { createFile } from '../repositories/file-operations.ts'
+import { measureRepositories } from '../repositories/measure-repositories.ts'
+import type { User } from '../users/user.ts'
+import type { Project } from './project.ts'
+import { createProject } from './project-operations.ts'
+import { findProjectStorage } from './storage-store.ts'
+
+const LIMIT = 100_000
+/** Of one project, too large for two of them. */
+const HALF = 60_000
+
+let world: World
+let mira: User
+let project: Project
+/** With the limit. */
+let core: Core
+
+beforeEach(async () => {
+  world = await World.open()
+  mira = await world.user('mira')
+  project = await world.project('tool', mira)
+  core = limited(LIMIT)
+})
+
+afterEach(() => world.close())
+
+const limited = (projectStorageBytes: number): Core => ({
+  ...world.core,
+  settings: { ...world.core.settings, projectStorageBytes },
+})
+const failure = (error: unknown) => (error instanceof DomainError ? error.failure : error)
+const full = { code: 'storage_full', limitBytes: LIMIT }
+const run = <Input extends InputSchema, Result>(operation: Operation<Input, Result>, input: object, on = core) =>
+  perform(on, mira, operation, { project: project.id, ...input })
+
+/** Cannot be compressed. */
+const content = (bytes: number) => ({ content: randomBytes(bytes).toString('base64'), encoding: 'base64' })
+const addFile = (filePath: string, bytes: number, on = core) =>
+  run(createFile, { filePath, branch: 'main', commitMessage: 'Add', ...content(bytes) }, on)
+const record = (id: number, { jobs = 1, status = 'success' }) => ({
+  pipelineId: id,
+  objectAttributes: { id, status },
+  payload: '{}',
+  builds: Array.from({ length: jobs }, (_, index) => ({ id: id * 1_000 + index, status, name: 'unit', stage: 'test' })),
+})
+const put = (id: number, given: Parameters<typeof record>[1] = {}) => run(putPipelineRecord, record(id, given))
+
+const stored = () => findProjectStorage({ db: world.core.db.read }, project.id)
+/** As of a repository that was there before anything was counted, or was counted wrongly. */
+const recount = (bytes: number | null) =>
+  world.core.db.write((db) =>
+    db
+      .updateTable('project_storage')
+      .set({ repository_bytes: bytes, ...(bytes === null && { measured_at_ms: null }) })
+      .execute(),
+  )
+const objects = () => join(core.settings.repositoriesDir, `${project.id}.git/objects`)
+const objectBytes = () =>
+  (readdirSync(objects(), { recursive: true }) as string[])
+    .map((name) => statSync(join(objects(), name)))
+    .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
+
+describe('the repository of a project', () => {
+  test('is counted as its objects lie on the disk', async () => {
+    await addFile('a.bin', 1_000)
+    await addFile('b.bin', 2_000)
+    expect((await stored()).repositoryBytes).toBe(objectBytes())
+    expect(objectBytes()).toBeGreaterThan(3_000)
+  })
+
+  test('a commit that would pass the limit is refused, and nothing of it stays', async () => {
+    await addFile('a.bin', HALF)
+    const before = { bytes: objectBytes(), stored: await stored() }
+    expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
+    expect({ bytes: objectBytes(), stored: await stored() }).toEqual(before)
+    expect((await run(listCommits, {})).items).toHaveLength(1)
+    await addFile('small.txt', 100)
+  })
+
+  test('nor does anything stay of a commit that is refused for another reason', async () => {
+    await addFile('a.bin', 1_000)
+    const before = objectBytes()
+    const actions = [
+      { action: 'create', filePath: 'b.bin', ...content(1_000) },
+      { action: 'delete', filePath: 'none' },
+    ]
+    const refused = run(createCommit, { branch: 'main', commitMessage: 'Change', actions })
+    expect(await refused.catch(failure)).toMatchObject({ code: 'refused' })
+    expect(objectBytes()).toBe(before)
+  })
+
+  test('of two commits at once only one passes', async () => {
+    const outcomes = await Promise.all(
+      ['a.bin', 'b.bin'].map((path) =>
+        addFile(path, HALF).then(
+          () => 'made',
+          (error) => failure(error),
+        ),
+      ),
+    )
+    expect(outcomes).toEqual(expect.arrayContaining(['made', full]))
+  })
+
+  test('a new project whose README does not fit is not created', async () => {
+    const draft = { path: 'new', initializeWithReadme: true }
+    expect(await perform(limited(10), mira, createProject, draft).catch(failure)).toMatchObject({
+      code: 'storage_full',
+    })
+    expect(await perform(core, mira, createProject, { path: 'new' })).toMatchObject({ project: { isEmpty: true } })
+  })
+
+  test('branches can still be created and removed in a full one', async () => {
+    await addFile('a.bin', HALF)
+    const tight = limited(HALF)
+    expect(await addFile('b.txt', 1, tight).catch(failure)).toMatchObject({ code: 'storage_full' })
+    await run(createBranch, { branch: 'next', ref: 'main' }, tight)
+    await run(removeBranch, { branch: 'next' }, tight)
+  })
+
+  test('0 is no limit', async () => {
+    await addFile('a.bin', HALF, limited(0))
+    await addFile('b.bin', HALF, limited(0))
+  })
+
+  test('one of an earlier version is measured at its first change, or by the sweep', async () => {
+    await addFile('a.bin', HALF)
+    await recount(null)
+    expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
+    await recount(null)
+    await measureRepositories(core)
+    expect((await stored()).repositoryBytes).toBe(objectBytes())
+  })
+
+  test('the sweep corrects what a process that was killed has left uncounted', async () => {
+    await addFile('a.bin', 1_000)
+    await recount(5)
+    await measureRepositories(core)
+    expect((await stored()).repositoryBytes).toBe(5)
+    await world.clock.advance(24 * 3_600_000)
+    await measureRepositories(core)
+    expect((await stored()).repositoryBytes).toBe(objectBytes())
+  })
+})
+
+describe('records of pipelines', () => {
+  test('count with the repository; what would pass the limit is refused whole', async () => {
+    await addFile('a.bin', HALF)
+    await put(1, { jobs: 20 })
+    const before = await stored()
+    expect(before.recordsBytes).toBeGreaterThan(20 * 256)
+    expect(await put(2, { jobs: 200 }).catch(failure)).toEqual(full)
+    expect(await stored()).toEqual(before)
+    expect(await run(removePipeline, { pipelineId: 2 }).catch(failure)).toMatchObject({ code: 'not_found' })
+    expect(await addFile('b.bin', HALF / 2).then(() => 'made')).toBe('made')
+  })
+
+  test('a record that takes the place of another counts for the difference, and one that is removed no more', async () => {
+    await put(1, { status: 'running', jobs: 10 })
+    const one = (await stored()).recordsBytes
+    await put(1, { status: 'running', jobs: 10 })
+    expect((await stored()).recordsBytes).toBe(one)
+    await put(1, { jobs: 30 })
+    expect((await stored()).recordsBytes).toBeGreaterThan(2 * one)
+    await put(2)
+    await run(removePipeline, { pipelineId: 1 })
+    await run(removePipeline, { pipelineId: 2 })
+    expect((await stored()).recordsBytes).toBe(0)
+  })
+
+  test('of many at once as many pass as there is room for', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(index + 1, { jobs: 50 })))
+    const passed = outcomes.filter(({ status }) => status === 'fulfilled').length
+    expect(passed).toBeGreaterThan(0)
+    expect(passed).toBeLessThan(20)
+    const { recordsBytes: bytes } = await stored()
+    expect(bytes).toBeLessThanOrEqual(LIMIT)
+    expect(bytes + bytes / passed).toBeGreaterThan(LIMIT)
+  })
+})

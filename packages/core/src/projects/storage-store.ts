@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import type { Core, Reading, Tx } from '../kit/context.ts'
+import { DomainError } from '../kit/domain-error.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    project_storage: ProjectStorageTable
+  }
+}
+
+interface ProjectStorageTable {
+  project_id: number
+  /** Of the Git objects on the disk; null until they have been measured. */
+  repository_bytes: number | null
+  records_bytes: number
+  measured_at_ms: number | null
+}
+
+export interface ProjectStorage {
+  /** `undefined` until it has been measured. */
+  readonly repositoryBytes: number | undefined
+  readonly recordsBytes: number
+}
+
+/** Growth of what a project has stored; negative for what has been removed. */
+export interface StorageGrowth {
+  readonly repositoryBytes?: number
+  readonly recordsBytes?: number
+}
+
+/** Returns what the project has stored; nothing, before its first write. */
+export async function findProjectStorage({ db }: Pick<Reading, 'db'>, projectId: number): Promise<ProjectStorage> {
+  const row = await db
+    .selectFrom('project_storage')
+    .select(['repository_bytes', 'records_bytes'])
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  return { repositoryBytes: row?.repository_bytes ?? undefined, recordsBytes: row?.records_bytes ?? 0 }
+}
+
+/**
+ * Counts what a write adds to a project, or refuses it. The comparison and the change are one statement, so that of two writers at
+ * once only one gets the last room.
+ *
+ * @throws DomainError `storage_full`, which has to end the transaction; never for what shrinks
+ */
+export async function chargeStorage(
+  { db }: Pick<Tx, 'db'>,
+  { settings }: Pick<Core, 'settings'>,
+  projectId: number,
+  { repositoryBytes = 0, recordsBytes = 0 }: StorageGrowth,
+): Promise<void> {
+  const growth = repositoryBytes + recordsBytes
+  const limitBytes = settings.projectStorageBytes
+  await insertIfAbsent(db, projectId)
+  const charged = await db
+    .updateTable('project_storage')
+    .set({
+      repository_bytes: sql`repository_bytes + ${sql.lit(repositoryBytes)}`,
+      records_bytes: sql`records_bytes + ${sql.lit(recordsBytes)}`,
+    })
+    .where('project_id', '=', projectId)
+    .$if(limitBytes > 0 && growth > 0, (query) =>
+      query.where(sql`coalesce(repository_bytes, 0) + records_bytes`, '<=', limitBytes - growth),
+    )
+    .returning('project_id')
+    .executeTakeFirst()
+  if (charged === undefined) throw storageFull({ settings })
+}
+
+/** Replaces what was counted of the repository by what was found on the disk. */
+export async function setRepositoryBytes(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  projectId: number,
+  bytes: number,
+): Promise<void> {
+  await insertIfAbsent(db, projectId)
+  await db
+    .updateTable('project_storage')
+    .set({ repository_bytes: bytes, measured_at_ms: nowMs })
+    .where('project_id', '=', projectId)
+    .execute()
+}
+
+/** Returns projects with a repository that has not been measured since then, those that were never measured first. */
+export async function projectsToMeasure(
+  { db }: Pick<Reading, 'db'>,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('project_storage')
+    .innerJoin('projects', 'projects.id', 'project_storage.project_id')
+    .select('project_storage.project_id')
+    .where('projects.is_empty', '=', 0)
+    .where((eb) => eb.or([eb('measured_at_ms', 'is', null), eb('measured_at_ms', '<=', beforeMs)]))
+    .orderBy(sql`coalesce(measured_at_ms, 0)`)
+    .orderBy('project_storage.project_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.project_id)
+}
+
+export const storageFull = ({ settings }: Pick<Core, 'settings'>): DomainError =>
+  new DomainError({ code: 'storage_full', limitBytes: settings.projectStorageBytes })
+
+async function insertIfAbsent(db: Tx['db'], projectId: number): Promise<void> {
+  await db
+    .insertInto('project_storage')
+    .values({ project_id: projectId, repository_bytes: null, records_bytes: 0, measured_at_ms: null })
+    .onConflict((conflict) => conflict.column('project_id').doNothing())
+    .execute()
+}

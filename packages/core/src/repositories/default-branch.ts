@@ -1,0 +1,17 @@
+import type { Core } from '../kit/context.ts'
+import { invalid } from '../kit/domain-error.ts'
+import type { Project } from '../projects/project.ts'
+import { findReference, listReferences } from './git-reference.ts'
+import { findProjectRepository } from './project-repository.ts'
+
+/**
+ * Refuses a default branch that the repository does not have. Any name will do for a repository without branches.
+ *
+ * @throws DomainError `invalid`
+ */
+export async function requireDefaultBranch(core: Core, project: Project, name: string): Promise<void> {
+  const repository = await findProjectRepository(core, project)
+  if (repository === undefined || (await findReference(repository.git, 'heads', name)) !== undefined) return
+  if ((await listReferences(repository.git, 'heads')).length === 0) return
+  throw invalid({ defaultBranch: ['is not a branch of the repository'] })
+}

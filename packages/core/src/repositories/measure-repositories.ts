@@ -1,0 +1,33 @@
+import type { Core } from '../kit/context.ts'
+import { DAY_MS } from '../kit/day.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { projectsToMeasure } from '../projects/storage-store.ts'
+import { gitdirOf } from './change-repository.ts'
+import { repositoryExists } from './git-repository.ts'
+import { withRepositoryLock } from './repository-lock.ts'
+import { measureRepository } from './repository-storage.ts'
+
+/** Of one sweep; the others wait for the next one. */
+const MOST_MEASURED = 1_000
+/** For a change that is under way; then its turn comes at the next sweep. */
+const WAIT_MS = 2_000
+
+/**
+ * Measures repositories that were never measured, and those not measured for a day: a process that was killed may have left
+ * objects that nobody counted.
+ */
+export async function measureRepositories(core: Core): Promise<void> {
+  const beforeMs = core.clock.nowMs() - DAY_MS
+  const projectIds = await projectsToMeasure({ db: core.db.read }, { beforeMs, limit: MOST_MEASURED })
+  for (const projectId of projectIds) {
+    const gitdir = gitdirOf(core, String(projectId))
+    const measure = async () => {
+      if (await repositoryExists(gitdir)) await measureRepository(core, projectId, gitdir)
+    }
+    try {
+      await withRepositoryLock(core, String(projectId), measure, { waitMs: WAIT_MS })
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { Subject } from '../access/subject.ts'
+import { getGroup } from '../groups/group-store.ts'
+import type { Actor, Reading } from '../kit/context.ts'
+import { findMember } from '../members/member-store.ts'
+import { getProject } from '../projects/project-store.ts'
+import type { BotHome, User } from './user.ts'
+
+/** Tells whether the actor may list users. Everybody else can only ask for a user whose name they know. */
+export const mayListUsers = (actor: Actor): boolean => actor !== undefined && actor.botHome === undefined
+
+/** Tells whether the actor may read a user by number: a bot only itself and the members of its project or group. */
+export async function isKnownTo(reading: Reading, actor: Actor, { id }: User): Promise<boolean> {
+  if (actor?.botHome === undefined || actor.id === id) return true
+  const home = await findHome(reading, actor.botHome)
+  return home !== undefined && (await findMember(reading, home, id, 'inherited')) !== undefined
+}
+
+async function findHome(reading: Reading, { projectId, groupId }: BotHome): Promise<Subject | undefined> {
+  if (projectId !== undefined) return getProject(reading, projectId)
+  return groupId === undefined ? undefined : getGroup(reading, groupId)
+}

@@ -1,0 +1,78 @@
+import ipaddr from 'ipaddr.js'
+import { isInRange } from './address-rules.ts'
+import { parseAddress, reachedAddresses } from './reached-addresses.ts'
+
+/** An entry that is none of: host name, address, CIDR range, each with an optional port. */
+export class AllowedHostError extends Error {
+  override readonly name = 'AllowedHostError'
+}
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Hosts by name, addresses and ranges; an entry without a port allows every port. */
+export class AllowedHosts {
+  readonly #names = new Set<string>()
+  /** By port; '' is every port. */
+  readonly #ranges = new Map<string, Range[]>()
+
+  /** @throws AllowedHostError */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) this.#add(entry)
+  }
+
+  /** Whether the name is allowed, or every one of the addresses. */
+  has(url: URL, addresses: readonly string[]): boolean {
+    const host = hostOf(url)
+    const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+    if (this.#names.has(host) || this.#names.has(`${host}:${port}`)) return true
+    const ranges = ['', port].flatMap((of) => this.#ranges.get(of) ?? [])
+    return addresses.length > 0 && addresses.every((address) => isAllowed(address, ranges))
+  }
+
+  #add(entry: string): void {
+    const { host, port } = entryParts(entry)
+    const range = rangeOf(host)
+    if (range !== undefined) this.#ranges.set(port, [...(this.#ranges.get(port) ?? []), range])
+    else if (hostName.test(host)) this.#names.add(port === '' ? host : `${host}:${port}`)
+    else throw new AllowedHostError(`not a host name, address or range: ${JSON.stringify(entry)}`)
+  }
+}
+
+/** An address is allowed as it is written, or by the addresses that it stands for. */
+function isAllowed(address: string, ranges: readonly Range[]): boolean {
+  const isInOne = (each: ipaddr.IPv4 | ipaddr.IPv6) => ranges.some((range) => isInRange(each, range))
+  const written = parseAddress(address)
+  if (written === undefined) return false
+  return isInOne(written) || reachedAddresses(address).every(isInOne)
+}
+
+/** Bounded by the length of a name in DNS; a name that needs IDNA is written in it. */
+const hostName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9-]{1,63})*$/
+
+function entryParts(entry: string): { host: string; port: string } {
+  const bracketed = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(entry)
+  if (bracketed) return { host: bracketed[1]!.toLowerCase(), port: bracketed[2] ?? '' }
+  if (parseAddress(entry.split('/')[0]!) instanceof ipaddr.IPv6) return { host: entry.toLowerCase(), port: '' }
+  const [host = '', port = ''] = entry.toLowerCase().split(':')
+  return /^\d{0,5}$/.test(port) ? { host, port } : { host: '', port: '' }
+}
+
+/** Returns `undefined` for what is neither an address nor a range. IPv4 that is written as IPv6 is IPv4. */
+function rangeOf(text: string): Range | undefined {
+  const [start = '', written, more] = text.split('/')
+  const address = parseAddress(start)
+  if (address === undefined || more !== undefined) return undefined
+  const longest = address.kind() === 'ipv4' ? 32 : 128
+  if (written !== undefined && !/^\d{1,3}$/.test(written)) return undefined
+  const bits = Number(written ?? longest)
+  if (bits > longest) return undefined
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96) {
+    return [address.toIPv4Address(), bits - 96]
+  }
+  return [address, bits]
+}
+
+/** Without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+}

@@ -1,0 +1,105 @@
+import { RecordError } from '@penstock/converter'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { digestOf } from './admission.ts'
+import { type BodyPart, bodyParts, joinBody } from './body-parts.ts'
+import { BodyReader } from './body-reader.ts'
+import { readBody } from './received-body.ts'
+
+const project = { id: 7, name: 'p', web_url: 'https://a.example/p', path_with_namespace: 'p', default_branch: null }
+const hook = (jobs: number, more: object = {}) =>
+  JSON.stringify({
+    object_attributes: { id: 31, status: 'success', variables: [{ key: 'A', value: 'secret' }], ...more },
+    builds: Array.from({ length: jobs }, (_, index) => ({
+      id: 1_000 + index,
+      status: 'success',
+      name: `job ${index}`,
+    })),
+  })
+const jobHook = JSON.stringify({
+  object_kind: 'build',
+  build_id: 5,
+  build_status: 'success',
+  pipeline_id: 31,
+  build_name: 'x'.repeat(70_000),
+})
+const large = hook(2_000)
+
+describe('in parts', () => {
+  const through = (source: string | Uint8Array, context = {}) =>
+    joinBody(structuredClone([...bodyParts({ source, context })]) as BodyPart[])
+
+  test.each<[string, string, object]>([
+    ['a pipeline', large, { receivedAtNs: 5n }],
+    ['a pipeline of another project', large, { project }],
+    ['a pipeline without jobs', hook(0), {}],
+    ['a job', jobHook, {}],
+  ])('%s is what it is in one piece', (_, text, context) => {
+    const whole = readBody(text, context)
+    const { digest, ...body } = through(text, context)
+    expect(body).toEqual(whole)
+    expect(through(Buffer.from(text), context).input).toEqual(whole.input)
+    expect(digest).toBe(whole.input.kind === 'pipeline' ? digestOf(whole.input.record) : undefined)
+  })
+
+  test.each([
+    ['no JSON', '{"a":\n x}'],
+    ['no record', '{}'],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ])('%s fails with the same words', (_, source) => {
+    const failure = (() => {
+      try {
+        return readBody(typeof source === 'string' ? source : source.toString('latin1'))
+      } catch (error) {
+        return error as RecordError
+      }
+    })() as RecordError
+    const expected = typeof source === 'string' ? failure.message : 'is not UTF-8'
+    expect(() => through(source)).toThrow(new RecordError('', expected).constructor as never)
+    expect(() => through(source)).toThrow(expected)
+  })
+
+  test('a pipeline with more jobs than may be is refused', () => {
+    const context = { maxJobs: 1_999 }
+    expect(() => through(large, context)).toThrow('builds: has more than 1999 jobs, bridges included')
+    expect(() => readBody(large, { maxJobs: 2_000 })).not.toThrow()
+  })
+})
+
+describe('a reader', () => {
+  let reader: BodyReader
+  beforeEach(() => {
+    reader = new BodyReader()
+  })
+  afterEach(() => reader.close())
+
+  test('reads a large body in another thread, and the event loop goes on meanwhile', async () => {
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      immediate = setImmediate(count)
+    }
+    let immediate = setImmediate(count)
+    const { digest, ...body } = await reader.read(large, { receivedAtNs: 5n })
+    clearImmediate(immediate)
+    expect(body).toEqual(readBody(large, { receivedAtNs: 5n }))
+    expect(digest).toBeDefined()
+    // One for each part at least.
+    expect(turns).toBeGreaterThan(8)
+  })
+
+  test('reads a small body at once', async () => {
+    const small = hook(2)
+    expect(await reader.read(Buffer.from(small))).toEqual(readBody(small))
+  })
+
+  test('refuses a large body in the words of a small one', async () => {
+    await expect(reader.read(`${large}x`)).rejects.toThrow(RecordError)
+    await expect(reader.read(`${large}x`)).rejects.toThrow('is not valid JSON at line 1')
+  })
+
+  test('more large bodies than may wait are refused, and the others are read', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 12 }, () => reader.read(large)))
+    const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason.name] : []))
+    expect(refused).toEqual(['WorkersBusyError', 'WorkersBusyError', 'WorkersBusyError'])
+  })
+})

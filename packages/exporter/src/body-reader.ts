@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises'
+import { WorkerPool } from '@penstock/runtime'
+import { type BodyPart, type BodyTask, joinBody } from './body-parts.ts'
+import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
+import { utf8Text } from './utf8-text.ts'
+
+/** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
+const INLINE_BYTES = 64 * 1024
+const THREADS = 1
+/** Each of up to 25 MiB. */
+const MAX_WAITING = 8
+
+/**
+ * Reads the bodies of records and hooks: small ones at once, large ones in a worker thread, because reading 25 MB takes
+ * seconds.
+ */
+export class BodyReader {
+  readonly #pool = new WorkerPool<BodyTask, BodyPart>({
+    // From the sources, as tests run, the build next to them: a thread of Node 20 reads no TypeScript.
+    script: new URL(import.meta.url.endsWith('.ts') ? '../dist/body-worker.js' : './body-worker.js', import.meta.url),
+    threads: THREADS,
+    maxWaiting: MAX_WAITING,
+  })
+
+  /**
+   * Returns the body, as `readBody` does. A large `Uint8Array` that has its buffer to itself is handed to the thread, and is
+   * empty afterwards.
+   *
+   * @throws RecordError; WorkersBusyError when too many large bodies wait
+   */
+  async read(source: string | Uint8Array, context: BodyContext = {}): Promise<ReceivedBody> {
+    if (source.length <= INLINE_BYTES) return readBody(typeof source === 'string' ? source : utf8Text(source), context)
+    const isOwn = typeof source !== 'string' && source.byteLength === source.buffer.byteLength
+    const parts = await this.#pool.run({ source, context }, isOwn ? [source.buffer as ArrayBuffer] : [])
+    const body = joinBody(parts)
+    await setImmediate()
+    return body
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}

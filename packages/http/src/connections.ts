@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { subscriberOf, unmapped } from '@penstock/runtime'
+import { type ConnectionClass, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
+
+interface OpenConnection {
+  /** Responses that are not finished, in the order of their requests. */
+  readonly responses: Set<ServerResponse>
+  timer: NodeJS.Timeout | undefined
+}
+
+export interface ConnectionsOptions {
+  readonly limits: ConnectionLimits
+  /** Whether the limit per address does not apply to this address. */
+  readonly isExempt: (address: string) => boolean
+  /** Called when a connection is evicted or refused because a limit is reached. */
+  readonly onLimit: () => void
+}
+
+/** In which a connection in the reserve has to send the head of its request. */
+const RESERVE_HEAD_MS = 1_000
+/** In which a client can read an error answer before its connection is destroyed. */
+const LEAVING_MS = 1_000
+
+/** The open sockets of a listener: admits, evicts and destroys them as a `ConnectionTable` decides. */
+export class Connections {
+  readonly #table: ConnectionTable<Socket>
+  readonly #options: ConnectionsOptions
+  readonly #open = new Map<Socket, OpenConnection>()
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options
+    this.#table = new ConnectionTable(options.limits, (socket) => this.responsesOf(socket).size > 0)
+  }
+
+  add(socket: Socket): void {
+    const address = unmapped(socket.remoteAddress ?? '')
+    const admission = this.#table.add(socket, this.#options.isExempt(address) ? undefined : subscriberOf(address))
+    if (!admission.admitted) {
+      this.#options.onLimit()
+      socket.destroy()
+      return
+    }
+    const connection: OpenConnection = { responses: new Set(), timer: undefined }
+    this.#open.set(socket, connection)
+    socket.on('close', () => {
+      clearTimeout(connection.timer)
+      this.#table.remove(socket)
+      this.#open.delete(socket)
+    })
+    if (admission.class === 'reserve') this.#destroyAfter(socket, RESERVE_HEAD_MS)
+    if (admission.evicted === undefined) return
+    this.#options.onLimit()
+    admission.evicted.destroy()
+  }
+
+  /** Returns the class of the connection, and counts the request as under way until `onEnd` is called. */
+  requestBegan({ socket }: IncomingMessage, response: ServerResponse, onEnd: () => void): ConnectionClass {
+    const connection = this.#open.get(socket)
+    if (connection === undefined) return 'reserve'
+    const { responses } = connection
+    responses.add(response)
+    this.#table.setState(socket, 'active')
+    response.on('close', () => {
+      responses.delete(response)
+      onEnd()
+    })
+    const connectionClass = this.#table.classOf(socket)
+    if (connectionClass === 'general') clearTimeout(connection.timer)
+    return connectionClass
+  }
+
+  responsesOf(socket: Socket): ReadonlySet<ServerResponse> {
+    return this.#open.get(socket)?.responses ?? new Set()
+  }
+
+  /** Sends a last answer, and destroys the socket whether or not the client closes it. */
+  end(socket: Socket, answer: string): void {
+    this.#table.setState(socket, 'leaving')
+    this.#destroyAfter(socket, LEAVING_MS)
+    socket.end(answer)
+  }
+
+  isLeaving(socket: Socket): boolean {
+    return socket.writableEnded
+  }
+
+  destroyWithoutRequest(): void {
+    for (const [socket, { responses }] of this.#open) if (responses.size === 0) socket.destroy()
+  }
+
+  *unfinished(): Iterable<ServerResponse> {
+    for (const { responses } of this.#open.values()) yield* responses
+  }
+
+  #destroyAfter(socket: Socket, ms: number): void {
+    const connection = this.#open.get(socket)
+    if (connection === undefined) return
+    clearTimeout(connection.timer)
+    connection.timer = setTimeout(() => socket.destroy(), ms)
+    connection.timer.unref()
+  }
+}

@@ -1,0 +1,12 @@
+import type { JsonLimit } from './json-scanner.ts'
+
+const excesses = {
+  containers: (most) => `has more than ${most} arrays and objects`,
+  values: (most) => `has more than ${most} values`,
+  depth: (most) => `is nested deeper than ${most}`,
+} satisfies Record<JsonLimit, (most: string) => string>
+
+/** Returns what is wrong with a JSON text that exceeds a limit, as the end of a sentence: "has more than 50,000 values". */
+export function jsonExcess(limit: JsonLimit, most: number): string {
+  return excesses[limit](most.toLocaleString('en-US'))
+}

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from './json-scanner.ts'
+
+type Counts = Record<JsonLimit, number>
+
+/** Counts on the parsed value, with a stack of its own so that deep values do not end ours. */
+function referenceCounts(root: unknown): Counts {
+  const counts: Counts = { containers: 0, values: 0, depth: 0 }
+  const open = [{ value: root, depth: 0 }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    counts.values++
+    if (typeof next.value !== 'object' || next.value === null) continue
+    const depth = next.depth + 1
+    counts.containers++
+    counts.depth = Math.max(counts.depth, depth)
+    for (const value of Object.values(next.value)) open.push({ value, depth })
+  }
+  return counts
+}
+
+/** Finds each count by asking for the smallest limit that is not exceeded. */
+function scannedCounts(text: string): Counts {
+  const bytes = Buffer.from(text)
+  const smallest = (limit: JsonLimit) => {
+    for (let most = 0; ; most++)
+      if (exceededJsonLimit(bytes, { ...unlimited, [limit]: most }) === undefined) return most
+  }
+  return { containers: smallest('containers'), values: smallest('values'), depth: smallest('depth') }
+}
+
+const unlimited: JsonLimits = { containers: Infinity, values: Infinity, depth: Infinity }
+
+describe('counts', () => {
+  test.each<[string, Counts]>([
+    ['1', { containers: 0, values: 1, depth: 0 }],
+    [' -1.5e3 ', { containers: 0, values: 1, depth: 0 }],
+    ['"a"', { containers: 0, values: 1, depth: 0 }],
+    ['[]', { containers: 1, values: 1, depth: 1 }],
+    ['[ \n\t\r ]', { containers: 1, values: 1, depth: 1 }],
+    ['[1]', { containers: 1, values: 2, depth: 1 }],
+    ['[[],{}]', { containers: 3, values: 3, depth: 2 }],
+    ['[ [ ] , 1 , null ]', { containers: 2, values: 4, depth: 2 }],
+    ['{"a":{"b":[true]},"c":"d"}', { containers: 3, values: 5, depth: 3 }],
+    ['{"a":1,"a":2}', { containers: 1, values: 3, depth: 1 }],
+    ['["[,{","\\"[,","\\\\",1]', { containers: 1, values: 5, depth: 1 }],
+    ['["ü[€,😀{"]', { containers: 1, values: 2, depth: 1 }],
+  ])('%s', (text, expected) => {
+    JSON.parse(text)
+    expect(scannedCounts(text)).toEqual(expected)
+  })
+
+  test('equal those of the parsed value, whatever the strings hold', () => {
+    const hard = fc.string({ unit: fc.constantFrom('"', '\\', '[', ',', '{', 'ü', '\u0000', 'abcdefghijklm') })
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.oneof(
+          fc.double(),
+          fc.boolean(),
+          fc.constant(null),
+          hard,
+          hard.map((text) => text.repeat(9)),
+        ),
+        fc.array(tie('tree')),
+        fc.dictionary(hard, tie('tree')),
+      ),
+    }))
+    fc.assert(
+      fc.property(tree, fc.constantFrom('', ' ', '\n\t'), (value, space) => {
+        const text = JSON.stringify(value, null, space)
+        expect(scannedCounts(text)).toEqual(referenceCounts(JSON.parse(text)))
+      }),
+    )
+  })
+
+  test('are never fewer than those of the parsed value, for any text that parses', () => {
+    const token = fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '"a":', '1', ' ', '\\', '\\"', 'null', '[]', '"b"')
+    const texts = fc.oneof(
+      fc.json(),
+      fc.array(token, { maxLength: 9 }).map((tokens) => tokens.join('')),
+    )
+    fc.assert(
+      fc.property(texts, (text) => {
+        let value: unknown
+        try {
+          value = JSON.parse(text)
+        } catch {
+          return
+        }
+        const [counted, parsed] = [scannedCounts(text), referenceCounts(value)]
+        for (const limit of ['containers', 'values', 'depth'] as const) {
+          expect(counted[limit]).toBeGreaterThanOrEqual(parsed[limit])
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+})
+
+describe('limits', () => {
+  test.each<[string, Partial<JsonLimits>, JsonLimit | undefined]>([
+    ['[[1],2]', { containers: 2, values: 4, depth: 2 }, undefined],
+    ['[[1],2]', { containers: 1 }, 'containers'],
+    ['[[1],2]', { values: 3 }, 'values'],
+    ['[[1],2]', { depth: 1 }, 'depth'],
+    // The first to be exceeded is named.
+    ['[1,2,[3]]', { values: 2, depth: 1 }, 'values'],
+    ['[[3],1,2]', { values: 2, depth: 1 }, 'depth'],
+  ])('%s within %j: %s', (text, limits, expected) => {
+    expect(exceededJsonLimit(Buffer.from(text), { ...unlimited, ...limits })).toBe(expected)
+  })
+
+  test('an excess stays: what follows it is not read', () => {
+    const scanner = new JsonScanner({ ...unlimited, depth: 1 })
+    expect(scanner.write(Buffer.from('[['))).toBe('depth')
+    expect(scanner.write(Buffer.from(']]'))).toBe('depth')
+  })
+
+  test('the attack that the limits are for: millions of empty objects, or of open brackets', () => {
+    const limits = { containers: 1_000_000, values: 2_000_000, depth: 64 }
+    expect(exceededJsonLimit(Buffer.from(`{"resourceSpans":[${'{},'.repeat(2 ** 20)}{}]}`), limits)).toBe('containers')
+    expect(exceededJsonLimit(Buffer.from('['.repeat(2 ** 20)), limits)).toBe('depth')
+    expect(exceededJsonLimit(Buffer.from(`[${'0,'.repeat(2 ** 21)}0]`), limits)).toBe('values')
+  })
+})
+
+test('bytes may be split anywhere', () => {
+  const text = fc.oneof(
+    fc.json(),
+    fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', ',', 'ü', 'abcdefghijklmnop'), maxLength: 40 }),
+  )
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(60), { maxLength: 8 }), fc.nat(6), (body, sizes, most) => {
+      const bytes = Buffer.from(body)
+      const limits = { containers: most, values: most * 2, depth: most }
+      const scanner = new JsonScanner(limits)
+      let at = 0
+      for (const size of sizes) {
+        scanner.write(bytes.subarray(at, at + size))
+        at += size
+      }
+      expect(scanner.write(bytes.subarray(at))).toBe(exceededJsonLimit(bytes, limits))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('an empty chunk between a backslash and what it escapes changes nothing', () => {
+  const scanner = new JsonScanner({ ...unlimited, containers: 1 })
+  for (const chunk of ['["\\', '', '"[["]']) expect(scanner.write(Buffer.from(chunk))).toBeUndefined()
+  expect(scanner.write(Buffer.from('['))).toBe('containers')
+})
+
+test('malformed bytes end in an answer', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const limits = { containers: 3, values: 5, depth: 2 }
+      expect(['containers', 'values', 'depth', undefined]).toContain(exceededJsonLimit(bytes, limits))
+    }),
+  )
+  expect(exceededJsonLimit(Buffer.from(']]]][[['), { ...unlimited, depth: 2 })).toBe('depth')
+})

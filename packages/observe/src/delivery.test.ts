@@ -1,0 +1,48 @@
+import { deflateSync, gzipSync } from 'node:zlib'
+import { encodeRequest, type OtlpRequest } from '@penstock/otlp'
+import { expect, test } from 'vitest'
+import { decodeDelivery } from './delivery.ts'
+import { logBody, logRecord } from './telemetry.case.ts'
+
+const MIB = 1024 * 1024
+const limits = { maxBodyBytes: 64 * MIB, maxElements: 500_000 }
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+] as const)('a %s body that inflates to more than its bound is not inflated further', (coding, compress) => {
+  const wire = compress(Buffer.alloc(65 * MIB))
+  expect(decodeDelivery({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
+    kind: 'too_large',
+    text: 'the body is too large',
+  })
+})
+
+test('a protobuf body that would be several times as long in JSON is refused', () => {
+  const request: OtlpRequest<'logs'> = {
+    resources: [
+      {
+        resource: { attributes: [], droppedAttributesCount: 0 },
+        schemaUrl: '',
+        scopes: [
+          {
+            scope: { name: '\u0001'.repeat(33 * MIB), version: '', attributes: [], droppedAttributesCount: 0 },
+            items: [],
+            schemaUrl: '',
+          },
+        ],
+      },
+    ],
+  }
+  const wire = encodeRequest('logs', request, 'protobuf')
+  expect(decodeDelivery({ signal: 'logs', encoding: 'protobuf', coding: 'identity', wire }, limits, 0n)).toMatchObject({
+    kind: 'too_large',
+  })
+})
+
+test('more elements than allowed are refused before they are parsed', () => {
+  const wire = logBody('shop', ...Array.from({ length: 60 }, (_, index) => logRecord(index, 9, 'x')))
+  const delivery = { signal: 'logs', encoding: 'json', coding: 'identity', wire } as const
+  expect(decodeDelivery(delivery, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })
+  expect(decodeDelivery(delivery, { ...limits, maxElements: 70 }, 0n)).toMatchObject({ bodyBytes: wire.length })
+})

@@ -1,0 +1,93 @@
+import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib'
+import { decodeRequest, type Encoding, OtlpDecodeError, type PartialSuccess, type Signal } from '@penstock/otlp'
+import { type Arrival, toArrival } from './arrival.ts'
+
+export type ContentCoding = 'identity' | 'gzip' | 'deflate'
+
+/** One request as it arrived. */
+export interface Delivery {
+  readonly signal: Signal
+  readonly encoding: Encoding
+  readonly coding: ContentCoding
+  readonly wire: Uint8Array
+}
+
+export interface DeliveryLimits {
+  /** The body once it is inflated. Default 64 MiB. */
+  readonly maxBodyBytes: number
+  /** Elements of all lists of the request: resources, scopes, spans, attributes, points. Default 500,000. */
+  readonly maxElements: number
+}
+
+/** What became of one request. Only a `kept` one is stored; an `unavailable` one may be sent again. */
+export type Receipt =
+  | { readonly kind: 'kept'; readonly partialSuccess: PartialSuccess | undefined }
+  | { readonly kind: 'rejected' | 'too_large' | 'unavailable'; readonly text: string }
+
+export interface DecodedDelivery {
+  readonly arrival: Arrival
+  /** The body once it was inflated. */
+  readonly bodyBytes: number
+}
+
+/** A request that can never be stored. */
+interface Refused {
+  readonly kind: 'rejected' | 'too_large'
+  readonly text: string
+}
+
+/** Control characters are one byte in protobuf and six in JSON, the form in which items are stored. */
+const MAX_JSON_BYTES = 192 * 1024 * 1024
+
+const tooLarge: Refused = { kind: 'too_large', text: 'the body is too large' }
+const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
+
+/** Inflates and decodes a request, within limits on the memory that it takes. Blocks its thread for as long as that lasts. */
+export function decodeDelivery(
+  { signal, encoding, coding, wire }: Delivery,
+  { maxBodyBytes, maxElements }: DeliveryLimits,
+  nowNs: bigint,
+): DecodedDelivery | Refused {
+  const body = inflated(wire, coding, maxBodyBytes)
+  if ('kind' in body) return body
+  try {
+    const request = decodeRequest(signal, body, encoding, { maxBytes: maxBodyBytes, maxElements })
+    if (encoding === 'protobuf' && mostJsonBytes(body) > MAX_JSON_BYTES) return tooLarge
+    return { arrival: toArrival(signal, request, nowNs), bodyBytes: body.length }
+  } catch (error) {
+    if (error instanceof OtlpDecodeError) return { kind: 'rejected', text: error.message }
+    throw error
+  }
+}
+
+/** With `info`, zlib returns its engine too; the types of Node do not say so. */
+interface Inflated {
+  readonly buffer: Uint8Array
+  readonly engine: { readonly bytesWritten: number }
+}
+
+const inflaters: Readonly<
+  Record<Exclude<ContentCoding, 'identity'>, (wire: Uint8Array, options: ZlibOptions) => unknown>
+> = { gzip: gunzipSync, deflate: inflateSync }
+
+function inflated(wire: Uint8Array, coding: ContentCoding, maxBytes: number): Uint8Array | Refused {
+  if (coding === 'identity') return wire.length > maxBytes ? tooLarge : wire
+  try {
+    const { buffer, engine } = inflaters[coding](wire, { maxOutputLength: maxBytes, info: true }) as Inflated
+    // zlib stops silently at zeros behind a gzip member, or behind a deflate stream: the rest would be lost.
+    return engine.bytesWritten === wire.length ? buffer : notInflatable
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge
+    // Failures of zlib itself have codes such as Z_DATA_ERROR.
+    if (code?.startsWith('Z_')) return notInflatable
+    throw error
+  }
+}
+
+/** Returns the length that a body would have in JSON if all of it were text. */
+function mostJsonBytes(body: Uint8Array): number {
+  let controls = 0
+  for (let at = 0; at < body.length; at += 1) if (body[at]! < 0x20) controls += 1
+  return body.length + controls * 5
+}

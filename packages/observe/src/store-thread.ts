@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Clock, Log } from '@penstock/runtime'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+interface StoreThreadOptions {
+  readonly entry: 'writer-thread' | 'reader-thread'
+  /** What the thread opens; it must be cloneable. */
+  readonly data: unknown
+  readonly heapBytes: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The thread ended before it answered, there is none at the moment, or its database cannot be used. The request may be sent again. */
+export class ThreadUnavailable extends Error {
+  override readonly name = 'ThreadUnavailable'
+}
+
+interface Pending<Reply> {
+  resolve(reply: Reply): void
+  reject(error: Error): void
+}
+
+/** A thread that ends before it has answered anything is started again after this long, and after twice as long each time. */
+const RESTART_MS = 1_000
+const MAX_RESTART_MS = 30_000
+
+/** The sources run as they are under a test, and the built files otherwise. */
+const ownExtension = extname(import.meta.url)
+
+/**
+ * A thread that answers requests, and that another one replaces when it ends. Requests under way when a thread ends are not
+ * given to the next one: one of them may have been the reason.
+ */
+export class StoreThread<Request, Reply> {
+  readonly #options: StoreThreadOptions
+  readonly #pending = new Map<number, Pending<Reply>>()
+  readonly #closing = new AbortController()
+  #worker: Worker | undefined
+  #ended: Promise<unknown> = Promise.resolve()
+  #lastId = 0
+  /** Threads in a row that ended without an answer. */
+  #failures = 0
+
+  /** @throws what keeps the thread from opening its file */
+  static async start<Request, Reply>(options: StoreThreadOptions): Promise<StoreThread<Request, Reply>> {
+    const thread = new StoreThread<Request, Reply>(options)
+    const worker = thread.#start()
+    try {
+      await once(worker, 'message')
+    } catch (error) {
+      thread.#closing.abort()
+      throw error
+    }
+    return thread
+  }
+
+  private constructor(options: StoreThreadOptions) {
+    this.#options = options
+  }
+
+  get underWay(): number {
+    return this.#pending.size
+  }
+
+  /**
+   * @param transfer memory that moves to the thread with the request
+   * @throws ThreadUnavailable
+   */
+  ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Reply> {
+    const worker = this.#worker
+    if (worker === undefined || this.#closing.signal.aborted) {
+      return Promise.reject(new ThreadUnavailable('the embedded store is not running'))
+    }
+    this.#lastId += 1
+    const id = this.#lastId
+    const message: ToThread<Request> = { kind: 'request', id, request }
+    worker.postMessage(message, [...transfer])
+    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
+  }
+
+  /** Resolves when every request under way has its answer and the thread has closed its file. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const message: ToThread<Request> = { kind: 'close' }
+    this.#worker?.postMessage(message)
+    await this.#ended
+  }
+
+  #start(): Worker {
+    const { entry, data, heapBytes } = this.#options
+    const worker = new Worker(new URL(`./${entry}${ownExtension}`, import.meta.url), {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytes / 1024 / 1024) },
+    })
+    this.#worker = worker
+    let reason: unknown
+    worker.on('message', (message: FromThread<Reply>) => this.#hear(message))
+    worker.on('error', (error) => {
+      reason = error
+    })
+    this.#ended = new Promise((resolve) => {
+      worker.once('exit', (code) => {
+        this.#worker = undefined
+        this.#rejectPending()
+        if (!this.#closing.signal.aborted) void this.#replace(reason ?? `it ended with ${code}`)
+        resolve(undefined)
+      })
+    })
+    return worker
+  }
+
+  #hear(message: FromThread<Reply>): void {
+    switch (message.kind) {
+      case 'opened':
+        return
+      case 'log':
+        this.#options.log[message.level](message.fields, message.text)
+        return
+      case 'reply':
+        this.#failures = 0
+        this.#settle(message.id)?.resolve(message.reply)
+        return
+      case 'failure':
+        this.#fail(message.id, message)
+    }
+  }
+
+  /** The reason is for the log: it may quote the database. */
+  #fail(id: number, { text, isUnavailable }: { readonly text: string; readonly isUnavailable: boolean }): void {
+    if (!isUnavailable) {
+      this.#settle(id)?.reject(new Error(text))
+      return
+    }
+    this.#options.log.error({ event: 'observe.database_unusable', error: text }, 'The embedded store cannot be used')
+    this.#settle(id)?.reject(new ThreadUnavailable('the embedded store cannot be used at the moment'))
+  }
+
+  #settle(id: number): Pending<Reply> | undefined {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    return pending
+  }
+
+  #rejectPending(): void {
+    const error = new ThreadUnavailable('the embedded store had to be restarted')
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
+  }
+
+  async #replace(reason: unknown): Promise<void> {
+    const { clock, entry, log } = this.#options
+    const pauseMs = this.#failures === 0 ? 0 : Math.min(RESTART_MS * 2 ** (this.#failures - 1), MAX_RESTART_MS)
+    this.#failures += 1
+    log.error(
+      { event: 'observe.thread_ended', thread: entry, reason: String(reason), restart_ms: pauseMs },
+      'A thread of the embedded store has ended; its requests are answered with 503, and another thread takes its place',
+    )
+    if (pauseMs > 0) await clock.sleep(pauseMs, this.#closing.signal).catch(() => {})
+    if (!this.#closing.signal.aborted) this.#start()
+  }
+}

@@ -1,0 +1,198 @@
+import { openSqlite, type SqliteDb } from '@penstock/db'
+import type { Clock, Log } from '@penstock/runtime'
+import { type Arrival, rowsOf } from './arrival.ts'
+import { insertArrivals } from './arrival-store.ts'
+import { type Delivery, type DeliveryLimits, decodeDelivery, type Receipt } from './delivery.ts'
+import type { StoreBounds } from './observe-limits.ts'
+import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
+import { rowCounts } from './status.ts'
+import type { ObserveTables } from './tables.ts'
+
+interface StoreWriterOptions {
+  readonly file: string
+  readonly clock: Clock
+  readonly limits: StoreBounds & DeliveryLimits
+  readonly log: Log
+}
+
+/**
+ * Requests are decoded for one transaction until they have this many rows, or this many bytes as they arrived. So at most
+ * one large request is held in memory decoded, and the small ones before it.
+ */
+const ROWS_PER_TRANSACTION = 20_000
+const BYTES_PER_TRANSACTION = 4 * 1024 * 1024
+const MAINTENANCE_INTERVAL_MS = 60_000
+const PAGES_PER_RECLAIM = 1_000
+/** Free pages that are left in the file for the next rows. */
+const SPARE_PAGES = 256
+
+interface Waiting {
+  readonly delivery: Delivery
+  settle(receipt: Receipt): void
+}
+
+interface Decoded {
+  readonly arrival: Arrival
+  settle(receipt: Receipt): void
+}
+
+/** Opens a database that `migrations` have been applied to, and keeps it within its limits until it is closed. */
+export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions): StoreWriter {
+  return new StoreWriter(openStoreFile(file), clock, limits, log)
+}
+
+export const openStoreFile = (file: string): SqliteDb<ObserveTables> => openSqlite(file, { reclaimable: true })
+
+/**
+ * Writes what is received to the database, and deletes what is too old or too much. All of it is synchronous for long
+ * stretches (decoding, SQL), so it runs on a thread of its own.
+ */
+export class StoreWriter {
+  readonly #db: SqliteDb<ObserveTables>
+  readonly #clock: Clock
+  readonly #limits: StoreBounds & DeliveryLimits
+  readonly #log: Log
+  readonly #stop = new AbortController()
+  readonly #maintaining: Promise<void>
+  readonly #waiting: Waiting[] = []
+  #writing: Promise<void> | undefined
+
+  constructor(db: SqliteDb<ObserveTables>, clock: Clock, limits: StoreBounds & DeliveryLimits, log: Log) {
+    this.#limits = limits
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+    this.#maintaining = this.#maintain()
+  }
+
+  /** Takes one Export*ServiceRequest. A `kept` one survives the loss of the process and of power. */
+  async receive(delivery: Delivery): Promise<Receipt> {
+    if (this.#stop.signal.aborted) return { kind: 'unavailable', text: 'the embedded store is closing' }
+    return new Promise((settle) => {
+      this.#waiting.push({ delivery, settle })
+      this.#writing ??= this.#writeWaiting()
+    })
+  }
+
+  /** Writes what has been received, then closes the file. Requests that come later are `unavailable`. */
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#writing
+    await this.#maintaining
+    await this.#db.close()
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // Requests that came during the last transaction are let in first, so that they share the next one.
+      await turnOfTheLoop()
+      const batch = this.#decodeBatch()
+      if (batch.length === 0) continue
+      await this.#write(batch)
+      await this.#makeRoom()
+    }
+    this.#writing = undefined
+  }
+
+  #decodeBatch(): Decoded[] {
+    const batch: Decoded[] = []
+    let rows = 0
+    let bytes = 0
+    while (this.#waiting.length > 0 && rows < ROWS_PER_TRANSACTION && bytes < BYTES_PER_TRANSACTION) {
+      const { delivery, settle } = this.#waiting.shift()!
+      const result = decodeDelivery(delivery, this.#limits, this.#clock.nowNs())
+      if ('kind' in result) {
+        settle(result)
+        continue
+      }
+      rows += rowsOf(result.arrival)
+      bytes += result.bodyBytes
+      batch.push({ arrival: result.arrival, settle })
+    }
+    return batch
+  }
+
+  /** What fails together is tried one by one, so that one request cannot fail the others. */
+  async #write(batch: readonly Decoded[]): Promise<void> {
+    try {
+      await this.#db.write((tx) =>
+        insertArrivals(
+          tx,
+          batch.map(({ arrival }) => arrival),
+          this.#clock.nowMs(),
+        ),
+      )
+      for (const { arrival, settle } of batch) settle(keptReceipt(arrival))
+    } catch (error) {
+      if (batch.length > 1) {
+        for (const one of batch) await this.#write([one])
+        return
+      }
+      this.#log.error({ event: 'observe.write_failed', error: String(error) }, 'The embedded store could not write')
+      for (const { settle } of batch) settle({ kind: 'unavailable', text: 'the embedded store could not write' })
+    }
+  }
+
+  async #maintain(): Promise<void> {
+    for (;;) {
+      await this.#attempt('observe.maintenance_failed', async () => {
+        const upTo = await findLastSliceBefore(this.#db.read, this.#clock.nowMs() - this.#limits.retentionMs)
+        if (upTo !== undefined) await this.#deleteUpTo(upTo)
+        await this.#makeRoom()
+        await this.#shrink()
+      })
+      try {
+        await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal)
+      } catch {
+        return
+      }
+    }
+  }
+
+  async #deleteUpTo(sliceId: number): Promise<void> {
+    while (!this.#stop.signal.aborted && !(await this.#db.write((tx) => deleteSome(tx, sliceId)))) await turnOfTheLoop()
+  }
+
+  async #makeRoom(): Promise<void> {
+    await this.#attempt('observe.make_room_failed', async () => {
+      for (;;) {
+        const excess = await this.#excess()
+        const oldest = await findOldestSlice(this.#db.read)
+        if (excess <= 0 || oldest === undefined) return
+        const { spans, log_records, points } = await rowCounts(this.#db.read)
+        const rows = Math.ceil((spans + log_records + points) * excess)
+        await this.#db.write((tx) => deleteSome(tx, oldest.id, Math.min(rows, ROWS_PER_STEP)))
+      }
+    })
+  }
+
+  /** How much of what is kept is too much, as a share. */
+  async #excess(): Promise<number> {
+    const { pageBytes, pages, freePages } = await spaceOf(this.#db.read)
+    const usedBytes = (pages - freePages) * pageBytes
+    return (usedBytes - this.#limits.maxFileBytes) / usedBytes
+  }
+
+  async #shrink(): Promise<void> {
+    while (!this.#stop.signal.aborted && (await spaceOf(this.#db.read)).freePages > SPARE_PAGES) {
+      await this.#db.reclaim(PAGES_PER_RECLAIM)
+      await turnOfTheLoop()
+    }
+  }
+
+  async #attempt(event: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#log.error({ event, error: String(error) }, 'The embedded store could not tidy up')
+    }
+  }
+}
+
+function keptReceipt({ rejectedSpans }: Arrival): Receipt {
+  if (rejectedSpans === 0) return { kind: 'kept', partialSuccess: undefined }
+  const message = 'spans without trace id or span id belong to no trace'
+  return { kind: 'kept', partialSuccess: { rejected: BigInt(rejectedSpans), message } }
+}
+
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,55 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { isUnavailable } from '@penstock/db'
+import type { Log } from '@penstock/runtime'
+
+/** What a thread is told by the thread that started it. */
+export type ToThread<Request> =
+  | { readonly kind: 'request'; readonly id: number; readonly request: Request }
+  | { readonly kind: 'close' }
+
+/** What a thread says to the thread that started it. */
+export type FromThread<Reply> =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'reply'; readonly id: number; readonly reply: Reply }
+  | { readonly kind: 'failure'; readonly id: number; readonly text: string; readonly isUnavailable: boolean }
+  | { readonly kind: 'log'; readonly level: LogLevel; readonly fields: object; readonly text: string }
+
+export type LogLevel = keyof Log
+
+interface ThreadWork<Request, Reply> {
+  answer(request: Request): Promise<Reply>
+  /** Returns the memory of a reply that moves with it. */
+  transferred(reply: Reply): readonly ArrayBuffer[]
+  /** Resolves when everything under way is done. */
+  close(): Promise<void>
+}
+
+/** Opens what a thread works with, and answers requests until it is told to close. Throws outside of a thread. */
+export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) => ThreadWork<Request, Reply>): void {
+  const port = parentPort
+  if (port === null) throw new Error('This file is the start of a thread')
+  const say = (message: FromThread<Reply>, transfer: readonly ArrayBuffer[] = []) =>
+    port.postMessage(message, [...transfer])
+  const work = open(workerData as Data, logThrough(say))
+  port.on('message', async (message: ToThread<Request>) => {
+    if (message.kind === 'close') {
+      await work.close()
+      port.close()
+      return
+    }
+    const { id, request } = message
+    try {
+      const reply = await work.answer(request)
+      say({ kind: 'reply', id, reply }, work.transferred(reply))
+    } catch (error) {
+      say({ kind: 'failure', id, text: String(error), isUnavailable: isUnavailable(error) })
+    }
+  })
+  say({ kind: 'opened' })
+}
+
+/** Returns a log whose lines the thread that started this one writes. */
+function logThrough(say: (message: FromThread<never>) => void): Log {
+  const at = (level: LogLevel) => (fields: object, text: string) => say({ kind: 'log', level, fields, text })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Log
+}

@@ -1,0 +1,16 @@
+// Where the thread that decodes and writes starts.
+import { type Log, systemClock } from '@penstock/runtime'
+import type { Delivery, Receipt } from './delivery.ts'
+import type { ObserveLimits } from './observe-limits.ts'
+import { openStoreWriter } from './store-writer.ts'
+import { serveThread } from './thread-messages.ts'
+
+export interface ThreadData {
+  readonly file: string
+  readonly limits: ObserveLimits
+}
+
+serveThread<ThreadData, Delivery, Receipt>(({ file, limits }: ThreadData, log: Log) => {
+  const writer = openStoreWriter({ file, limits, clock: systemClock, log })
+  return { answer: (delivery) => writer.receive(delivery), transferred: () => [], close: () => writer.close() }
+})

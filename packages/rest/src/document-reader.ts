@@ -1,0 +1,50 @@
+import { DomainError, ValidatedInput } from '@penstock/core'
+import { WorkerPool, WorkersBusyError } from '@penstock/runtime'
+import { readDocument } from './document.ts'
+import { type DocumentPart, type DocumentTask, joinDocument } from './document-parts.ts'
+import type { RestRoute } from './route.ts'
+
+/** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
+const INLINE_BYTES = 64 * 1024
+const THREADS = 1
+/** Each of up to 16 MiB. */
+const MAX_WAITING = 8
+const RETRY_AFTER_SECONDS = 1
+
+/** Reads and validates the bodies that are documents: small ones at once, large ones in a worker thread. */
+export class DocumentReader {
+  readonly #pool = new WorkerPool<DocumentTask, DocumentPart>({
+    // From the sources, as tests run, the build next to them: a thread of Node 20 reads no TypeScript.
+    script: new URL(
+      import.meta.url.endsWith('.ts') ? '../dist/document-worker.js' : './document-worker.js',
+      import.meta.url,
+    ),
+    threads: THREADS,
+    maxWaiting: MAX_WAITING,
+  })
+
+  /**
+   * Returns the input of the row's operation. Large bytes that have their buffer to themselves are handed to the thread, and
+   * are empty afterwards.
+   *
+   * @param inPath the parameters of the path, by the operation's names
+   * @throws RequestProblem invalid_json; DomainError `parameters`, or `unavailable` when too many large documents wait
+   */
+  async read(row: RestRoute, bytes: Buffer, inPath: object): Promise<ValidatedInput<RestRoute['operation']['input']>> {
+    const { name, input } = row.operation
+    if (bytes.length <= INLINE_BYTES) return new ValidatedInput(input, readDocument(row, bytes, inPath))
+    const isOwn = bytes.byteLength === bytes.buffer.byteLength
+    try {
+      const task = { operation: name, bytes, inPath }
+      const parts = await this.#pool.run(task, isOwn ? [bytes.buffer as ArrayBuffer] : [])
+      return new ValidatedInput(input, joinDocument(parts))
+    } catch (error) {
+      if (!(error instanceof WorkersBusyError)) throw error
+      throw new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}

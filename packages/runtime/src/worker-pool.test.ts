@@ -1,0 +1,85 @@
+import { afterEach, expect, test } from 'vitest'
+import { WorkerPool, type WorkerPoolOptions, WorkersBusyError } from './worker-pool.ts'
+
+type Task = { readonly count: number } | 'throw' | 'exit' | 'never' | Uint8Array
+
+/** Speaks the protocol of `serveTasks` in plain JavaScript: a thread reads no TypeScript. */
+const script = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads'
+    let left = 0
+    parentPort.on('message', (message) => {
+      if (message === 'next') left -= 1
+      else if (message.task === 'throw') return parentPort.postMessage({ failure: 'Error: of the task' })
+      else if (message.task === 'exit') process.exit(3)
+      else if (message.task === 'never') return
+      else left = message.task.count ?? message.task.length
+      parentPort.postMessage(left === 0 ? { isDone: true } : { part: left })
+    })
+  `)}`,
+)
+
+let pool: WorkerPool<Task, number>
+const open = (options: Partial<WorkerPoolOptions> = {}) => {
+  pool = new WorkerPool({ script, threads: 1, maxWaiting: 2, ...options })
+}
+afterEach(() => pool.close())
+
+test('the parts of a result come in order, task by task', async () => {
+  open()
+  expect(await Promise.all([pool.run({ count: 3 }), pool.run({ count: 0 })])).toEqual([[3, 2, 1], []])
+})
+
+test('each part arrives in a turn of its own', async () => {
+  open()
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    immediate = setImmediate(count)
+  }
+  let immediate = setImmediate(count)
+  await pool.run({ count: 50 })
+  clearImmediate(immediate)
+  expect(turns).toBeGreaterThanOrEqual(50)
+})
+
+test('a buffer is handed over, and not copied', async () => {
+  open()
+  const bytes = new Uint8Array(4)
+  expect(await pool.run(bytes, [bytes.buffer])).toEqual([4, 3, 2, 1])
+  expect(bytes.length).toBe(0)
+})
+
+test('a task that fails, and a thread that ends, fail that task alone', async () => {
+  open({ maxWaiting: 9 })
+  const results = await Promise.allSettled([
+    pool.run('throw'),
+    pool.run({ count: 1 }),
+    pool.run('exit'),
+    pool.run({ count: 1 }),
+  ])
+  const told = results.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))
+  expect(told).toEqual([
+    'A task failed in its worker thread: Error: of the task',
+    [1],
+    'A worker thread has ended with code 3',
+    [1],
+  ])
+})
+
+test('as many tasks wait as may, and one more is refused', async () => {
+  open()
+  const all = ['never', { count: 1 }, { count: 1 }].map((task) => pool.run(task as Task))
+  const outcomes = Promise.allSettled(all)
+  await expect(pool.run({ count: 1 })).rejects.toThrow(WorkersBusyError)
+  await pool.close()
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  await expect(pool.run({ count: 1 })).rejects.toThrow(WorkersBusyError)
+})
+
+test('an idle thread ends, and the next task has a new one', async () => {
+  open({ idleMs: 1 })
+  expect(await pool.run({ count: 1 })).toEqual([1])
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(await pool.run({ count: 2 })).toEqual([2, 1])
+})

@@ -1,0 +1,175 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Transferable, Worker } from 'node:worker_threads'
+import type { FromWorker, ToWorker } from './worker-tasks.ts'
+
+/** As many tasks wait as may; the caller should ask again later. */
+export class WorkersBusyError extends Error {
+  override readonly name = 'WorkersBusyError'
+
+  constructor() {
+    super('Too many tasks are waiting for a worker thread')
+  }
+}
+
+export interface WorkerPoolOptions {
+  /** A module that calls `serveTasks`. */
+  readonly script: URL
+  readonly threads: number
+  /** Tasks that wait for a thread; one more is refused. */
+  readonly maxWaiting: number
+  /** A thread that has been idle for this long ends. */
+  readonly idleMs?: number
+  /** Of the JavaScript heap of each thread. A task that needs more fails, and the process goes on. */
+  readonly maxHeapMegabytes?: number
+}
+
+interface Job<Task, Part> {
+  readonly task: Task
+  readonly transfer: readonly Transferable[]
+  readonly parts: Part[]
+  resolve(parts: Part[]): void
+  reject(error: unknown): void
+}
+
+const IDLE_MS = 60_000
+const MAX_HEAP_MEGABYTES = 1_024
+
+/**
+ * Runs tasks that take long in threads of their own, so that the event loop goes on meanwhile.
+ *
+ * A result crosses the thread boundary in parts. To receive one takes time in proportion to its size, so each part arrives
+ * in a turn of its own. Threads start with the first task.
+ */
+export class WorkerPool<Task, Part> {
+  readonly #options: WorkerPoolOptions
+  readonly #threads = new Set<Thread<Task, Part>>()
+  readonly #waiting: Job<Task, Part>[] = []
+  #isClosed = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Returns the parts of the task's result.
+   *
+   * @throws WorkersBusyError; an Error for what the task throws, or when its thread ends
+   */
+  run(task: Task, transfer: readonly Transferable[] = []): Promise<Part[]> {
+    if (this.#isClosed || this.#waiting.length >= this.#options.maxWaiting) {
+      return Promise.reject(new WorkersBusyError())
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ task, transfer, parts: [], resolve, reject })
+      this.#assign()
+    })
+  }
+
+  /** Ends the threads. Tasks that are not finished fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(new WorkersBusyError())
+    await Promise.all([...this.#threads].map((thread) => thread.end()))
+  }
+
+  #assign(): void {
+    while (this.#waiting.length > 0) {
+      const thread = [...this.#threads].find(({ isIdle }) => isIdle) ?? this.#start()
+      if (thread === undefined) return
+      thread.begin(this.#waiting.shift()!)
+    }
+  }
+
+  #start(): Thread<Task, Part> | undefined {
+    if (this.#threads.size >= this.#options.threads) return undefined
+    const thread: Thread<Task, Part> = new Thread(this.#options, {
+      onIdle: () => this.#assign(),
+      onEnd: () => {
+        this.#threads.delete(thread)
+        if (!this.#isClosed) this.#assign()
+      },
+    })
+    this.#threads.add(thread)
+    return thread
+  }
+}
+
+class Thread<Task, Part> {
+  readonly #worker: Worker
+  readonly #idleMs: number
+  readonly #onIdle: () => void
+  #job: Job<Task, Part> | undefined
+  #isOver = false
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(
+    { script, idleMs = IDLE_MS, maxHeapMegabytes = MAX_HEAP_MEGABYTES }: WorkerPoolOptions,
+    { onIdle, onEnd }: { readonly onIdle: () => void; readonly onEnd: () => void },
+  ) {
+    this.#idleMs = idleMs
+    this.#onIdle = onIdle
+    // Without the flags of the process: what it was started with, such as a module to load first, is not meant for threads.
+    this.#worker = new Worker(script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromWorker<Part>) => void this.#take(message))
+    // An 'exit' follows.
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', (code) => {
+      this.#isOver = true
+      clearTimeout(this.#idleTimer)
+      this.#fail(new Error(`A worker thread has ended with code ${code}`))
+      onEnd()
+    })
+  }
+
+  get isIdle(): boolean {
+    return this.#job === undefined && !this.#isOver
+  }
+
+  begin(job: Job<Task, Part>): void {
+    clearTimeout(this.#idleTimer)
+    this.#job = job
+    this.#worker.ref()
+    this.#post({ task: job.task }, job.transfer)
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  async #take(message: FromWorker<Part>): Promise<void> {
+    const job = this.#job
+    if (job === undefined) return
+    if ('part' in message) {
+      job.parts.push(message.part)
+      await setImmediate()
+      this.#post('next')
+      return
+    }
+    this.#rest()
+    if ('failure' in message) job.reject(new Error(`A task failed in its worker thread: ${message.failure}`))
+    else job.resolve(job.parts)
+    this.#onIdle()
+  }
+
+  #rest(): void {
+    this.#job = undefined
+    this.#worker.unref()
+    this.#idleTimer = setTimeout(() => {
+      // Before it has ended, so that it gets no task any more.
+      this.#isOver = true
+      void this.#worker.terminate()
+    }, this.#idleMs).unref()
+  }
+
+  #fail(error: Error): void {
+    const job = this.#job
+    this.#isOver = true
+    this.#job = undefined
+    job?.reject(error)
+  }
+
+  #post(message: ToWorker<Task>, transfer: readonly Transferable[] = []): void {
+    this.#worker.postMessage(message, transfer)
+  }
+}

@@ -1,0 +1,34 @@
+import { parentPort } from 'node:worker_threads'
+
+/** What a worker thread is sent: a task, or that the next part of its result may come. */
+export type ToWorker<Task> = { readonly task: Task } | 'next'
+
+/** What a worker thread sends: the parts of a result one by one, then its end. */
+export type FromWorker<Part> = { readonly part: Part } | { readonly failure: string } | { readonly isDone: true }
+
+/**
+ * Serves the tasks of a `WorkerPool` in this worker thread, one at a time.
+ *
+ * @param handle yields the parts of a result; what it throws fails the task. Expected failures are parts.
+ */
+export function serveTasks<Task, Part>(handle: (task: Task) => Iterable<Part>): void {
+  const port = parentPort
+  if (port === null) throw new Error('This module runs in a worker thread')
+  let parts: Iterator<Part> | undefined
+  port.on('message', (message: ToWorker<Task>) => {
+    port.postMessage(step(message))
+  })
+
+  function step(message: ToWorker<Task>): FromWorker<Part> {
+    try {
+      if (message !== 'next') parts = handle(message.task)[Symbol.iterator]()
+      const { done, value } = parts!.next()
+      if (done !== true) return { part: value }
+      parts = undefined
+      return { isDone: true }
+    } catch (error) {
+      parts = undefined
+      return { failure: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
+    }
+  }
+}

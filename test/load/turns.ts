@@ -1,0 +1,78 @@
+/**
+ * The longest turn of the event loop under the most expensive single requests, listener by listener:
+ * `npm run soak turns`, or `node test/load/dist/load/turns.js hook record` for some listeners only.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { atMost, type Bound, reportBounds } from './bounds.ts'
+import { ProbedService, secrets } from './turns/probed-service.ts'
+import { type WorstBody, worstBodies } from './turns/worst-bodies.ts'
+
+const ROUNDS = 3
+/** The follow-up work of a request, such as its export, counts too. */
+const SETTLE_MS = 400
+const QUIET_TURN_MS = 12
+const QUIET_TRIES = 50
+const REQUEST_TIMEOUT_MS = 60_000
+
+/** max(20 ms, 20 ms a megabyte received), and never above 200 ms. */
+function boundMs(bytes: number): number {
+  return Math.min(200, Math.max(20, (20 * bytes) / 1e6))
+}
+
+const listeners = process.argv.slice(2)
+const isChosen = ({ listener }: WorstBody): boolean =>
+  listeners.length === 0 || listeners.some((name) => listener.toLowerCase().startsWith(name.toLowerCase()))
+
+await using service = await ProbedService.start()
+await createProject()
+const bounds: Bound[] = []
+for (const row of worstBodies.filter(isChosen)) bounds.push(await measured(row))
+reportBounds(`longest turn, best of ${ROUNDS}`, bounds)
+
+async function measured(row: WorstBody): Promise<Bound> {
+  let bestMs = Number.POSITIVE_INFINITY
+  let bytes = 0
+  const statuses = new Set<number>()
+  for (let round = 1; round <= ROUNDS; round++) {
+    const body = Buffer.from(row.body(round))
+    bytes = body.length
+    const url = row.listener === 'record' ? `${row.url(service)}${recordId(body)}` : row.url(service)
+    await untilQuiet()
+    const turnMs = await service.longestTurnMs(async () => {
+      statuses.add(await send(row, url, body))
+      await sleep(SETTLE_MS)
+    })
+    bestMs = Math.min(bestMs, turnMs)
+  }
+  const what = `${row.listener}: ${row.what}, ${(bytes / 1e6).toFixed(2)} MB (${[...statuses].join(', ')})`
+  const bound = atMost(what, bestMs, boundMs(bytes), 'ms')
+  console.log(`${bound.isMet ? 'met   ' : 'MISSED'} ${what}: ${bound.measured}`)
+  return [...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound
+}
+
+/** What a request before has left to do is none of the next one's cost. */
+async function untilQuiet(): Promise<void> {
+  for (let tries = 0; tries < QUIET_TRIES; tries++) {
+    if ((await service.longestTurnMs(() => sleep(SETTLE_MS))) < QUIET_TURN_MS) return
+  }
+}
+
+function recordId(body: Buffer): string {
+  return /"id":(\d+)/.exec(body.toString('latin1', 0, 200))![1]!
+}
+
+async function send({ method, headers }: WorstBody, url: string, body: Buffer): Promise<number> {
+  const response = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+  await response.arrayBuffer()
+  return response.status
+}
+
+async function createProject(): Promise<void> {
+  const response = await fetch(`${service.coreUrl}/api/v4/projects`, {
+    method: 'POST',
+    headers: { 'PRIVATE-TOKEN': secrets.rootToken, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'turns', path: 'turns' }),
+  })
+  const { id } = (await response.json()) as { id: number }
+  if (id !== 1) throw new Error(`the project has the id ${id}, ${response.status}`)
+}
