@@ -6,13 +6,19 @@ import { test } from 'vitest'
 import { finished, type Outcome } from './command-line.ts'
 import type { RunningGateway } from './gateway/running-gateway.ts'
 
-/** The code blocks `sh` of a page, or of the part of it that begins with `from` and ends before `to`. */
-export function shellBlocks(page: string, from = '', to?: string): string[] {
+/** Returns the code blocks of one language in a page, or in the part of it that begins with `from` and ends before `to`. */
+export function codeBlocks(page: string, language: string, from = '', to?: string): string[] {
   const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8')
   const start = text.indexOf(from)
   const end = to === undefined ? text.length : text.indexOf(to, start)
   if (start === -1 || end === -1) throw new Error(`${page} has no part from ${from} to ${to}`)
-  return [...text.slice(start, end).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')
+  return [...text.slice(start, end).matchAll(fenced)].map(([, block = '']) => block)
+}
+
+/** The code blocks `sh` of a page, or of the part of it that begins with `from` and ends before `to`. */
+export function shellBlocks(page: string, from = '', to?: string): string[] {
+  return codeBlocks(page, 'sh', from, to)
 }
 
 /** The commands `curl …` of some blocks, and `obs …`, which is curl with an API key; each with the lines it goes on in. */

@@ -63,6 +63,7 @@ const variables = new Set([
   'PENSTOCK_EXPORT_ENDPOINT',
   'PENSTOCK_EXPORT_TOKEN',
   'PENSTOCK_FORGE_TOKEN',
+  'PENSTOCK_ROOT_PIPELINE_ID',
 ])
 
 describe.each(pages)('%s', (page) => {

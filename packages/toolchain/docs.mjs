@@ -38,10 +38,11 @@ function table(head, rows) {
 
 const attributes = (rows) =>
   table(
-    ['Attribute', 'Type', 'Absent when'],
+    ['Attribute', 'Type', 'Read from', 'Absent when'],
     rows.map((row) => [
       row.keys.map(code).join('<br>'),
       row.type,
+      (row.needs ?? []).map(code).join(' or '),
       `${row.absent}${row.extension ? '; option `extensions: false`' : ''}${row.extra ? '; without option `extraAttributes`' : ''}`,
     ]),
   )
@@ -82,8 +83,14 @@ One finished pipeline is one trace, eleven metrics at most, and one log record f
 legacy key and, where the semantic conventions know it, under theirs; a row below lists the keys that carry one value.
 \`svc.\` at the front of a key is the vendor namespace (option \`vendorNamespace\`).
 
+Ids are derived, so a job can compute its own: [jobs-join-their-trace.md](jobs-join-their-trace.md) shows how its tools put their spans
+below its span.
+
 A key has one type, whatever the input looks like. Nothing empty is ever sent: no blank string, empty list or NaN. Text
 is cut at ${MAX_VALUE_BYTES.toLocaleString('en')} bytes of UTF-8, span names and log bodies at ${MAX_NAME_BYTES.toLocaleString('en')}, lists at ${MAX_ARRAY_ELEMENTS} elements.
+
+"Read from" names the fields of a pipeline hook that a value is taken from; REST has them under other names. Values without such a field
+follow from the state of the run, from options or from several fields. \`penstock check\` says for a payload which of the fields it lacks.
 
 ## Resource
 

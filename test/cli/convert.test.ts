@@ -58,7 +58,10 @@ describe('input', () => {
       expect(stdout + stderr).not.toContain(canary)
     }
     const complaints = stderr.split('\n').filter((line) => line !== '' && !/: (?:warning|skipped): /.test(line))
-    expect(complaints).toEqual([expect.stringMatching(/^\d+ converted, \d+ skipped, 0 refused$/)])
+    expect(complaints).toEqual([
+      'pipeline 88417: only job hooks came, which add to it; its pipeline hook must follow',
+      expect.stringMatching(/^\d+ converted, \d+ skipped, 0 refused$/),
+    ])
     expect(exitCode).toBe(0)
   })
 

@@ -33,7 +33,7 @@ function openGate(upstream: Upstream, streams: boolean): Ingest {
   const deadlineMs = (given: number | undefined) => Math.min(given ?? Number.POSITIVE_INFINITY, Date.now() + 10_000)
   return {
     admit: () => letIn,
-    wantsWhole: () => !streams,
+    maxHeldBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
     reserve: () => undefined,
     abandon: () => {},
     sendWhole: (call, body) =>

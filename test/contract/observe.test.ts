@@ -22,7 +22,7 @@ import {
   signalNames,
 } from '@penstock/otlp'
 import { systemClock } from '@penstock/runtime'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { OneThreadStore } from '../../packages/observe/src/one-thread-store.case.ts'
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
@@ -208,7 +208,7 @@ describe('kill -9', () => {
     ],
   })
 
-  test('loses nothing that was acknowledged, at any moment', async () => {
+  test('loses nothing that was acknowledged, at any moment', { timeout: 120_000 }, async () => {
     const acknowledged = new Set<number>()
     let number = 0
     for (const killAfter of [1, 7, 40, 100]) {
@@ -216,6 +216,7 @@ describe('kill -9', () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       const ended = once(child, 'close')
+      onTestFinished(() => void child.kill('SIGKILL'))
       const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
       const target = acknowledged.size + killAfter
       const sender = async () => {

@@ -27,7 +27,7 @@ describe('1.3, P-5: a body that the gateway has looked into and that is no OTLP'
     ['HTTP protobuf', 'protobuf'],
     ['HTTP JSON', 'json'],
   ] as const)('over %s: not gzip', async (kind, encoding) => {
-    const gateway = await start({ PENSTOCK_MAX_BODY_BYTES: '1000000' })
+    const gateway = await start({ PENSTOCK_MAX_BODY_BYTES: '1000000', PENSTOCK_INSPECT_INFLATED_SIZE: 'always' })
     const reply = await exportOnce(gateway.otlpPort, kind, {
       token: gateway.token_,
       body: Buffer.alloc(5_000, 1),

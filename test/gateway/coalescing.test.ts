@@ -146,6 +146,20 @@ test('C-3: bodies with and without gzip travel together', async () => {
   close()
 })
 
+test('bodies of unknown length, which is how the JavaScript SDK sends all of them, travel together', async () => {
+  const { sink, accepted, held, send, opener, close } = await startHeld()
+  const first = opener('HTTP protobuf')
+  await sink.received(1)
+  const headers = { 'transfer-encoding': 'chunked' }
+  const all = await Promise.all(numbers.map((number) => send('HTTP protobuf', { items: [`${number}`], headers })))
+  expect(new Set(all.map(({ code }) => code))).toEqual(new Set([200]))
+  expect(sink.requests).toHaveLength(2)
+  held.open()
+  await first
+  expect(items(accepted).toSorted()).toEqual(['opener', ...numbers.map(String)].toSorted())
+  close()
+})
+
 test('C-3: gzip with zeros behind it goes alone, and takes nobody with it', async () => {
   const { sink, accepted, held, send, opener, close } = await startHeld()
   const first = opener('HTTP protobuf')

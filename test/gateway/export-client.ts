@@ -67,7 +67,7 @@ async function exportOverHttp(port: number, kind: ClientKind, given: Export): Pr
     agent: false,
     headers: {
       'content-type': contentTypes[encoding],
-      'content-length': body.length,
+      ...(!('transfer-encoding' in headers) && { 'content-length': body.length }),
       ...(gzip && { 'content-encoding': 'gzip' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...headers,

@@ -25,6 +25,8 @@ const limited = async (env: Record<string, string> = {}) => {
   return { sink, gateway, token }
 }
 const tooLong = `The body is longer than ${LIMIT} bytes, as sent or inflated.`
+/** 1000:1; 64 times what is allowed. */
+const bomb = Buffer.alloc(64 * LIMIT)
 /** Valid in both encodings' eyes as far as sizes go: a name as long as wanted. */
 const bodyOf = (kind: string, bytes: number) =>
   exportBody({ items: ['x'.repeat(bytes)] }, kind === 'HTTP JSON' ? 'json' : 'protobuf')
@@ -44,18 +46,40 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(sink.requests).toHaveLength(1)
   })
 
-  test('P-9: a bomb of gzip is 413, and upstream has no whole request of it', async () => {
-    const { sink, gateway, token } = await limited()
-    // 1000:1; 64 times what is allowed.
-    const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: Buffer.alloc(64 * LIMIT) })
+  test('P-9: a bomb of gzip without a token is 413, and upstream has no whole request of it', async () => {
+    const { sink, gateway } = await limited()
+    await gateway.enforce(false)
+    const told = await exportOnce(gateway.otlpPort, kind, { gzip: true, body: bomb })
     expect([told.code, sink.requests.length]).toEqual([refused, 0])
-    const good = await exportOnce(gateway.otlpPort, kind, { token, gzip: true })
+    const good = await exportOnce(gateway.otlpPort, kind, { gzip: true })
     expect(good.code).toBe(okCode[kind])
+  })
+
+  test('a bomb of gzip with a valid token goes on as it came, and the answer to it is that of upstream', async () => {
+    const sink = await startSink(() => ({ play: 'reply', status: 413 }))
+    const { gateway, token } = await limited({ PENSTOCK_UPSTREAM: sink.url })
+    const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
+    expect([told.code, told.message]).toEqual([refused, 'the upstream answered HTTP 413'])
+    const seen = sink.requests.map(({ wireBytes, body, headers }) => [
+      headers['content-encoding'],
+      wireBytes < LIMIT,
+      body.length,
+    ])
+    expect(seen).toEqual([['gzip', true, bomb.length]])
+  })
+
+  test('where the gateway reads a body, the inflated size counts with a valid token, too', async () => {
+    const { sink, gateway, token } = await limited({ PENSTOCK_ATTRIBUTE_RESOURCES: 'true' })
+    const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
+    expect([told.code, sink.requests.length]).toEqual([refused, 0])
   })
 
   test('P-8, P-9: nor of one that is streamed, and shows only at its end', async () => {
     await using sink = await CountingSink.start()
-    const { gateway, token } = await limited({ PENSTOCK_UPSTREAM: sink.url })
+    const { gateway, token } = await limited({
+      PENSTOCK_UPSTREAM: sink.url,
+      PENSTOCK_INSPECT_INFLATED_SIZE: 'always',
+    })
     const body = Buffer.concat([randomBytes(400 * 1024), Buffer.alloc(LIMIT)])
     for (let time = 0; time < 5; time += 1) {
       expect((await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body })).code).toBe(refused)
@@ -65,8 +89,8 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 })
 
-test('P-9: a bomb in 10,000 members is 413', async () => {
-  const { sink, gateway, token } = await limited()
+test('P-9: a bomb in 10,000 members is 413 where all bodies are inspected', async () => {
+  const { sink, gateway, token } = await limited({ PENSTOCK_INSPECT_INFLATED_SIZE: 'always' })
   const member = gzipSync(Buffer.alloc(200))
   const body = Buffer.concat(Array.from({ length: 10_000 }, () => member))
   const headers = { 'content-encoding': 'gzip' }

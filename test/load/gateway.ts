@@ -1,18 +1,32 @@
 /**
- * What letting a request through costs, against its anchors, in one run: `npm run bench:gateway`. Takes wrk, nginx, h2load and
- * the built collector; what is missing is left out, and said.
+ * Measures what forwarding a request costs, against its anchors, in one run: `npm run bench:gateway`. Needs wrk, nginx
+ * and h2load; the collector is left out if it is not built.
+ *
+ *   npm run bench:gateway -- --row gzip        only the rows whose title contains this
+ *                            --subject nginx   only these subjects; may be repeated
+ *                            --rounds 5 --seconds 2
  */
 import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
 import { collectorBinary } from '../collector/collector.ts'
 import { traceBody } from './gateway/bodies.ts'
 import { grpcLoad } from './gateway/h2load.ts'
 import { type Penstock, startPenstockGateway } from './gateway/penstock.ts'
+import { sdkBody } from './gateway/sdk-bodies.ts'
 import { type Subject, startGuardingCollector, startNginx, startScript } from './gateway/subjects.ts'
-import { wrk } from './gateway/wrk.ts'
+import { type ExportLoad, wrk } from './gateway/wrk.ts'
 import { median, printTable } from './measure.ts'
 
-const ROUNDS = 3
-const SECONDS = 4
+const { values: options } = parseArgs({
+  options: {
+    row: { type: 'string', default: '' },
+    subject: { type: 'string', multiple: true, default: [] },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+  },
+})
+const rounds = Number(options.rounds)
+const seconds = Number(options.seconds)
 
 interface Measured {
   readonly cpuMicros: number[]
@@ -23,6 +37,12 @@ interface Measured {
 }
 
 type Load = (subject: Subject, seconds: number) => ReturnType<typeof wrk>
+
+interface Row {
+  readonly title: string
+  readonly load: Load
+  readonly subjects: readonly (Subject | undefined)[]
+}
 
 for (const tool of ['wrk', 'nginx', 'h2load']) {
   if (!has(tool)) throw new Error(`${tool} is missing; the gateway's benchmark takes wrk, nginx and h2load`)
@@ -39,21 +59,53 @@ const collector = collectorBinary() === undefined ? undefined : await startGuard
 const tokenOf = (subject: Subject): string => (subject as Partial<Penstock>).token ?? token
 
 try {
-  for (const kilobytes of [2, 50]) {
-    const body = traceBody(kilobytes * 1024)
-    const load: Load = (subject, seconds) => wrk(subject.httpPort, body, tokenOf(subject), seconds)
-    const subjects = [sink, nginx, plain, ours, uncoalesced, ...(collector ? [collector] : [])]
-    report(`HTTP, ${body.length} bytes, 64 connections`, await measured(subjects, load))
+  for (const { title, load, subjects } of await rows()) {
+    if (!title.includes(options.row)) continue
+    const isWanted = ({ name }: Subject) => options.subject.length === 0 || options.subject.includes(name)
+    const measuredSubjects = subjects.filter((subject) => subject !== undefined).filter(isWanted)
+    report(title, await measured(measuredSubjects, load))
   }
-  const body = traceBody(2 * 1024)
-  const load: Load = (subject, seconds) => grpcLoad(subject.grpcPort!, body, tokenOf(subject), seconds)
-  const subjects = [ours, uncoalesced, ...(collector ? [collector] : [])]
-  report(`gRPC, ${body.length} bytes, 64 streams on 4 connections`, await measured(subjects, load))
 } finally {
   for (const subject of [collector, nginx, uncoalesced, plain, ours, sink]) await subject?.stop()
 }
 
-/** In turns, so that a slow moment of the machine falls on all of them; a warm-up first. */
+async function rows(): Promise<Row[]> {
+  const all = [sink, nginx, plain, ours, uncoalesced, collector]
+  const made: Row[] = []
+  for (const kilobytes of [2, 50]) {
+    const body = traceBody(kilobytes * 1024)
+    const headers = { 'Content-Type': 'application/x-protobuf', 'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0' }
+    made.push(httpRow(`HTTP, ${body.length} bytes`, { body, headers, connections: 64 }, all))
+  }
+  for (const spans of [50, 200, 1_000]) {
+    for (const compression of ['gzip', 'none'] as const) {
+      const { bytes: body, headers } = await sdkBody(spans, compression)
+      const title = `HTTP, ${spans} spans of an SDK, ${compression === 'gzip' ? 'gzip' : 'plain'}, ${body.length} bytes`
+      made.push(httpRow(title, { body, headers, connections: 32 }, all))
+    }
+    const { bytes: body, headers } = await sdkBody(spans, 'gzip')
+    // The JavaScript SDK compresses while it sends, so it cannot say how long the body is.
+    const title = `HTTP, ${spans} spans of an SDK, gzip in chunks, ${body.length} bytes`
+    made.push(httpRow(title, { body, headers, connections: 32, isChunked: true }, all))
+  }
+  const message = traceBody(2 * 1024)
+  made.push({
+    title: `gRPC, ${message.length} bytes, 64 streams on 4 connections`,
+    load: (subject, forSeconds) => grpcLoad(subject.grpcPort!, message, tokenOf(subject), forSeconds),
+    subjects: [ours, uncoalesced, collector],
+  })
+  return made
+}
+
+function httpRow(title: string, sent: ExportLoad, subjects: Row['subjects']): Row {
+  return {
+    title: `${title}, ${sent.connections} connections`,
+    load: (subject, forSeconds) => wrk(subject.httpPort, sent, tokenOf(subject), forSeconds),
+    subjects,
+  }
+}
+
+/** Measures the subjects in turns, so that a slow moment of the machine affects all of them; a warm-up first. */
 async function measured(subjects: readonly Subject[], load: Load): Promise<Map<Subject, Measured>> {
   const results = new Map(
     subjects.map((subject): [Subject, Measured] => [
@@ -62,10 +114,10 @@ async function measured(subjects: readonly Subject[], load: Load): Promise<Map<S
     ]),
   )
   for (const subject of subjects) await load(subject, 2)
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const [subject, result] of results) {
       const before = subject.cpuSeconds()
-      const { requests, perSecond, p50Ms, p99Ms, failures } = await load(subject, SECONDS)
+      const { requests, perSecond, p50Ms, p99Ms, failures } = await load(subject, seconds)
       result.cpuMicros.push(((subject.cpuSeconds() - before) * 1e6) / requests)
       result.perSecond.push(perSecond)
       result.p50Ms.push(p50Ms)
@@ -82,9 +134,21 @@ function report(title: string, results: Map<Subject, Measured>): void {
     return found && median(found[1].cpuMicros)
   }
   const ratio = (cpu: number, anchor: number | undefined) => (anchor === undefined ? '-' : (cpu / anchor).toFixed(2))
-  console.log(`\n${title}: medians of ${ROUNDS} rounds of ${SECONDS} s`)
+  console.log(`\n${title}: medians of ${rounds} rounds of ${seconds} s`)
   printTable([
-    ['', 'CPU µs/request', 'min', 'max', '× nginx', '× collector', 'requests/s', 'p50 ms', 'p99 ms', 'failures'],
+    [
+      '',
+      'CPU µs/request',
+      'min',
+      'max',
+      '× nginx',
+      '× plain proxy',
+      '× collector',
+      'requests/s',
+      'p50 ms',
+      'p99 ms',
+      'failures',
+    ],
     ...[...results].map(([{ name }, { cpuMicros, perSecond, p50Ms, p99Ms, failures }]) => {
       const cpu = median(cpuMicros)
       return [
@@ -93,6 +157,7 @@ function report(title: string, results: Map<Subject, Measured>): void {
         Math.min(...cpuMicros).toFixed(1),
         Math.max(...cpuMicros).toFixed(1),
         ratio(cpu, cpuOf('nginx')),
+        ratio(cpu, cpuOf(plain.name)),
         ratio(cpu, cpuOf('collector')),
         median(perSecond).toFixed(0),
         median(p50Ms).toFixed(2),
@@ -101,6 +166,8 @@ function report(title: string, results: Map<Subject, Measured>): void {
       ]
     }),
   ])
+  // A failed request is cheaper than an accepted one, so its row says nothing.
+  if ([...results.values()].some(({ failures }) => failures > 0)) process.exitCode = 1
 }
 
 function has(tool: string): boolean {

@@ -21,6 +21,7 @@ import {
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
 import { PipelineLinks } from './pipeline-links.ts'
+import { PipelinesToCome } from './pipelines-to-come.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** What becomes of a body. */
@@ -66,6 +67,7 @@ export class Intake {
   /** Of the survey, and of the records admitted so far. */
   readonly #surveyedJobEvents = new JobEvents(rememberedJobs)
   readonly #jobEvents = new JobEvents(rememberedJobs)
+  readonly #pipelinesToCome = new PipelinesToCome(rememberedPipelines)
 
   /** `nowNs` stands in as receipt time for records that have no time at all. */
   constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
@@ -100,6 +102,11 @@ export class Intake {
     this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
 
+  /** The pipelines of which only job hooks have come. */
+  get pipelinesToCome(): readonly bigint[] {
+    return this.#pipelinesToCome.ids
+  }
+
   #readable(body: unknown): Input | undefined {
     try {
       return readInput(body, { receivedAtNs: this.#receivedAtNs })
@@ -114,11 +121,13 @@ export class Intake {
     this.#links.learnJobEvent(event)
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
+    this.#pipelinesToCome.jobHookCame(instance, event.pipelineId)
     return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
   }
 
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {
     const key = this.#keyOf(input.record)
+    this.#pipelinesToCome.pipelineCame(recordInstance(input.record, this.#options), input.record.id)
     const known = { roots: this.#roots, earlier: this.#exports.get(key) }
     this.#links.learnRecord(input.record)
     const linked = { ...input, record: this.#links.completed(input.record) }

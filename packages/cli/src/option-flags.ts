@@ -19,8 +19,8 @@ const flagNames: { readonly [K in OptionName]?: string } = { resourceServiceName
 const rows = Object.entries(optionTable) as [OptionName, OptionRow][]
 const heading = 'Conversion options:'
 
-/** A flag for every conversion option, under a heading of their own. */
-export function addConversionFlags(command: Command): Command {
+/** Adds a flag for every conversion option, or for those of `names`, under a heading of their own. */
+export function addConversionFlags(command: Command, names?: readonly OptionName[]): Command {
   const choices = Object.keys(profiles)
   command.addOption(
     new Option('--profile <profile>', 'sets groups of the options below; a flag of its own wins')
@@ -28,6 +28,7 @@ export function addConversionFlags(command: Command): Command {
       .helpGroup(heading),
   )
   for (const [name, row] of rows) {
+    if (names !== undefined && !names.includes(name)) continue
     for (const option of flagsOf(name, row)) command.addOption(option.helpGroup(heading))
   }
   return command

@@ -5,6 +5,7 @@ import type { CommandDefinition } from './command-definition.ts'
 import { apiKeyCommand } from './commands/api-key.ts'
 import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
+import { checkCommand } from './commands/check.ts'
 import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
@@ -14,6 +15,7 @@ import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
 import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
+import { traceContextCommand } from './commands/trace-context.ts'
 import { userCommand } from './commands/user.ts'
 import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
 import { printable } from './wording.ts'
@@ -24,6 +26,8 @@ const commands: readonly CommandDefinition[] = [
   backfillCommand,
   exportQueueCommand,
   showCommand,
+  checkCommand,
+  traceContextCommand,
   serveCommand,
   tokenCommand,
   apiKeyCommand,
@@ -37,6 +41,7 @@ const commands: readonly CommandDefinition[] = [
 const examples = `
 Examples:
   $ penstock show hook.json
+  $ penstock check hook.json
   $ penstock convert hook.json | jq .
   $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318
 

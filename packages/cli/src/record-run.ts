@@ -138,6 +138,7 @@ export class RecordRun {
   /** Takes the progress away and prints the summary. */
   end(verb: string): void {
     this.progress.end()
+    this.report.pipelinesToCome(this.#intake.pipelinesToCome)
     const summary = this.report.summary(verb)
     if (summary !== undefined) this.progress.print(summary)
   }

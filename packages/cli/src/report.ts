@@ -66,6 +66,14 @@ export class Report {
     this.#inFile.warning = 0
   }
 
+  /** Says of which pipelines only job hooks came, which is why nothing was made of them. */
+  pipelinesToCome(ids: readonly bigint[]): void {
+    for (const id of ids.slice(0, remarksPerFile))
+      this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
+    const untold = ids.length - remarksPerFile
+    if (untold > 0) this.#print(`… and ${counted(untold, 'more pipeline')} of which only job hooks came`)
+  }
+
   /** `3 converted, 1 skipped, 2 refused`; `undefined` when that goes without saying. */
   summary(verb: string): string | undefined {
     const all = this.#exported + this.#skipped + this.#refused

@@ -2,12 +2,16 @@ import { type KeyValue, type Span, StatusCode } from '@penstock/otlp'
 import type { Style } from './palette.ts'
 import { printable } from './wording.ts'
 
-/** What a waterfall tells of a span beside its times. */
+/** What a waterfall shows of a span beside its times. */
 export interface SpanRow {
   readonly mark: Mark
   readonly name: string
   readonly isPipeline: boolean
-  /** `#31`, `script_failure`. */
+  /** The number behind the name: `#31` of a pipeline, `#2` of a job's second attempt, '' of most jobs. */
+  readonly number: string
+  /** Undefined for pipelines and stages. */
+  readonly job: JobIdentity | undefined
+  /** `script_failure`. */
   readonly detail: string
   readonly detailStyle: Style
   readonly stage: string
@@ -19,6 +23,14 @@ export interface SpanRow {
   readonly executed: boolean
 }
 
+/** Jobs of one `name` below one span are attempts of one job. */
+interface JobIdentity {
+  readonly id: bigint
+  readonly name: string
+  /** As the source tells it. */
+  readonly attempt: number | undefined
+}
+
 export interface Mark {
   readonly sign: string
   readonly style: Style
@@ -26,14 +38,14 @@ export interface Mark {
 }
 
 /** Signs without an emoji form, so that every terminal shows them one column wide. */
-const marks = {
+export const marks = {
   success: { sign: '✓', style: 'green', meaning: 'passed' },
   failed: { sign: '✗', style: 'red', meaning: 'failed' },
   allowed: { sign: '!', style: 'yellow', meaning: 'failed, allowed' },
   canceled: { sign: '⊘', style: 'magenta', meaning: 'canceled' },
   skipped: { sign: '»', style: 'dim', meaning: 'skipped' },
   manual: { sign: '○', style: 'dim', meaning: 'not played' },
-  other: { sign: '·', style: 'blue', meaning: 'other' },
+  other: { sign: '•', style: 'blue', meaning: 'other' },
 } as const satisfies Record<string, Mark>
 
 /** @param extensions whether spans have our own keys, one of which tells that a job never ran */
@@ -50,7 +62,9 @@ function pipelineRow(span: Span, attributes: Attributes): SpanRow {
     mark: markOf(textOf(attributes, 'pipeline.status'), false),
     name: printable(span.name),
     isPipeline: true,
-    detail: `#${textOf(attributes, 'pipeline.id')}`,
+    number: `#${textOf(attributes, 'pipeline.id')}`,
+    job: undefined,
+    detail: '',
     detailStyle: 'dim',
     stage: '',
     ref: printable(textOf(attributes, 'pipeline.ref')),
@@ -67,6 +81,8 @@ function jobRow(span: Span, attributes: Attributes, neverRan: boolean): SpanRow 
     mark: attributes.has('job.id') ? markOf(status, allowed) : stageMark(span),
     name: printable(span.name.replace(/^job: /, '')),
     isPipeline: false,
+    number: '',
+    job: attributes.has('job.id') ? jobIdentity(span, attributes) : undefined,
     detail: printable(textOf(attributes, 'error.type')),
     detailStyle: allowed ? 'yellow' : 'red',
     stage: printable(textOf(attributes, 'job.stage')),
@@ -76,10 +92,21 @@ function jobRow(span: Span, attributes: Attributes, neverRan: boolean): SpanRow 
   }
 }
 
-/** The key begins with the vendor namespace. */
-function saysNeverRan({ attributes }: Span): boolean {
-  return attributes.some(({ key, value }) => key.endsWith('.cicd.pipeline.task.run.executed') && value === false)
+function jobIdentity(span: Span, attributes: Attributes): JobIdentity {
+  const attempt = valueOfOurs(span, '.cicd.pipeline.task.run.attempt')
+  const kind = ['job.name', 'job.stage', 'job.type'].map((key) => textOf(attributes, key))
+  return {
+    id: BigInt(textOf(attributes, 'job.id')),
+    name: JSON.stringify(kind),
+    attempt: attempt === undefined ? undefined : Number(attempt),
+  }
 }
+
+const saysNeverRan = (span: Span): boolean => valueOfOurs(span, '.cicd.pipeline.task.run.executed') === false
+
+/** Returns the value of a key of ours, which begins with the vendor namespace. */
+const valueOfOurs = ({ attributes }: Span, keyEnd: string): unknown =>
+  attributes.find(({ key }) => key.endsWith(keyEnd))?.value
 
 /** A guess: a job that was canceled in the moment it started looks the same. */
 function seemsNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {

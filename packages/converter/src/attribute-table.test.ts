@@ -1,6 +1,6 @@
 import type { KeyValue } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
-import { type AttributeTable, appendAttributes, compileTable, vendorKey } from './attribute-table.ts'
+import { type AttributeTable, attributesFrom, compileTable, vendorKey } from './attribute-table.ts'
 import { newTally } from './text.ts'
 
 interface Tap {
@@ -21,7 +21,7 @@ const table: AttributeTable<Tap> = [
 ]
 const compiled = compileTable(table, { vendorNamespace: 'svc', extensions: true, extraAttributes: false })
 
-const attributesOf = (tap: Tap, tally = newTally()): KeyValue[] => appendAttributes([], compiled, tap, tally)
+const attributesOf = (tap: Tap, tally = newTally()): KeyValue[] => attributesFrom(compiled, tap, tally)
 const valuesOf = (tap: Tap) => attributesOf(tap).map(({ value }) => value)
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
 
 describe('compiling', () => {
   const keysOf = (options: { vendorNamespace: string; extensions: boolean; extraAttributes: boolean }) =>
-    compileTable(table, options).flatMap(({ keys }) => keys)
+    compileTable(table, options).rows.flatMap(({ keys }) => keys)
 
   test('spells out the namespace', () => {
     expect(keysOf({ vendorNamespace: 'gitlab', extensions: true, extraAttributes: false })).toEqual([
@@ -76,10 +76,18 @@ test('every row in table order, each key with the declared type', () => {
   ])
 })
 
-test('appends to what is there', () => {
-  const into: KeyValue[] = [{ key: 'log.level', type: 'string', value: 'INFO' }]
-  expect(appendAttributes(into, compiled, { number: 1n }, newTally())).toBe(into)
-  expect(into.map(({ key }) => key)).toEqual(['log.level', 'tap.number'])
+test('lists of one table are independent of each other', () => {
+  const first = attributesOf({ name: 'north', number: 1n })
+  expect(attributesOf({ number: 2n }).map(({ value }) => value)).toEqual([2n])
+  expect(first.map(({ value }) => value)).toEqual(['north', 'north', 1n])
+})
+
+test('a value that had to be cut does not replace the attributes of the one before', () => {
+  const tally = newTally()
+  expect(attributesOf({ name: 'north' }, tally)[0]?.value).toBe('north')
+  expect(attributesOf({ name: 'x'.repeat(5000) }, tally)[0]?.value).toBe('x'.repeat(4096))
+  expect(attributesOf({ name: 'north' }, tally)[0]?.value).toBe('north')
+  expect(tally.truncatedTexts).toBe(1)
 })
 
 describe('no value, no attribute', () => {

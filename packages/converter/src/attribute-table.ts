@@ -25,6 +25,13 @@ export type AttributeRow<Context> = {
     readonly extension?: true
     /** A key that only the option `extraAttributes` adds. */
     readonly extra?: true
+    /**
+     * The fields of a pipeline hook that the value is read from; one of them is enough. Rows without it follow from the
+     * state of the run, which every payload tells.
+     */
+    readonly needs?: readonly [string, ...string[]]
+    /** Whether the attribute can be expected at all; always, if left out. */
+    readonly applies?: (context: Context) => boolean
     /** When the attribute is missing, in the words of the documentation. */
     readonly absent: string
   }
@@ -44,50 +51,58 @@ export function vendorKey(key: string, vendorNamespace: string): string {
 }
 
 /** A table with its keys spelled out for one configuration. */
-export type CompiledTable<Context> = readonly CompiledRow<Context>[]
+export interface CompiledTable<Context> {
+  readonly rows: readonly CompiledRow<Context>[]
+  /** A list is put together here and then copied, which costs less than an array that grows. */
+  readonly scratch: KeyValue[]
+}
 
 type CompiledRow<Context> = AttributeRow<Context> & {
   /**
-   * The last value and its attributes. Most values of a job are those of the job before, and the same objects save
+   * The last value, and its attributes. Most values of a job are those of the job before, and the same objects save
    * cleaning here and encoding later. A value that had to be cut is not kept, so that every cut is counted.
    */
-  last: { readonly raw: unknown; readonly attributes: readonly KeyValue[] } | undefined
+  lastRaw: unknown
+  readonly lastAttributes: KeyValue[]
 }
 
 export function compileTable<Context>(table: AttributeTable<Context>, options: TableOptions): CompiledTable<Context> {
-  return table
+  const rows = table
     .filter((row) => (options.extensions || !row.extension) && (options.extraAttributes || !row.extra))
     .map((row) => ({
       ...row,
       keys: row.keys.map((key) => vendorKey(key, options.vendorNamespace)) as [string, ...string[]],
-      last: undefined,
+      lastRaw: undefined,
+      lastAttributes: [],
     }))
+  return { rows, scratch: [] }
 }
 
-/** Appends to `into` what the rows of a compiled table find in `context`, in table order. */
-export function appendAttributes<Context>(
-  into: KeyValue[],
-  table: CompiledTable<Context>,
-  context: Context,
-  tally: Tally,
-): KeyValue[] {
-  for (const row of table) {
+/** Returns what the rows of a compiled table find in `context`, in table order. */
+export function attributesFrom<Context>(table: CompiledTable<Context>, context: Context, tally: Tally): KeyValue[] {
+  const { rows, scratch } = table
+  let count = 0
+  for (const row of rows) {
     const raw = row.from(context)
     if (raw === undefined) continue
-    if (row.last === undefined || !isSame(row.last.raw, raw)) {
+    let attributes = row.lastAttributes
+    if (!isSame(row.lastRaw, raw)) {
       const changes = changesIn(tally)
-      const value = anyValueOf(row.type, raw, tally)
+      const value = cleanValue(row.type, raw, tally)
       if (value === undefined) continue
-      const attributes = row.keys.map((key) => ({ key, type: value.type, value: value.value }) as KeyValue)
-      if (changesIn(tally) !== changes) {
-        into.push(...attributes)
-        continue
+      if (changesIn(tally) === changes) row.lastRaw = raw
+      else attributes = []
+      const type = tagByType[row.type]
+      for (let index = 0; index < row.keys.length; index += 1) {
+        attributes[index] = { key: row.keys[index], type, value } as KeyValue
       }
-      row.last = { raw, attributes }
     }
-    for (const attribute of row.last.attributes) into.push(attribute)
+    for (let index = 0; index < attributes.length; index += 1) {
+      scratch[count] = attributes[index]!
+      count += 1
+    }
   }
-  return into
+  return scratch.slice(0, count)
 }
 
 /** Equal texts and numbers, or lists of equal texts. */
@@ -101,22 +116,19 @@ const changesIn = (tally: Tally): number => tally.truncatedTexts + tally.dropped
 
 const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
 
-type TaggedValue = { readonly type: (typeof tagByType)[AttributeType]; readonly value: unknown }
-
-function anyValueOf(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): TaggedValue | undefined {
+/** Returns the value as an attribute holds it; `undefined` if there is to be no attribute. */
+function cleanValue(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): KeyValue['value'] | undefined {
   switch (type) {
-    case 'string': {
-      const value = cleanText(raw as string, MAX_VALUE_BYTES, tally)
-      return value === '' ? undefined : { type: 'string', value }
-    }
+    case 'string':
+      return cleanText(raw as string, MAX_VALUE_BYTES, tally) || undefined
     case 'string[]': {
       const value = arrayValue(raw as readonly string[], tally)
-      return value.length === 0 ? undefined : { type: 'array', value }
+      return value.length === 0 ? undefined : value
     }
     case 'double':
-      return Number.isFinite(raw) ? { type: 'double', value: raw } : undefined
+      return Number.isFinite(raw) ? (raw as number) : undefined
     default:
-      return { type: tagByType[type], value: raw }
+      return raw as bigint | boolean
   }
 }
 

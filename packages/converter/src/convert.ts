@@ -10,7 +10,7 @@ import type {
   Signal,
   Span,
 } from '@penstock/otlp'
-import { appendAttributes, vendorKey } from './attribute-table.ts'
+import { attributesFrom, vendorKey } from './attribute-table.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, metricsOf } from './metrics/data-points.ts'
 import { type ConvertOptions, resolveOptions } from './options.ts'
@@ -129,12 +129,12 @@ interface Part {
 /** Spans and log records in output order: pipeline, stages, jobs. A log record shares its span's attribute objects. */
 function* parts(run: PipelineRun): Generator<Part> {
   const { plan, tally } = run
-  const attributes = appendAttributes([], plan.pipelineAttributes, run, tally)
+  const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
   yield { span: pipelineSpan(run, attributes), logRecord: pipelineLogRecord(run, attributes) }
   for (const span of stageSpans(run)) yield { span, logRecord: undefined }
   for (const job of run.exportedJobs) {
     const task = jobRun(job, run)
-    const jobAttributes = appendAttributes([], plan.jobAttributes, task, tally)
+    const jobAttributes = attributesFrom(plan.jobAttributes, task, tally)
     yield { span: jobSpan(task, jobAttributes), logRecord: jobLogRecord(task, jobAttributes) }
   }
 }
@@ -143,7 +143,7 @@ function* parts(run: PipelineRun): Generator<Part> {
 function headersOf(run: PipelineRun): Record<Signal, ChunkHeader> {
   const { plan, options, tally } = run
   const resource: Resource = {
-    attributes: appendAttributes([], plan.resourceAttributes, run, tally),
+    attributes: attributesFrom(plan.resourceAttributes, run, tally),
     droppedAttributesCount: 0,
   }
   const traceIdKey = vendorKey(ATTR_SVC_TRACE_ID, options.vendorNamespace)

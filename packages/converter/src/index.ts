@@ -1,3 +1,4 @@
+export { type CheckedBody, checkBody, type Gap, type GapPart, type Inapplicable } from './check/check-body.ts'
 export * from './convert.ts'
 export * from './export-decision.ts'
 export { instanceOf } from './identity.ts'
@@ -23,5 +24,14 @@ export { type GroupedJobs, groupRestJobs, isRestJob, type RestJob } from './sour
 export { type Root, rootKey, rootOf, withRoot } from './sources/roots.ts'
 export type { Warning, Warnings } from './sources/warnings.ts'
 export type { Tally } from './text.ts'
+export {
+  type JobTraceContext,
+  type JobTraceContextRequest,
+  jobTraceContext,
+  maxAttributeLength,
+  rootVariable,
+} from './trace-context/job-trace-context.ts'
+export { resourceAttributeList } from './trace-context/resource-attribute-list.ts'
+export { TraceContextError } from './trace-context/trace-context-error.ts'
 export { hasTime } from './traces/span-times.ts'
 export { PRODUCT_VERSION } from './version.ts'

@@ -33,23 +33,32 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
     absent: 'never',
   },
   { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', from: ({ options }) => options.providerName, absent: 'never' },
-  { keys: [ATTR_VCS_REPOSITORY_NAME], type: 'string', from: ({ record }) => record.project.name, absent: 'unknown' },
+  {
+    keys: [ATTR_VCS_REPOSITORY_NAME],
+    type: 'string',
+    from: ({ record }) => record.project.name,
+    needs: ['project.name'],
+    absent: 'unknown',
+  },
   {
     keys: [ATTR_SVC_REPOSITORY_ID],
     type: 'string',
     from: ({ record }) => record.project.id?.toString(),
+    needs: ['project.id'],
     absent: 'unknown',
   },
   {
     keys: [ATTR_VCS_REPOSITORY_URL_FULL],
     type: 'string',
     from: ({ record }) => record.project.webUrl,
+    needs: ['project.web_url', 'object_attributes.url'],
     absent: 'unknown',
   },
   {
     keys: [ATTR_VCS_OWNER_NAME],
     type: 'string',
     from: ({ record }) => ownerOf(record.project.path),
+    needs: ['project.path_with_namespace'],
     absent: 'path unknown or of one segment',
   },
 ]

@@ -96,7 +96,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     trace,
     rootId: root.id,
     rootResolved: root.resolved,
-    traceId: traceId(record, plan),
+    traceId: trace.ids.traceId(trace.instance, root.id),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
     traceState: trace.ids.traceState(trace.instance, root.id),
     times,

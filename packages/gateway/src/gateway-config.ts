@@ -45,8 +45,9 @@ export interface GatewayConfig {
   /** Credentials elsewhere than in `Authorization: Bearer` (T-9); off by default. */
   readonly credentialSources: readonly CredentialSource[]
   readonly allowedOrigins: readonly string[]
-  /** Of wire bytes, and of inflated bytes (P-8). */
+  /** Of wire bytes, and of the inflated bytes of bodies that are inflated (P-8). */
   readonly maxBodyBytes: number
+  readonly inspectInflatedSize: InflatedSizeInspection
   /** Of all bodies under way together (X-3). */
   readonly inFlightBytes: number
   /** Adds `ingest.token.id` and `.name` to each resource (X-11). */
@@ -71,6 +72,12 @@ export interface GatewayConfig {
   readonly expiryWebhookUrl: string | undefined
 }
 
+/**
+ * Which bodies are inflated only to measure them: those without a valid token, or all. With a valid token a body is
+ * otherwise forwarded as it came, and upstream judges its inflated size.
+ */
+export type InflatedSizeInspection = 'unauthenticated' | 'always'
+
 export type CredentialSource =
   | 'x-api-key'
   | 'signoz-ingestion-key'
@@ -88,6 +95,7 @@ export const defaultGatewayConfig: Omit<GatewayConfig, 'upstream'> = {
   credentialSources: [],
   allowedOrigins: [],
   maxBodyBytes: 64 * 1024 * 1024,
+  inspectInflatedSize: 'unauthenticated',
   inFlightBytes: 256 * 1024 * 1024,
   attributeResources: false,
   coalesce: defaultCoalesceSettings,

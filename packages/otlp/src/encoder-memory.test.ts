@@ -37,7 +37,8 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
         (shared, own, span, record) => {
           const encoder = new RequestEncoder(encoding)
           const sameEnd = shared.with(3, { key: 'other', type: 'bool', value: true })
-          const others = [[...own, ...shared], [...shared, ...own], ...lengths(shared), shared.toReversed()]
+          const changed = [shared.toSpliced(5, 1), shared.toSpliced(9, 1, ...own), shared.toSpliced(2, 0, ...own)]
+          const others = [[...own, ...shared], [...shared, ...own], ...changed, ...lengths(shared), shared.toReversed()]
           const lists = [shared, sameEnd, shared, ...others]
           const spans = requestOf<'traces'>(lists.map((attributes) => ({ ...span, attributes })))
           const records = requestOf<'logs'>(lists.map((attributes) => ({ ...record, attributes })))
@@ -48,6 +49,18 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
         },
       ),
       { numRuns: 30 },
+    )
+  })
+
+  test('metrics that share their data by identity', () => {
+    fc.assert(
+      fc.property(items('metrics'), items('metrics'), (first, second) => {
+        const list = [first, { ...second, data: first.data }, second, { ...first, data: second.data }, first]
+        const encoder = new RequestEncoder(encoding)
+        const expected = encodeRequest('metrics', structuredClone(requestOf<'metrics'>(list)), encoding)
+        for (const _ of [1, 2]) expectSame(encoder.encode('metrics', requestOf<'metrics'>(list)), expected)
+      }),
+      { numRuns: 50 },
     )
   })
 

@@ -1,14 +1,6 @@
 import { type Block, type KeyBlocks, MAX_BLOCK_BYTES } from './attribute-blocks.ts'
 import { requireInt64 } from './integer-ranges.ts'
-import {
-  type EncodedRun,
-  type ProtobufWriter,
-  tagOf,
-  utf8Before,
-  varint64Before,
-  varintBefore,
-  WireType,
-} from './protobuf-writer.ts'
+import { type ProtobufWriter, tagOf, utf8Before, varint64Before, varintBefore, WireType } from './protobuf-writer.ts'
 import { anyValueArms, keyValueFields, valuesField } from './schema.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
@@ -24,44 +16,18 @@ const ARRAY = tagOf(anyValueArms.array.number, LENGTH_DELIMITED)
 const KVLIST = tagOf(anyValueArms.kvlist.number, LENGTH_DELIMITED)
 const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
+/** A shorter list is encoded again sooner than it is compared. */
+const MIN_REMEMBERED = 16
+
 /** Writes a repeated KeyValue, each element under `tag`, which takes one byte. */
 export function writeAttributes(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[]): void {
-  const run = writer.runs.findSuffix(attributes)
-  if (run !== undefined) {
-    writeRun(writer, tag, run.encoded)
-    writeEach(writer, tag, attributes, attributes.length - run.attributes.length)
-    return
-  }
-  const { written } = writer
-  writeEach(writer, tag, attributes, attributes.length)
-  writer.runs.remember(attributes, () => {
-    const { start, buffer } = writer
-    return { tag, bytes: Buffer.from(writer.bytesBetween(start, buffer.length - written)) }
-  })
+  if (attributes.length >= MIN_REMEMBERED) writer.lastList.write(writer, tag, attributes, writeAttribute)
+  else writeEach(writer, tag, attributes)
 }
 
-/** Writes the first `count` of the attributes. */
-function writeEach(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[], count: number): void {
-  for (let index = count - 1; index >= 0; index -= 1) writeAttribute(writer, tag, attributes[index] as KeyValue)
-}
-
-/** Copies a run, putting another tag in front of every element if need be. */
-function writeRun(writer: ProtobufWriter, tag: number, run: EncodedRun): void {
-  writer.raw(run.bytes)
-  if (run.tag === tag) return
-  const { buffer, start } = writer
-  const end = start + run.bytes.length
-  for (let at = start; at < end; ) {
-    buffer[at++] = tag
-    let length = 0
-    let shift = 0
-    let byte: number
-    do {
-      byte = buffer[at++] as number
-      length += (byte & 0x7f) << shift
-      shift += 7
-    } while (byte >= 0x80)
-    at += length
+function writeEach(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[]): void {
+  for (let index = attributes.length - 1; index >= 0; index -= 1) {
+    writeAttribute(writer, tag, attributes[index] as KeyValue)
   }
 }
 
@@ -226,7 +192,7 @@ export function writeAnyValue(writer: ProtobufWriter, any: AnyValue): void {
     }
     case 'kvlist': {
       const before = writer.written
-      writeEach(writer, VALUES, any.value, any.value.length)
+      writeEach(writer, VALUES, any.value)
       writer.closeMessage(KVLIST, before)
       break
     }

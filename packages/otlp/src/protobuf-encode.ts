@@ -147,10 +147,11 @@ function messageArmWriter(property: string, type: string, number: number, messag
     number,
     write(writer, model) {
       const member = model[property] as { type: string } | undefined
-      if (member?.type !== type) return
+      if (member?.type !== type || writer.lastMember.copyTo(writer, member)) return
       const before = writer.written
       writeMessage(writer, member)
       writer.closeMessage(tag, before)
+      writer.lastMember.remember(writer, member, before)
     },
   }
 }

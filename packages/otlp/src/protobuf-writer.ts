@@ -1,6 +1,7 @@
 import { AttributeBlocks } from './attribute-blocks.ts'
-import { AttributeRuns } from './attribute-runs.ts'
 import { bytesOfHex } from './hex.ts'
+import { LastList } from './protobuf-last-list.ts'
+import { LastMember } from './protobuf-last-member.ts'
 
 /** Protobuf wire types that OTLP uses. 3 and 4 (groups) it never does; 6 and 7 do not exist. */
 export const WireType = { VARINT: 0, FIXED64: 1, LENGTH_DELIMITED: 2, FIXED32: 5 } as const
@@ -8,12 +9,6 @@ export type WireType = (typeof WireType)[keyof typeof WireType]
 
 export function tagOf(fieldNumber: number, wireType: WireType): number {
   return (fieldNumber << 3) | wireType
-}
-
-/** A repeated KeyValue, every element under `tag`. */
-export interface EncodedRun {
-  readonly tag: number
-  readonly bytes: Uint8Array
 }
 
 const INITIAL_BYTES = 16 * 1024
@@ -36,7 +31,8 @@ export class ProtobufWriter {
   view: DataView = new DataView(this.buffer.buffer)
   /** What has been written of attributes before, by this writer. */
   readonly blocks = new AttributeBlocks()
-  readonly runs = new AttributeRuns<EncodedRun>()
+  readonly lastList = new LastList()
+  readonly lastMember = new LastMember()
   /** Offset of the newest byte. */
   start: number = INITIAL_BYTES
 

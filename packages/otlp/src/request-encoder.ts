@@ -59,11 +59,16 @@ export function encodeRequest<S extends Signal>(signal: S, request: OtlpRequest<
   return new RequestEncoder(encoding).encode(signal, request)
 }
 
+/** By how much the four lengths in front of the items of a request may grow with the items. */
+const MAX_LENGTH_GROWTH = 40
+
 class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
   readonly #wire: Wire
   readonly #encoding: Encoding
   readonly #signal: S
   readonly #frame: Frame
+  /** Without items; a body of more items is at most `MAX_LENGTH_GROWTH` longer than this and its items. */
+  readonly #emptyBytes: number
   readonly #limits: ChunkLimits
   readonly #regions: RegionPool
   /** The items of the open chunk, encoded, with their separators; `undefined` when there are none. */
@@ -83,6 +88,7 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
     this.#encoding = encoding
     this.#signal = signal
     this.#frame = wire.frame(signal, header)
+    this.#emptyBytes = this.#frame.bodyBytes(0)
     this.#limits = limits
   }
 
@@ -113,8 +119,13 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
 
   #hasRoom(itemBytes: number): boolean {
     if (this.#region === undefined) return true
+    const { maxItems, maxBytes } = this.#limits
+    if (this.#items >= maxItems) return false
     const itemsBytes = this.#region.length + this.#frame.separator.length + itemBytes
-    return this.#items < this.#limits.maxItems && this.#frame.bodyBytes(itemsBytes) <= this.#limits.maxBytes
+    // The exact length is worked out only where it decides.
+    return (
+      this.#emptyBytes + itemsBytes + MAX_LENGTH_GROWTH <= maxBytes || this.#frame.bodyBytes(itemsBytes) <= maxBytes
+    )
   }
 }
 

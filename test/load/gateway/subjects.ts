@@ -45,7 +45,7 @@ http {
   access_log off;
   client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy; fastcgi_temp_path ${directory}/fcgi;
   uwsgi_temp_path ${directory}/uwsgi; scgi_temp_path ${directory}/scgi;
-  client_body_buffer_size 128k; keepalive_requests 100000000;
+  client_body_buffer_size 512k; keepalive_requests 100000000;
   map $http_authorization $known { default 0; "Bearer ${token}" 1; }
   upstream sink { server 127.0.0.1:${sinkPort}; keepalive 64; keepalive_requests 100000000; }
   server {

@@ -19,32 +19,47 @@ export interface WrkRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
+  /** Sends the body in one chunk, without its length. */
+  readonly isChunked?: boolean
   /** Default 64. */
   readonly connections?: number
   /** Lines for what differs from request to request. */
   readonly lua?: string
 }
 
-/** Export requests on 64 connections. */
-export const wrk = (port: number, body: Uint8Array, token: string, seconds: number): Promise<LoadResult> =>
+export interface ExportLoad {
+  readonly body: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+  readonly connections: number
+  readonly isChunked?: boolean
+}
+
+/** Sends the same export of traces over and over for `seconds`. */
+export const wrk = (
+  port: number,
+  { headers, ...sent }: ExportLoad,
+  token: string,
+  seconds: number,
+): Promise<LoadResult> =>
   wrkRequests(
-    {
-      port,
-      method: 'POST',
-      path: '/v1/traces',
-      headers: {
-        'Content-Type': 'application/x-protobuf',
-        Authorization: `Bearer ${token}`,
-        'User-Agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0',
-      },
-      body,
-    },
+    { port, method: 'POST', path: '/v1/traces', headers: { ...headers, Authorization: `Bearer ${token}` }, ...sent },
     seconds,
   )
 
+const inOneChunk = `
+local chunk = string.format("%x\\r\\n", #wrk.body) .. wrk.body .. "\\r\\n0\\r\\n\\r\\n"
+wrk.body = nil
+wrk.headers["Transfer-Encoding"] = "chunked"
+local whole
+function request()
+  whole = whole or wrk.format() .. chunk
+  return whole
+end
+`
+
 /** The same request over and over on keep-alive connections, as fast as it is answered, for `seconds`. */
 export async function wrkRequests(request: WrkRequest, seconds: number): Promise<LoadResult> {
-  const { port, method = 'GET', path, headers, body, connections = 64, lua = '' } = request
+  const { port, method = 'GET', path, headers, body, isChunked = false, connections = 64, lua = '' } = request
   const directory = mkdtempSync(join(tmpdir(), 'penstock-wrk-'))
   try {
     const script = join(directory, 'request.lua')
@@ -54,6 +69,7 @@ export async function wrkRequests(request: WrkRequest, seconds: number): Promise
       `wrk.method = "${method}"`,
       ...(body === undefined ? [] : [`wrk.body = io.open("${bodyFile}", "rb"):read("*a")`]),
       ...Object.entries(headers).map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
+      ...(isChunked ? [inOneChunk] : []),
       lua,
     ]
     writeFileSync(

@@ -127,7 +127,13 @@ export const gatewaySettingRows = {
     'PENSTOCK_MAX_BODY_BYTES',
     integer(1_024, 1024 ** 3),
     String(defaults.maxBodyBytes),
-    'Of one request, on the wire and inflated.',
+    'Of one request, on the wire; also inflated, where the gateway inflates it.',
+  ),
+  'gateway.inspectInflatedSize': row(
+    'PENSTOCK_INSPECT_INFLATED_SIZE',
+    choice('unauthenticated', 'always'),
+    defaults.inspectInflatedSize,
+    'Which bodies are inflated only to measure them: those without a valid token, or all.',
   ),
   'gateway.inFlightBytes': row(
     'PENSTOCK_IN_FLIGHT_BYTES',

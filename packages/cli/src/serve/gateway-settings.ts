@@ -25,6 +25,7 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
     credentialSources: settings['gateway.credentialSources'],
     allowedOrigins: settings['gateway.allowedOrigins'],
     maxBodyBytes: settings['gateway.maxBodyBytes'],
+    inspectInflatedSize: settings['gateway.inspectInflatedSize'],
     inFlightBytes: settings['gateway.inFlightBytes'],
     attributeResources: settings['gateway.attributeResources'],
     coalesce: settings['gateway.coalesce'] ? defaultGatewayConfig.coalesce : 'off',

@@ -1,5 +1,5 @@
 import type { KeyValue, LogRecord } from '@penstock/otlp'
-import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import { attributesFrom, vendorKey } from '../attribute-table.ts'
 import type { JobRun, PipelineRun } from '../run.ts'
 import { cleanText, MAX_NAME_BYTES } from '../text.ts'
 import type { LogContext } from './log-attributes.ts'
@@ -52,7 +52,7 @@ interface LogParts {
 
 function logRecord(run: PipelineRun, parts: LogParts): LogRecord {
   const { severity, source, spanAttributes } = parts
-  const own = appendAttributes([], run.plan.logAttributes, { severityText: severity.text, source }, run.tally)
+  const own = attributesFrom(run.plan.logAttributes, { severityText: severity.text, source }, run.tally)
   return {
     timeUnixNano: parts.timeNs,
     observedTimeUnixNano: run.observedNs,

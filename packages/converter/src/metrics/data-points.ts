@@ -8,7 +8,7 @@ import {
   type NumberDataPoint,
   type NumberValue,
 } from '@penstock/otlp'
-import { appendAttributes, vendorKey } from '../attribute-table.ts'
+import { attributesFrom, vendorKey } from '../attribute-table.ts'
 import type { PipelineRun } from '../run.ts'
 import { type Measure, type Measurement, type MetricRow, metricTable } from './metric-table.ts'
 
@@ -109,7 +109,7 @@ function histogramPoint(run: PipelineRun, measured: Measurement): HistogramDataP
 }
 
 function attributesOf(run: PipelineRun, { dimensions }: Measurement): KeyValue[] {
-  return appendAttributes([], run.plan.pointAttributes, { run, ...dimensions }, run.tally)
+  return attributesFrom(run.plan.pointAttributes, { run, ...dimensions }, run.tally)
 }
 
 /** Leads from a number to the trace it was measured on. */

@@ -35,6 +35,8 @@ export interface MetricRow {
    * count one run twice.
    */
   readonly onReexport: boolean
+  /** The fields of a pipeline hook that it is measured from; one of them is enough. */
+  readonly needs?: readonly [string, ...string[]]
   /** When it is emitted, in the words of the documentation. */
   readonly emitted: string
 }
@@ -48,6 +50,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'gauge',
     measure: busyTime,
     onReexport: false,
+    needs: ['object_attributes.duration'],
     emitted: 'the pipeline has a duration above 0',
   },
   {
@@ -57,6 +60,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'histogram',
     measure: runDurations,
     onReexport: false,
+    needs: ['object_attributes.duration'],
     emitted: 'the pipeline has a duration above 0',
   },
   {
@@ -102,6 +106,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'histogram',
     measure: jobDurations,
     onReexport: true,
+    needs: ['builds[].duration', 'builds[].started_at'],
     emitted: 'a job has run',
   },
   {
@@ -111,6 +116,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'histogram',
     measure: jobDurations,
     onReexport: true,
+    needs: ['builds[].duration', 'builds[].started_at'],
     emitted: 'a job has run',
   },
   {
@@ -120,6 +126,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'gauge',
     measure: queueTime,
     onReexport: false,
+    needs: ['object_attributes.queued_duration'],
     emitted: 'the pipeline was queued for more than 0 s',
   },
   {
@@ -129,6 +136,7 @@ export const metricTable: readonly MetricRow[] = [
     instrument: 'gauge',
     measure: queueTime,
     onReexport: false,
+    needs: ['object_attributes.queued_duration'],
     emitted: 'the pipeline was queued for more than 0 s',
   },
   {

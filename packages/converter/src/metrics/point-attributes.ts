@@ -27,11 +27,18 @@ const OTHER_REF = '#other#'
 /** Attributes of every data point of all metrics, then those that only some have. @see spec/pipeline-telemetry.md 4 */
 export const pointAttributes: AttributeTable<PointContext> = [
   { keys: ['pipeline.status'], type: 'string', from: ({ run }) => run.record.status, absent: 'never' },
-  { keys: ['pipeline.ref'], type: 'string', from: ({ run }) => refLabel(run), absent: 'blank' },
+  {
+    keys: ['pipeline.ref'],
+    type: 'string',
+    from: ({ run }) => refLabel(run),
+    needs: ['object_attributes.ref'],
+    absent: 'blank',
+  },
   {
     keys: [ATTR_CICD_PIPELINE_NAME],
     type: 'string',
     from: ({ run }) => run.record.name ?? run.record.project.name,
+    needs: ['object_attributes.name', 'project.name'],
     absent: 'neither the pipeline nor the project has a name',
   },
   {
@@ -46,8 +53,20 @@ export const pointAttributes: AttributeTable<PointContext> = [
     from: ({ run, state }) => state ?? run.options.runState,
     absent: 'never',
   },
-  { keys: [ATTR_SVC_TRIGGER_TYPE], type: 'string', from: ({ run }) => run.record.source, absent: 'blank' },
-  { keys: [ATTR_VCS_REF_HEAD_TYPE], type: 'string', from: ({ run }) => run.refType, absent: 'unknown' },
+  {
+    keys: [ATTR_SVC_TRIGGER_TYPE],
+    type: 'string',
+    from: ({ run }) => run.record.source,
+    needs: ['object_attributes.source'],
+    absent: 'blank',
+  },
+  {
+    keys: [ATTR_VCS_REF_HEAD_TYPE],
+    type: 'string',
+    from: ({ run }) => run.refType,
+    needs: ['object_attributes.tag', 'merge_request'],
+    absent: 'unknown',
+  },
   {
     keys: ['job.stage', ATTR_CICD_PIPELINE_TASK_TYPE],
     type: 'string',

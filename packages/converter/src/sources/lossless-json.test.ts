@@ -19,6 +19,14 @@ describe('edge 48: long integers keep every digit', () => {
   ])('%s', (text, expected) => expect(parseLossless(text)).toEqual(expected))
 })
 
+test('a long integer is found wherever it stands', () => {
+  for (let spaces = 0; spaces <= 64; spaces += 1) {
+    const integer = 1_234_567_890_123_456n
+    expect(parseLossless(`[${' '.repeat(spaces)}${integer}]`)).toEqual([integer])
+    expect(parseLossless(`[${' '.repeat(spaces)}-${integer} ,123456789012345]`)).toEqual([-integer, 123456789012345])
+  }
+})
+
 describe('numbers stay what they are', () => {
   test.each([
     '123456789012345',

@@ -3,6 +3,8 @@ import { RecordError } from './record-error.ts'
 
 const byteOrderMark = '\ufeff'
 
+/** Integers of fewer digits are exact as numbers. */
+const LONG_DIGITS = 16
 /** 16 digits or more between what may stand before and after a number. May still lie within a string. */
 const longInteger = /(?:^|[\s:,[-])[1-9]\d{15,999}(?=[\s,\]}]|$)/g
 /** A number is no key, so this is no JSON; quoting the number would make it some. */
@@ -23,7 +25,7 @@ const keySeparator = /\s*:/y
 export function parseLossless(text: string): unknown {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
   try {
-    const integers = findLongIntegers(json)
+    const integers = hasLongDigitRun(json) ? findLongIntegers(json) : []
     if (integers.length === 0) return JSON.parse(json)
     const markerLength = 1 + longestNulRun(json)
     const parsed: unknown = JSON.parse(quoteIntegers(json, integers, '\\u0000'.repeat(markerLength)))
@@ -33,6 +35,24 @@ export function parseLossless(text: string): unknown {
     throw syntaxError(json)
   }
 }
+
+/**
+ * Tells whether 16 digits stand in a row anywhere in the text. Every such run covers one of the places 15, 31, 47 …, so
+ * only these are looked at: most texts have no long integer, and the search for one costs as much as reading the record.
+ */
+function hasLongDigitRun(json: string): boolean {
+  for (let at = LONG_DIGITS - 1; at < json.length; at += LONG_DIGITS) {
+    if (!isDigit(json.charCodeAt(at))) continue
+    let start = at
+    while (at - start < LONG_DIGITS - 1 && isDigit(json.charCodeAt(start - 1))) start -= 1
+    let end = at + 1
+    while (end - start < LONG_DIGITS && isDigit(json.charCodeAt(end))) end += 1
+    if (end - start === LONG_DIGITS) return true
+  }
+  return false
+}
+
+const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
 
 interface Range {
   readonly start: number

@@ -1,5 +1,5 @@
 import type { SpanLink } from '@penstock/otlp'
-import { appendAttributes } from '../attribute-table.ts'
+import { attributesFrom } from '../attribute-table.ts'
 import type { UpstreamPipeline } from '../record.ts'
 import {
   type IdSpace,
@@ -105,7 +105,7 @@ const inTrace = (run: PipelineRun, spanId: string): Target => ({
 function link(run: PipelineRun, target: Target, origin: number, type: LinkContext['type']): SpanLink {
   return {
     ...target,
-    attributes: appendAttributes([], run.plan.linkAttributes, { type }, run.tally),
+    attributes: attributesFrom(run.plan.linkAttributes, { type }, run.tally),
     droppedAttributesCount: 0,
     flags: run.ids.traceFlags | origin,
   }

@@ -1,5 +1,5 @@
 import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
-import { appendAttributes } from '../attribute-table.ts'
+import { attributesFrom } from '../attribute-table.ts'
 import { failedJobs, type JobRun, type PipelineRun } from '../run.ts'
 import { statusCodeOf } from '../status-maps.ts'
 import { cleanText, MAX_NAME_BYTES } from '../text.ts'
@@ -59,7 +59,7 @@ export function stageSpans(run: PipelineRun): Span[] {
       name: stage,
       kind: SpanKind.INTERNAL,
       times,
-      attributes: appendAttributes([], run.plan.stageAttributes, { run, stage }, run.tally),
+      attributes: attributesFrom(run.plan.stageAttributes, { run, stage }, run.tally),
       links: [],
       code,
       reason: undefined,

@@ -15,6 +15,7 @@ export const stageAttributes: AttributeTable<StageContext> = [
     keys: [ATTR_CICD_PIPELINE_NAME],
     type: 'string',
     from: ({ run }) => run.record.name ?? run.record.project.name,
+    needs: ['object_attributes.name', 'project.name'],
     absent: 'neither the pipeline nor the project has a name',
   },
 ]

@@ -70,16 +70,20 @@ export class Coalescer implements Coalescing {
     this.#deadlineAlarm = new Alarm(clock, () => this.#expire())
   }
 
-  accepts({ admitted, encoding, signal, contentEncoding, declaredBytes }: ExportCall): boolean {
+  accepts({ admitted, encoding, signal, contentEncoding }: ExportCall, wireBytes: number): boolean {
     return (
       admitted.auth === 'verified' &&
       admitted.token !== undefined &&
       encoding === 'protobuf' &&
       signal !== 'profiles' &&
-      (contentEncoding === '' || contentEncoding === 'identity' || contentEncoding === 'gzip') &&
-      declaredBytes !== undefined &&
-      declaredBytes <= this.#settings.maxBodyBytes
+      wireBytes <= this.#maxWireBytes(contentEncoding)
     )
+  }
+
+  /** Returns up to how many bytes, as they arrive, a body of this coding is worth joining; -1 if it cannot be read. */
+  #maxWireBytes(contentEncoding: string): number {
+    if (contentEncoding === '' || contentEncoding === 'identity') return this.#settings.maxBodyBytes
+    return contentEncoding === 'gzip' ? this.#settings.maxGzipBytes : -1
   }
 
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
@@ -113,7 +117,8 @@ export class Coalescer implements Coalescing {
   }
 
   #enter(member: Member, upstream: Upstream, nowMs: number): void {
-    const lane = this.accepts(member.call) ? this.#lanes.laneOf(member.call, upstream, nowMs) : undefined
+    const { call, body } = member
+    const lane = this.accepts(call, body.length) ? this.#lanes.laneOf(call, upstream, nowMs) : undefined
     if (lane === undefined) {
       this.#send(new Batch(upstream, undefined, [member]))
     } else if (lane.heldUntilMs > nowMs) {
@@ -127,18 +132,10 @@ export class Coalescer implements Coalescing {
     }
   }
 
-  /** Looks whether it may travel with others; what is alone need not be looked at. */
+  /** Checks whether the body may travel with others. A body that goes alone is not inflated and not checked. */
   #join(member: Member, lane: Lane): void {
-    const identity =
-      member.call.contentEncoding === 'gzip' ? inflate(member.body, this.#settings.maxBytes) : member.body
-    if (identity instanceof Promise) {
-      identity.then(
-        (inflated) => this.#collect(member, lane, inflated),
-        () => this.#alone(member, lane),
-      )
-    } else {
-      this.#collect(member, lane, identity)
-    }
+    const { body, call } = member
+    this.#collect(member, lane, call.contentEncoding === 'gzip' ? inflate(body, this.#settings.maxBodyBytes) : body)
   }
 
   #collect(member: Member, lane: Lane, identity: Uint8Array | undefined): void {

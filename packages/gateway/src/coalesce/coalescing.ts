@@ -9,8 +9,10 @@ export interface CoalesceSettings {
   readonly maxBytes: number
   /** Default 64. */
   readonly maxBodies: number
-  /** Of one body as it arrives; copying a larger one costs more than a request of its own. Default 16 KiB. */
+  /** Of one body, as it arrives and inflated; copying a larger one costs more than a request of its own. Default 16 KiB. */
   readonly maxBodyBytes: number
+  /** Of one gzip body as it arrives; inflating a larger one costs more than a request of its own. Default 1 KiB. */
+  readonly maxGzipBytes: number
   /** Coding of joined bodies on their way to upstream. Default identity. */
   readonly compression: 'identity' | 'gzip'
 }
@@ -20,16 +22,17 @@ export const defaultCoalesceSettings: CoalesceSettings = {
   maxBytes: 1024 * 1024,
   maxBodies: 64,
   maxBodyBytes: 16 * 1024,
+  maxGzipBytes: 1024,
   compression: 'identity',
 }
 
 /** Joins bodies of one owner into fewer upstream requests, and gives each its own answer. */
 export interface Coalescing {
   /**
-   * Whether this call may travel with others: authenticated, protobuf, not profiles, a coding we can look into, a
-   * declared length within the window's bytes (C-1, table 6.1). The front then reads the body whole.
+   * Tells whether this call, with a body of so many wire bytes, may travel with others: authenticated, protobuf, not
+   * profiles, a coding that can be read, not too long (C-1, table 6.1).
    */
-  accepts(call: ExportCall): boolean
+  accepts(call: ExportCall, wireBytes: number): boolean
   /** `body` is the body as it arrived, still in its content encoding. Bodies that cannot be joined go alone. */
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer>
   /** Sends what is waiting and resolves when nothing is under way. */

@@ -1,19 +1,10 @@
-import { type Gunzipped, gunzipWhole, gunzipWholeNow } from '../ingest/gzip-whole.ts'
-
-/** Up to here the thread pool costs more than the work. */
-const SYNCHRONOUS_BYTES = 16 * 1024
+import { gunzipWholeNow } from '../ingest/gzip-whole.ts'
 
 /**
- * What a gzip body holds, or `undefined` when it is not gzip as a whole (C-3) or holds more than `maxBytes`: it then
- * travels alone, as it came.
- *
- * Small bodies are done at once, larger ones elsewhere.
+ * Returns what a small gzip body holds, or `undefined` if it is not gzip from its first byte to its last (C-3) or holds
+ * more than `maxBytes`: it then travels alone, as it came.
  */
-export function inflate(body: Uint8Array, maxBytes: number): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-  return body.length > SYNCHRONOUS_BYTES
-    ? gunzipWhole(body, maxBytes).then(bytesOf)
-    : bytesOf(gunzipWholeNow(body, maxBytes))
+export function inflate(body: Uint8Array, maxBytes: number): Uint8Array | undefined {
+  const gunzipped = gunzipWholeNow(body, maxBytes)
+  return typeof gunzipped === 'string' ? undefined : gunzipped
 }
-
-const bytesOf = (gunzipped: Gunzipped): Uint8Array | undefined =>
-  typeof gunzipped === 'string' ? undefined : gunzipped

@@ -1,5 +1,7 @@
 import * as zlib from 'node:zlib'
+import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { WholeBody } from './body-whole.ts'
+import type { ExportCall } from './export-call.ts'
 
 /** deflate packs at most 258 bytes into two bits, and neither gzip nor several members of it can do better (P-9). */
 const MAX_DEFLATE_RATIO = 1032
@@ -34,6 +36,21 @@ const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {
 export function harmlessBytes(coding: string, limitBytes: number): number {
   if (!Object.hasOwn(inflaters, coding) || inflaters[coding] === undefined) return Number.POSITIVE_INFINITY
   return coding === 'zstd' ? 0 : Math.floor(limitBytes / MAX_DEFLATE_RATIO)
+}
+
+export interface InflationRules {
+  /** Of wire bytes and of inflated bytes. */
+  readonly maxBodyBytes: number
+  readonly inspectInflatedSize: InflatedSizeInspection
+}
+
+/** Returns up to how many wire bytes the body of this call is forwarded without being inflated to measure it. */
+export function uninspectedBytes(
+  { admitted, contentEncoding }: Pick<ExportCall, 'admitted' | 'contentEncoding'>,
+  { maxBodyBytes, inspectInflatedSize }: InflationRules,
+): number {
+  const isTrusted = admitted.token !== undefined && inspectInflatedSize === 'unauthenticated'
+  return isTrusted ? Number.POSITIVE_INFINITY : harmlessBytes(contentEncoding, maxBodyBytes)
 }
 
 export type InflationVerdict = 'fits' | 'too_large' | 'invalid'

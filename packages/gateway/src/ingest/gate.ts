@@ -40,8 +40,8 @@ export interface GateParts {
   readonly timesCalls: boolean
 }
 
-/** A body up to here is read whole: it costs less than a stream, and can be sent again where that is safe. */
-const WHOLE_BODY_BYTES = 256 * 1024
+/** A body up to here is held until it is whole: that costs less than a stream, and it can be sent again where that is safe. */
+const MAX_HELD_BYTES = 256 * 1024
 /** As much of a body as the readiness report looks at. */
 const SAMPLE_BYTES = 64 * 1024
 
@@ -62,11 +62,9 @@ export class Gate implements Ingest {
     return this.#parts.admitter.admit(presented)
   }
 
-  wantsWhole(call: ExportCall): boolean {
-    const { attributesResources, coalescing } = this.#parts
-    if (attributesResources && call.admitted.token !== undefined) return true
-    if (call.declaredBytes !== undefined && call.declaredBytes <= WHOLE_BODY_BYTES) return true
-    return coalescing?.accepts(call) ?? false
+  maxHeldBytes(call: ExportCall): number {
+    const isRewritten = this.#parts.attributesResources && call.admitted.token !== undefined
+    return isRewritten ? Number.POSITIVE_INFINITY : MAX_HELD_BYTES
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -162,7 +160,7 @@ export class Gate implements Ingest {
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
     }
-    if (coalescing?.accepts(sent)) return coalescing.submit(sent, bytes, upstream)
+    if (coalescing?.accepts(sent, bytes.length)) return coalescing.submit(sent, bytes, upstream)
     return upstream.send({
       signal: sent.signal,
       encoding: sent.encoding,

@@ -4,7 +4,7 @@ import type { Random } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
 import type { Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { harmlessBytes, Inflation } from './body-inflation.ts'
+import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { WholeBody } from './body-whole.ts'
 import type { ExportObserver } from './ending.ts'
@@ -15,12 +15,11 @@ import type { Ingest } from './ingest.ts'
 import type { Refusal, RefusalKind } from './refusals.ts'
 
 /** What all calls of a front have in common. */
-export interface GrpcExportContext {
+export interface GrpcExportContext extends InflationRules {
   readonly ingest: Ingest
   readonly observer: ExportObserver
   readonly nowMs: () => number
   readonly random: Random
-  readonly maxBodyBytes: number
   /** What went wrong inside; the client learns only that something did. */
   readonly failed: (error: unknown) => void
   readonly over: (call: GrpcExport) => void
@@ -158,7 +157,7 @@ export class GrpcExport implements BodySource {
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (ingest.wantsWhole(call)) this.#whole = new WholeBody(bytes)
+    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new WholeBody(bytes)
     else this.#pass(call)
     return true
   }
@@ -195,7 +194,7 @@ export class GrpcExport implements BodySource {
   }
 
   #pass(call: ExportCall): void {
-    const isJudged = this.#messageBytes > harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)
+    const isJudged = this.#messageBytes > uninspectedBytes(call, this.#context)
     const passing = new BodyStream(this, isJudged)
     this.#passing = passing
     if (isJudged) this.#inflation = this.#inflationOf(call, () => passing.complete())
@@ -204,7 +203,7 @@ export class GrpcExport implements BodySource {
 
   #checkWhole(body: Uint8Array): void {
     const call = this.#call!
-    if (body.length <= harmlessBytes(call.contentEncoding, this.#context.maxBodyBytes)) {
+    if (body.length <= uninspectedBytes(call, this.#context)) {
       void this.#send(call, body)
       return
     }

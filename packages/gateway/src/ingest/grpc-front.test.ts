@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { decodeExportResponse, decodeRpcStatus } from '@penstock/otlp'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
+import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { Answer, Refused } from './answer.ts'
 import { accepted, type Harness, letIn, raw, start, type UnaryReply } from './grpc-harness.case.ts'
 import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
@@ -249,6 +250,21 @@ describe('messages', () => {
     expect(harness.ingest.bodies).toEqual([])
     expect(harness.ingest.reservedBytes).toBe(0)
   })
+
+  test.each([true, false])(
+    'a gzip bomb with a valid token goes on as it came, unless all bodies are inspected (whole: %s)',
+    async (takesWhole) => {
+      const bomb = gzipSync(Buffer.alloc(1_000_001))
+      for (const inspectInflatedSize of ['unauthenticated', 'always'] as const) {
+        const harness = await start({ maxBodyBytes: 1_000_000, inspectInflatedSize })
+        harness.ingest.takesWhole = takesWhole
+        harness.ingest.admission = { ...letIn, auth: 'verified', token: tokenRecord() }
+        const isForwarded = inspectInflatedSize === 'unauthenticated'
+        expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(isForwarded ? 0 : 8)
+        expect(harness.ingest.bodies).toEqual(isForwarded ? [bomb] : [])
+      }
+    },
+  )
 
   test.each([true, false])(
     '1.3: a message that is no gzip is told with a BadRequest (whole: %s)',

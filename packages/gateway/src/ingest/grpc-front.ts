@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { Admitted, Presented } from './admission.ts'
+import type { InflationRules } from './body-inflation.ts'
 import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
@@ -17,9 +18,7 @@ import { peerOf } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
-export interface GrpcFrontSettings {
-  /** Of one message, as it comes over the wire (P-8). */
-  readonly maxBodyBytes: number
+export interface GrpcFrontSettings extends InflationRules {
   /** Longest silence within a request. */
   readonly idleBodyTimeoutMs: number
 }
@@ -78,6 +77,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       nowMs: () => clock.nowMs(),
       random,
       maxBodyBytes: settings.maxBodyBytes,
+      inspectInflatedSize: settings.inspectInflatedSize,
       failed: (problem) => log.error({ event: 'export.failed', err: problem }, 'an export failed inside the gateway'),
       over: (call) => this.#leave(call),
     }

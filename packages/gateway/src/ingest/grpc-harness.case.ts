@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
+import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Admission, Admitted, Presented } from './admission.ts'
 import type { Answer } from './answer.ts'
@@ -46,8 +47,8 @@ export class ScriptedIngest implements Ingest {
     return this.admission
   }
 
-  wantsWhole(): boolean {
-    return this.takesWhole
+  maxHeldBytes(): number {
+    return this.takesWhole ? Number.POSITIVE_INFINITY : 0
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -111,6 +112,7 @@ export async function startFront(
   options: {
     clock?: Clock
     maxBodyBytes?: number
+    inspectInflatedSize?: InflatedSizeInspection
     health?: GrpcHealthSettings
     ingest?: Ingest
     settings?: Partial<ListenerSettings>
@@ -137,7 +139,11 @@ export async function startFront(
       },
       headReader: new HeadReader({ credentialSources: [], passCredentialThrough: false }),
     },
-    { maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024, idleBodyTimeoutMs: 15_000 },
+    {
+      maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
+      inspectInflatedSize: options.inspectInflatedSize ?? 'unauthenticated',
+      idleBodyTimeoutMs: 15_000,
+    },
   )
   const listener = await openListener(
     { address: { host: '127.0.0.1', port: 0 } },

@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts'
-import { harmlessBytes, Inflation } from './body-inflation.ts'
+import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { WholeBody } from './body-whole.ts'
 import type { ExportCall } from './export-call.ts'
@@ -19,17 +19,20 @@ export interface BodyOwner {
   resumeBody(): void
 }
 
-export interface BodyRules {
+export interface BodyRules extends InflationRules {
   readonly ingest: Ingest
-  readonly maxBodyBytes: number
 }
 
-/** The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). */
+/**
+ * The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). One of
+ * unknown length is held first, and passed on if it becomes too long for that.
+ */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall
   readonly #rules: BodyRules
   readonly #owner: BodyOwner
   #wireBytes = 0
+  readonly #maxHeldBytes: number
   /** `undefined` of a body that is passed on. */
   #whole: WholeBody | undefined
   #stream: BodyStream | undefined
@@ -44,7 +47,8 @@ export class RequestBody implements BodySource {
     this.#call = call
     this.#rules = rules
     this.#owner = owner
-    if (rules.ingest.wantsWhole(call)) this.#whole = new WholeBody(call.declaredBytes)
+    this.#maxHeldBytes = rules.ingest.maxHeldBytes(call)
+    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new WholeBody(call.declaredBytes)
   }
 
   get wireBytes(): number {
@@ -61,7 +65,7 @@ export class RequestBody implements BodySource {
     const refusal = this.#refusal(piece.length)
     if (refusal !== undefined) this.#owner.bodyRefused(refusal)
     else if (this.#whole === undefined) this.#pass(piece)
-    else this.#whole.add(piece)
+    else this.#hold(this.#whole, piece)
     return !this.isPaused
   }
 
@@ -100,6 +104,13 @@ export class RequestBody implements BodySource {
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
   }
 
+  #hold(whole: WholeBody, piece: Uint8Array): void {
+    whole.add(piece)
+    if (this.#wireBytes <= this.#maxHeldBytes) return
+    this.#whole = undefined
+    this.#pass(whole.bytes())
+  }
+
   #pass(piece: Uint8Array): void {
     const stream = this.#stream ?? this.#open()
     // Whoever read it has seen enough, and will say so.
@@ -111,8 +122,7 @@ export class RequestBody implements BodySource {
   /** Nothing is asked of upstream before there is something to send. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
-    const { declaredBytes, contentEncoding } = this.#call
-    const isJudged = (declaredBytes ?? maxBodyBytes) > harmlessBytes(contentEncoding, maxBodyBytes)
+    const isJudged = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
     const stream = new BodyStream(this, isJudged)
     this.#stream = stream
     if (isJudged) this.#inflation = this.#inflationOf(() => stream.complete())
@@ -122,7 +132,7 @@ export class RequestBody implements BodySource {
 
   #check(body: Uint8Array): void {
     const send = () => this.#send(this.#rules.ingest.sendWhole(this.#call, body))
-    if (body.length <= harmlessBytes(this.#call.contentEncoding, this.#rules.maxBodyBytes)) {
+    if (body.length <= uninspectedBytes(this.#call, this.#rules)) {
       send()
       return
     }

@@ -3,7 +3,10 @@ import { gzipSync } from 'node:zlib'
 import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
+import { tokenRecord } from '../tokens/token-record.case.ts'
+import { accepted, chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
+import { tooLarge } from './http-judge.ts'
+import { ownRefusal } from './own-answer.ts'
 
 const MiB = 1024 * 1024
 
@@ -188,6 +191,32 @@ describe('P-8, P-9: inflated size', () => {
       const { status } = await client.send(post(body, gzip)).reply()
       expect([status, seenBytes < body.length]).toEqual([body === bomb ? 413 : 400, true])
     }
+  })
+
+  test.each([
+    ['whole', Number.POSITIVE_INFINITY],
+    ['streamed', 0],
+  ])(
+    '%s: with a valid token it is upstream that judges the size of a body, and whether it is gzip',
+    async (_, wholeUpToBytes) => {
+      await start({ config })
+      front.ingest.wholeUpToBytes = wholeUpToBytes
+      front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
+      front.ingest.answer = (_call, body) => (body.equals(bomb) ? ownRefusal(tooLarge(MiB), 'too_large') : accepted)
+      const client = await open()
+      expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
+      const noise = Buffer.alloc(4_096, 'x')
+      expect(await client.send(post(noise, gzip)).reply()).toMatchObject({ status: 200 })
+      expect(front.ingest.sent.map(({ body }) => body)).toEqual([bomb, noise])
+    },
+  )
+
+  test('`always` inflates bodies with a valid token, too', async () => {
+    await start({ config: { ...config, inspectInflatedSize: 'always' } })
+    front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
+    const client = await open()
+    expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
+    expect(front.ingest.sent.filter(({ broken }) => broken === undefined)).toEqual([])
   })
 
   test('a body that cannot break the limit is not looked into', async () => {

@@ -3,7 +3,7 @@ import { decodeExportResponse, decodeRpcStatus, type Encoding } from '@penstock/
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { ask, front, head, open, post, type RawReply, start } from './http-harness.case.ts'
+import { ask, front, head, open, post, type RawReply, readAll, start } from './http-harness.case.ts'
 
 const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(body, encoding)
 const json = { 'content-type': 'application/json' }
@@ -124,6 +124,26 @@ describe('what reaches the gate', () => {
     expect(JSON.stringify(front.ingest.sent)).not.toContain('good')
   })
 
+  test('a body of unknown length is held until it is whole, unless it becomes too long: then it is streamed', async () => {
+    await start()
+    front.ingest.unknownUpToBytes = 5
+    const streamed: string[] = []
+    front.ingest.readStream = async (body) => {
+      const whole = await readAll(body)
+      streamed.push(whole.toString())
+      return whole
+    }
+    const client = await open()
+    for (const rest of [['de'], ['def', 'g']]) {
+      client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`)
+      client.send(`${rest.map((part) => `${part.length}\r\n${part}\r\n`).join('')}0\r\n\r\n`)
+      expect(await client.reply()).toMatchObject({ status: 200 })
+    }
+    expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abcde', 'abcdefg'])
+    expect(streamed).toEqual(['abcdefg'])
+    expect(front.ingest.heldBytes).toBe(0)
+  })
+
   test('X-1: bodies of unknown length are streamed', async () => {
     await start()
     const client = await open()
@@ -224,7 +244,7 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
     const reply = await ask(post('a'))
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '3' } })
     expect(reply.body.toString()).not.toContain('secret')
-    front.ingest.wantsWhole = () => {
+    front.ingest.maxHeldBytes = () => {
       throw new Error('secret')
     }
     expect(await ask(post('a'))).toMatchObject({ status: 503 })

@@ -19,6 +19,7 @@ export type HttpFrontConfig = Pick<
   | 'passCredentialThrough'
   | 'allowedOrigins'
   | 'maxBodyBytes'
+  | 'inspectInflatedSize'
   | 'attributeResources'
   | 'healthOnOtlpPorts'
 >
@@ -45,7 +46,7 @@ export function httpFront(
   { ingest, random, log, observer, isReady }: HttpFrontDeps,
   idleBodyTimeoutMs: number,
 ): Front {
-  const { maxBodyBytes } = config
+  const { maxBodyBytes, inspectInflatedSize } = config
   const cors = new Cors(config.allowedOrigins)
   const context: ExchangeContext = {
     ingest,
@@ -60,6 +61,7 @@ export function httpFront(
     cors,
     refusals: new RefusalWriter(random),
     maxBodyBytes,
+    inspectInflatedSize,
   }
   return {
     onHttp1(request, response) {

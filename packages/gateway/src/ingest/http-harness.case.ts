@@ -38,8 +38,10 @@ export class TestIngest implements Ingest {
   readonly presented: Presented[] = []
   readonly sent: SentCall[] = []
   admitted: Admitted = admitted
-  /** Longer bodies, and those of unknown length, are streamed. */
+  /** Longer bodies are streamed. */
   wholeUpToBytes = 1024
+  /** Bodies of unknown length that become longer are streamed. */
+  unknownUpToBytes = 0
   roomBytes = Number.POSITIVE_INFINITY
   heldBytes = 0
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
@@ -58,8 +60,8 @@ export class TestIngest implements Ingest {
     return { admitted: false, refusal }
   }
 
-  wantsWhole({ declaredBytes }: ExportCall): boolean {
-    return declaredBytes !== undefined && declaredBytes <= this.wholeUpToBytes
+  maxHeldBytes({ declaredBytes }: ExportCall): number {
+    return declaredBytes === undefined ? this.unknownUpToBytes : this.wholeUpToBytes
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {

@@ -159,7 +159,15 @@ class Plane implements OpenPlane {
       coalescing:
         config.coalesce === 'off'
           ? undefined
-          : new Coalescer({ settings: config.coalesce, clock, random, metrics: this.#metrics.registry }),
+          : new Coalescer({
+              settings: {
+                ...config.coalesce,
+                maxBodyBytes: Math.min(config.coalesce.maxBodyBytes, config.maxBodyBytes),
+              },
+              clock,
+              random,
+              metrics: this.#metrics.registry,
+            }),
     })
     this.#gate = gate
     const metrics = this.#metrics.registry
@@ -180,7 +188,11 @@ class Plane implements OpenPlane {
           observer: observer('grpc'),
           headReader: new HeadReader(config),
         },
-        { maxBodyBytes: config.maxBodyBytes, idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs },
+        {
+          maxBodyBytes: config.maxBodyBytes,
+          inspectInflatedSize: config.inspectInflatedSize,
+          idleBodyTimeoutMs: defaultListenerSettings.idleBodyTimeoutMs,
+        },
       ),
     }
     const { maxConnectionAgeMs, maxConnections, maxConnectionsPerAddress } = config

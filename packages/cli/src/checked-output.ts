@@ -1,0 +1,98 @@
+import { type CheckedBody, type Gap, type GapPart, type Inapplicable, RecordError } from '@penstock/converter'
+import type { Place } from './record-stream.ts'
+import { counted, printable } from './wording.ts'
+
+/** A record, where it stands, and what was found out about it. */
+export interface Checked {
+  readonly place: Place
+  readonly result: CheckedBody | RecordError
+}
+
+type CheckedPipeline = Exclude<CheckedBody, { kind: 'job hook' }>
+
+const headings: Readonly<Record<GapPart, string>> = {
+  resource: 'resource',
+  pipeline: 'pipeline span and log record',
+  job: 'spans and log records of jobs',
+  metric: 'metrics',
+  point: 'data points of all metrics',
+}
+
+/** Returns the lines about one record. Reasons repeat no texts of the payload; names of files do not steer a terminal. */
+export function checkedAsText({ place, result }: Checked): string {
+  const lines = result instanceof RecordError ? [`refused: ${refusal(result)}`] : textOf(result)
+  const [first, ...rest] = lines
+  return [`${placeText(place, result)}: ${first}`, ...rest].map((line) => `${printable(line)}\n`).join('')
+}
+
+function textOf(result: CheckedBody): string[] {
+  const warnings = warningLines(result.warnings)
+  if (result.kind !== 'job hook') return [...pipelineLines(result), ...warnings]
+  return [
+    `job hook of job ${result.jobId}: adds to pipeline ${result.pipelineId}, whose pipeline hook must follow`,
+    ...warnings,
+  ]
+}
+
+function warningLines({ items, total }: CheckedBody['warnings']): string[] {
+  const lines = items.map(({ path, reason }) => `  warning: ${path === '' ? '' : `${path}: `}${reason}`)
+  const untold = total - items.length
+  return untold > 0 ? [...lines, `  … and ${counted(untold, 'more warning')}`] : lines
+}
+
+/** What does not apply is left to JSON. */
+function pipelineLines({ kind, pipelineId, status, jobs, decision, gaps }: CheckedPipeline): string[] {
+  const verdict = decision.kind === 'export' ? 'would be exported' : `would be skipped: ${decision.reason}`
+  return [
+    `${kind} of pipeline ${pipelineId}, ${status}, ${counted(jobs, 'job')}: ${verdict}`,
+    ...(gaps.length === 0 ? ['  nothing is missing'] : gapLines(gaps)),
+  ]
+}
+
+function gapLines(gaps: readonly Gap[]): string[] {
+  const parts = (Object.keys(headings) as GapPart[]).filter((part) => gaps.some((gap) => gap.part === part))
+  return parts.flatMap((part) => [
+    `  ${headings[part]}: cannot be filled`,
+    ...gaps.filter((gap) => gap.part === part).map(({ names, reason }) => `    ${names.join(', ')}: ${reason}`),
+  ])
+}
+
+/** Returns one record as a line of JSON. */
+export function checkedAsJson({ place, result }: Checked): string {
+  const where = { file: place.file, line: place.line, index: place.index }
+  return `${JSON.stringify(result instanceof RecordError ? { ...where, refused: refusal(result) } : { ...where, ...jsonOf(result) })}\n`
+}
+
+/** Ids are strings: they may be above 2^53. */
+function jsonOf(result: CheckedBody) {
+  const { kind, warnings } = result
+  const ids = { recognised_as: kind, pipeline_id: String(result.pipelineId) }
+  if (result.kind === 'job hook')
+    return { ...ids, job_id: String(result.jobId), warnings: warnings.items, warnings_total: warnings.total }
+  const { status, jobs, decision, gaps, inapplicable } = result
+  return {
+    ...ids,
+    status,
+    jobs,
+    exported: decision.kind === 'export',
+    skipped_because: decision.kind === 'skip' ? decision.reason : undefined,
+    warnings: warnings.items,
+    warnings_total: warnings.total,
+    missing: gaps.map((gap) => ({ ...rowJson(gap), needs: gap.needs, jobs_without: gap.jobsWithout })),
+    not_applicable: inapplicable.map(rowJson),
+  }
+}
+
+const rowJson = ({ part, names, reason }: Inapplicable) => ({ part, attributes: names, reason })
+
+const refusal = ({ path, reason }: RecordError): string => `${path === '' ? '' : `${path}: `}${reason}`
+
+function placeText({ file, line, index }: Place, result: Checked['result']): string {
+  const faultLine = result instanceof RecordError ? (result.line ?? line) : line
+  const parts = [
+    file,
+    ...(faultLine === undefined ? [] : [`line ${faultLine}`]),
+    ...(index === undefined ? [] : [`[${index}]`]),
+  ]
+  return parts.join(': ')
+}

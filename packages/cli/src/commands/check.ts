@@ -1,0 +1,65 @@
+import { type CheckedBody, checkBody, RecordError } from '@penstock/converter'
+import { type Command, Option, type OptionValues } from 'commander'
+import { type Checked, checkedAsJson, checkedAsText } from '../checked-output.ts'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, exitCodes } from '../environment.ts'
+import { findInputFiles } from '../input-files.ts'
+import { addInputFlags, inputSettings } from '../input-flags.ts'
+import { write } from '../output.ts'
+import { type Reading, readBodies } from '../record-stream.ts'
+
+const examples = `
+For each record: what it is recognised as, whether it would be exported, and what the payload cannot fill, with the
+reason. Every record is judged by itself: what job hooks or parent pipelines add is not counted.
+
+Examples:
+  $ penstock check hook.json
+  $ penstock check hooks.ndjson --format json | jq -r '.missing[] | .attributes[]' | sort | uniq -c
+
+Exit codes: 0 every record can be converted, 1 a record was refused, 2 usage.
+`
+
+export const checkCommand: CommandDefinition = {
+  name: 'check',
+  define: (command: Command) => {
+    command
+      .summary('what a payload cannot fill, and why')
+      .description('Says what each record is, and which attributes and metrics it has no values for.')
+      .argument('<file...>', 'files, directories, or - for standard input')
+      .addOption(
+        new Option('--format <format>', 'json: one object per record and line')
+          .choices(['text', 'json'])
+          .default('text'),
+      )
+      .addHelpText('after', examples)
+    addInputFlags(command)
+  },
+  run: (inputs, flags, environment) => checkRecords(inputs, flags, environment),
+}
+
+async function checkRecords(inputs: readonly string[], flags: OptionValues, environment: Environment): Promise<number> {
+  const { options, receivedAtNs, maxDocumentBytes } = inputSettings(flags, environment)
+  const output = flags.format === 'json' ? checkedAsJson : checkedAsText
+  let exitCode: number = exitCodes.ok
+  const result = (reading: Reading): CheckedBody | RecordError => {
+    if (reading.kind === 'fault') return reading.error
+    return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs()))
+  }
+  for (const file of await findInputFiles(inputs, environment, environment.signal)) {
+    for await (const reading of readBodies(file, { maxDocumentBytes })) {
+      const checked: Checked = { place: reading.place, result: result(reading) }
+      if (checked.result instanceof RecordError) exitCode = exitCodes.incomplete
+      await write(environment.stdout, output(checked))
+    }
+  }
+  return exitCode
+}
+
+function orRecordError<T>(work: () => T): T | RecordError {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RecordError) return error
+    throw error
+  }
+}

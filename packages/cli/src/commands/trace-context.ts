@@ -1,0 +1,115 @@
+import {
+  type JobTraceContext,
+  jobTraceContext,
+  maxAttributeLength,
+  resourceAttributeList,
+  rootVariable,
+  TraceContextError,
+} from '@penstock/converter'
+import { type Command, Option, type OptionValues } from 'commander'
+import type { CommandDefinition } from '../command-definition.ts'
+import { type Environment, exitCodes, UsageError } from '../environment.ts'
+import { addConversionFlags, conversionOptions } from '../option-flags.ts'
+import { write } from '../output.ts'
+import { serviceNameOf } from '../settings.ts'
+import { printable } from '../wording.ts'
+
+const examples = `
+Run it inside a CI job. Tools that read TRACEPARENT and OTEL_RESOURCE_ATTRIBUTES then send spans that lie below the
+span of the job, once the pipeline has been exported with the same options. Attributes that OTEL_RESOURCE_ATTRIBUTES
+has already are kept.
+
+A job of a child pipeline needs to know the root of its trace: let the trigger job pass on ${rootVariable}.
+
+Examples:
+  $ eval "$(penstock trace-context)"
+  $ penstock trace-context --format dotenv > trace.env && docker run --env-file trace.env image
+  $ penstock trace-context --format json | jq -r .trace_id
+
+Exit codes: 0 printed, 2 the variables are not those of a job, or do not say which trace it belongs to.
+`
+
+export const traceContextCommand: CommandDefinition = {
+  name: 'trace-context',
+  define: (command: Command) => {
+    command
+      .summary('TRACEPARENT for the tools of a CI job')
+      .description('Prints the trace context that the export will give to the CI job it runs in.')
+      .addOption(
+        new Option('--format <format>', 'env: lines for a shell to evaluate; dotenv: lines without quotes')
+          .choices(['env', 'dotenv', 'json'])
+          .default('env'),
+      )
+      .option('--root-pipeline-id <id>', `root of the pipelines that started this one (default: $${rootVariable})`)
+      .addHelpText('after', examples)
+    addConversionFlags(command, ['instanceId', 'idScheme', 'multiProject', 'vendorNamespace', 'providerName'])
+  },
+  run: async (_, flags, environment) => printTraceContext(flags, environment),
+}
+
+async function printTraceContext(flags: OptionValues, environment: Environment): Promise<number> {
+  const { env, stdout, stderr } = environment
+  const options = conversionOptions(flags, serviceNameOf(env))
+  const rootPipelineId = flags.rootPipelineId as string | undefined
+  const context = orUsage(() => jobTraceContext({ variables: env, options, rootPipelineId }))
+  const variables = orUsage(() => variablesOf(context, env))
+  for (const remark of remarksOn(context)) stderr.write(`penstock: ${printable(remark)}\n`)
+  await write(stdout, formatters[flags.format as Format](variables, context))
+  return exitCodes.ok
+}
+
+function orUsage<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof TraceContextError ? new UsageError(error.message) : error
+  }
+}
+
+type PrintedVariables = Readonly<Record<string, string>>
+
+/** A `TRACESTATE` that the job has belongs to another `TRACEPARENT`, so it is emptied if the context has none. */
+function variablesOf(context: JobTraceContext, env: Environment['env']): PrintedVariables {
+  return {
+    TRACEPARENT: context.traceparent,
+    ...((context.tracestate !== '' || env.TRACESTATE) && { TRACESTATE: context.tracestate }),
+    OTEL_RESOURCE_ATTRIBUTES: resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes),
+  }
+}
+
+function remarksOn({ rootResolved, tooLong }: JobTraceContext): string[] {
+  const keys = tooLong.join(', ')
+  return [
+    ...(rootResolved
+      ? []
+      : [
+          `the upstream pipeline is taken for the root of the trace; if it is not, its trigger job must pass on ${rootVariable}`,
+        ]),
+    ...(tooLong.length === 0 ? [] : [`left out, more than ${maxAttributeLength} characters: ${keys}`]),
+  ]
+}
+
+type Format = 'env' | 'dotenv' | 'json'
+
+const formatters: Readonly<Record<Format, (variables: PrintedVariables, context: JobTraceContext) => string>> = {
+  env: (variables) => lines(variables, (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
+  dotenv: (variables) => lines(variables, (name, value) => `${name}=${value}`),
+  json: (variables, context) => `${JSON.stringify(jsonOf(variables, context), null, 2)}\n`,
+}
+
+function lines(variables: PrintedVariables, line: (name: string, value: string) => string): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${line(name, value)}\n`)
+    .join('')
+}
+
+function jsonOf(variables: PrintedVariables, context: JobTraceContext) {
+  return {
+    trace_id: context.traceId,
+    span_id: context.spanId,
+    pipeline_span_id: context.pipelineSpanId,
+    root_resolved: context.rootResolved,
+    resource_attributes: Object.fromEntries(context.resourceAttributes),
+    environment: variables,
+  }
+}

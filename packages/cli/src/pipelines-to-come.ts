@@ -1,0 +1,29 @@
+import { rootKey } from '@penstock/converter'
+import { RecentMap } from './recent-map.ts'
+
+/** The pipelines that are known from job hooks alone: nothing can be made of them before their own hook comes. */
+export class PipelinesToCome {
+  readonly #waiting: RecentMap<string, bigint>
+  readonly #arrived: RecentMap<string, true>
+
+  /** Beyond `capacity` pipelines, those heard of longest ago are forgotten. */
+  constructor(capacity: number) {
+    this.#waiting = new RecentMap({ entries: capacity })
+    this.#arrived = new RecentMap({ entries: capacity })
+  }
+
+  jobHookCame(instance: string, pipelineId: bigint): void {
+    const key = rootKey(instance, pipelineId)
+    if (!this.#arrived.has(key)) this.#waiting.set(key, pipelineId)
+  }
+
+  pipelineCame(instance: string, pipelineId: bigint): void {
+    const key = rootKey(instance, pipelineId)
+    this.#waiting.delete(key)
+    this.#arrived.set(key, true)
+  }
+
+  get ids(): readonly bigint[] {
+    return [...this.#waiting.values()]
+  }
+}

@@ -1,0 +1,179 @@
+import { attributesFrom, vendorKey } from '../attribute-table.ts'
+import { instanceOf } from '../identity.ts'
+import type { ConvertOptions } from '../options.ts'
+import { planOf } from '../plan.ts'
+import type { PipelineRecord } from '../record.ts'
+import { type JobRun, jobRun, joinedUpstream, pipelineRun } from '../run.ts'
+import {
+  ATTR_CICD_PIPELINE_NAME,
+  ATTR_CICD_PIPELINE_RUN_ID,
+  ATTR_CICD_PIPELINE_RUN_URL_FULL,
+  ATTR_CICD_PIPELINE_TASK_NAME,
+  ATTR_CICD_PIPELINE_TASK_RUN_ID,
+  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
+  ATTR_CICD_PIPELINE_TASK_TYPE,
+  ATTR_CICD_WORKER_ID,
+  ATTR_CICD_WORKER_NAME,
+  ATTR_SVC_REPOSITORY_ID,
+  ATTR_SVC_TRIGGER_TYPE,
+  ATTR_VCS_CHANGE_ID,
+  ATTR_VCS_CHANGE_TITLE,
+  ATTR_VCS_OWNER_NAME,
+  ATTR_VCS_PROVIDER_NAME,
+  ATTR_VCS_REF_BASE_NAME,
+  ATTR_VCS_REF_BASE_REVISION,
+  ATTR_VCS_REF_BASE_TYPE,
+  ATTR_VCS_REF_HEAD_NAME,
+  ATTR_VCS_REF_HEAD_REVISION,
+  ATTR_VCS_REF_HEAD_TYPE,
+  ATTR_VCS_REPOSITORY_NAME,
+  ATTR_VCS_REPOSITORY_URL_FULL,
+} from '../semconv.ts'
+import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
+import { TraceContextError } from './trace-context-error.ts'
+
+/** The place of a job in its pipeline's trace, for the tools that the job runs. */
+export interface JobTraceContext {
+  readonly traceId: string
+  /** The job's span, which the tools' spans have as parent. */
+  readonly spanId: string
+  readonly pipelineSpanId: string
+  /** W3C trace context: the values of `TRACEPARENT` and `TRACESTATE`, the latter '' under hashed ids. */
+  readonly traceparent: string
+  readonly tracestate: string
+  /** False if the root pipeline is only assumed to be the direct parent. */
+  readonly rootResolved: boolean
+  /** What the exported pipeline and job will say in the same words. */
+  readonly resourceAttributes: ReadonlyMap<string, string>
+  /** Keys of attributes that are left out, because their values are longer than `maxAttributeLength`. */
+  readonly tooLong: readonly string[]
+}
+
+export interface JobTraceContextRequest {
+  readonly variables: Variables
+  /** Those of the export; ids depend on `idScheme`, `instanceId` and `multiProject`. */
+  readonly options: ConvertOptions
+  /** The root pipeline that the caller names; it wins over the variable. */
+  readonly rootPipelineId?: string | undefined
+}
+
+/** The trigger job of a parent pipeline passes its root down in this variable. */
+export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
+
+/** The OpenTelemetry SDK for JavaScript discards all attributes of the variable if one value has more characters. */
+export const maxAttributeLength = 255
+
+/**
+ * Sampled. The random flag of the exported spans is left out: older OpenTelemetry SDKs for Go refuse a `traceparent`
+ * of version 00 with flags above 2.
+ */
+const TRACEPARENT_FLAGS = '01'
+
+/** What is known while the job runs, as texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
+const sharedKeys: readonly string[] = [
+  ATTR_VCS_PROVIDER_NAME,
+  ATTR_VCS_REPOSITORY_NAME,
+  ATTR_SVC_REPOSITORY_ID,
+  ATTR_VCS_REPOSITORY_URL_FULL,
+  ATTR_VCS_OWNER_NAME,
+  ATTR_CICD_PIPELINE_RUN_ID,
+  ATTR_CICD_PIPELINE_NAME,
+  ATTR_CICD_PIPELINE_RUN_URL_FULL,
+  ATTR_SVC_TRIGGER_TYPE,
+  ATTR_VCS_REF_HEAD_NAME,
+  ATTR_VCS_REF_HEAD_TYPE,
+  ATTR_VCS_REF_HEAD_REVISION,
+  ATTR_VCS_REF_BASE_REVISION,
+  ATTR_VCS_CHANGE_ID,
+  ATTR_VCS_CHANGE_TITLE,
+  ATTR_VCS_REF_BASE_NAME,
+  ATTR_VCS_REF_BASE_TYPE,
+  ATTR_CICD_PIPELINE_TASK_RUN_ID,
+  ATTR_CICD_PIPELINE_TASK_NAME,
+  ATTR_CICD_PIPELINE_TASK_TYPE,
+  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
+  ATTR_CICD_WORKER_ID,
+  ATTR_CICD_WORKER_NAME,
+  'svc.cicd.pipeline.task.environment.name',
+  'svc.cicd.pipeline.task.environment.action',
+  'svc.cicd.pipeline.task.environment.deployment_tier',
+]
+
+/**
+ * Returns the trace context that the export will give to the job that the predefined variables describe.
+ *
+ * @throws {TraceContextError} if the variables are not those of a job, or do not say which trace it belongs to
+ * @see spec/pipeline-telemetry.md 2
+ */
+export function jobTraceContext({ variables, options, rootPipelineId }: JobTraceContextRequest): JobTraceContext {
+  const plan = planOf(options)
+  const record = withRootOf(recordOfJob(variables), { variables, options, rootPipelineId })
+  // The hook will have a URL, so nothing else that the job knows may stand in for its host.
+  if (options.instanceId === undefined && instanceOf(record.project.webUrl) === '')
+    throw new TraceContextError('CI_PROJECT_URL is not set; without it, ids need an instance id')
+  const run = pipelineRun(record, plan)
+  const job = jobRun(record.jobs[0]!, run)
+  const shared = sharedAttributes(job)
+  const fits = ([, value]: readonly [string, string]): boolean => value.length <= maxAttributeLength
+  return {
+    traceId: run.traceId,
+    spanId: job.spanId,
+    pipelineSpanId: run.spanId,
+    traceparent: `00-${run.traceId}-${job.spanId}-${TRACEPARENT_FLAGS}`,
+    tracestate: run.traceState,
+    rootResolved: run.rootResolved,
+    resourceAttributes: new Map(shared.filter(fits)),
+    tooLong: shared.filter((entry) => !fits(entry)).map(([key]) => key),
+  }
+}
+
+function sharedAttributes(job: JobRun): (readonly [string, string])[] {
+  const { run } = job
+  const { plan, options, tally } = run
+  const attributes = [
+    ...attributesFrom(plan.resourceAttributes, run, tally),
+    ...attributesFrom(plan.pipelineAttributes, run, tally),
+    ...attributesFrom(plan.jobAttributes, job, tally),
+  ]
+  const byKey = new Map(attributes.map((attribute) => [attribute.key, attribute]))
+  return sharedKeys.flatMap((sharedKey) => {
+    const attribute = byKey.get(vendorKey(sharedKey, options.vendorNamespace))
+    return attribute?.type === 'string' ? [[attribute.key, attribute.value] as const] : []
+  })
+}
+
+/** Sources of pipelines that another pipeline has started: in the same project, and in another one. */
+const CHILD = 'parent_pipeline'
+const MULTI_PROJECT = 'pipeline'
+
+/** Returns the record with the root that was named for it; a pipeline that is its own root keeps no other. */
+function withRootOf(record: PipelineRecord, request: JobTraceContextRequest): PipelineRecord {
+  const { options, rootPipelineId: given } = request
+  const isMultiProject = record.source === MULTI_PROJECT || record.upstream?.otherProject === true
+  const hasOtherRoot = isMultiProject ? options.multiProject === 'same-trace' : record.source === CHILD
+  if (given !== undefined) validateId('root pipeline id', given)
+  if (!hasOtherRoot) {
+    if (given === undefined || BigInt(given) === record.id) return record
+    throw new TraceContextError(`root pipeline id: ${whyOwnRoot(record, isMultiProject)}`)
+  }
+  const named = given ?? readVariable(request.variables, { variable: rootVariable, kind: 'id' })
+  if (named !== undefined) return withRoot(record, BigInt(named))
+  if (joinedUpstream(record, options) !== undefined) return record
+  throw new TraceContextError(
+    `this pipeline was started by another one, and no variable says by which: its trigger job has to pass on ${rootVariable}`,
+  )
+}
+
+function withRoot(record: PipelineRecord, rootPipelineId: bigint): PipelineRecord {
+  const { upstream } = record
+  return {
+    ...record,
+    rootPipelineId,
+    upstream: upstream?.otherProject ? { ...upstream, rootPipelineId } : upstream,
+  }
+}
+
+const whyOwnRoot = ({ source }: PipelineRecord, isMultiProject: boolean): string =>
+  isMultiProject
+    ? 'a pipeline that another project has started has a trace of its own, unless multi-project is same-trace'
+    : `is for pipelines that another one has started, but CI_PIPELINE_SOURCE is ${source ?? 'not set'}`

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { penstock } from '../command-line.ts'
+import { bodiesOf, flagsOf } from '../fixtures.ts'
+import { shellBlocks } from '../page-commands.ts'
+import { ciVariables, type JobFacts } from './ci-variables.ts'
+
+const [hashed = '', native = ''] = shellBlocks('docs/jobs-join-their-trace.md')
+
+/** The native variant replaces the two assignments of the recipe. */
+const recipes = {
+  hashed,
+  native: hashed.replace(/^trace_id=.*\nspan_id=.*\n/m, () => native),
+} as const
+
+interface PrintedVariables {
+  readonly TRACEPARENT: string
+  readonly OTEL_RESOURCE_ATTRIBUTES: string
+}
+
+/** Returns the two variables as a shell has them after the recipe. */
+function variablesAfter(shell: Shell, recipe: string, env: Record<string, string>): PrintedVariables {
+  const script = `${recipe}\nprintf '%s\\n' "\${TRACEPARENT-}" "$OTEL_RESOURCE_ATTRIBUTES"`
+  const [command = '', ...args] = shell.command
+  const { status, stdout, stderr, error } = spawnSync(command, [...args, '-euc', script], {
+    env: { PATH: shell.path, ...env },
+    encoding: 'utf8',
+  })
+  expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: '' })
+  const [TRACEPARENT = '', OTEL_RESOURCE_ATTRIBUTES = ''] = stdout.split('\n')
+  return { TRACEPARENT, OTEL_RESOURCE_ATTRIBUTES }
+}
+
+interface Shell {
+  readonly command: readonly string[]
+  readonly path: string
+}
+
+const path = process.env.PATH ?? ''
+const isThere = (command: string) => spawnSync(command, ['-c', ':']).status === 0
+const busyboxTools = mkdtempSync(join(tmpdir(), 'busybox-'))
+afterAll(() => rmSync(busyboxTools, { recursive: true }))
+
+/** Each of the shells that this machine has; BusyBox with none but its own tools. */
+const shells: Readonly<Record<string, Shell>> = {
+  sh: { command: ['sh'], path },
+  ...(isThere('dash') && { dash: { command: ['dash'], path } }),
+  ...(isThere('bash') && { bash: { command: ['bash', '--posix', '--norc'], path } }),
+  ...withBusybox(),
+}
+
+function withBusybox(): Record<string, Shell> {
+  const busybox = spawnSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim()
+  if (busybox === '') return {}
+  for (const tool of ['sh', 'sha256sum', 'cut', 'tr', 'od', 'sed']) symlinkSync(busybox, join(busyboxTools, tool))
+  return { busybox: { command: [join(busyboxTools, 'sh')], path: busyboxTools } }
+}
+
+/** A job of the first pipeline in a fixture. */
+function jobIn(name: string, at = 0): Record<string, string> {
+  const hook = bodiesOf(name)[0] as JobFacts & { readonly builds: readonly Readonly<Record<string, unknown>>[] }
+  return ciVariables(hook, hook.builds[at]!)
+}
+
+const environments: Readonly<Record<string, Record<string, string>>> = {
+  'a push pipeline': jobIn('push-pipeline-five-jobs-three-stages', 2),
+  'a merge request': jobIn('e33-merge-request-with-another-target-branch'),
+  'an instance on a port, and a child pipeline': jobIn('child-pipeline-of-a-bridge'),
+  'a child pipeline that knows its parent alone': jobIn('e45-child-of-a-child-without-root-id'),
+  'a pipeline of another project': jobIn('e46-downstream-of-another-project'),
+  'names of all scripts': jobIn('e30-emoji-right-to-left-combining-and-four-byte-names'),
+  'an id beyond 2^53': jobIn('e48-ids-above-two-to-the-53'),
+  'a URL with capitals and the default port': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    CI_PROJECT_URL: 'https://CI.Example.com:443/harbour/tide-tables',
+  },
+  'a URL of plain HTTP': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    CI_PROJECT_URL: 'http://ci.example.com:80/harbour/tide-tables',
+  },
+  'a name that a shell would act on': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    CI_JOB_NAME: `it's "$(exit 9)" \`exit 9\` %s\\n,=;-n`,
+    OTEL_RESOURCE_ATTRIBUTES: 'team=harbour',
+  },
+}
+
+const attributesOf = (list: string): [string, string][] =>
+  list.split(',').map((entry) => entry.split('=').map(decodeURIComponent) as [string, string])
+
+describe.each(Object.entries(shells))('the recipe, in %s', (_, shell) => {
+  test.each(Object.entries(environments))('%s', async (_name, env) => {
+    for (const [idScheme, recipe] of Object.entries(recipes) as [keyof typeof recipes, string][]) {
+      const command = await penstock(['trace-context', '--format', 'json', ...flagsOf({ idScheme })], { env })
+      const { environment } = JSON.parse(command.stdout)
+      const after = variablesAfter(shell, recipe, env)
+      expect(after.TRACEPARENT).toBe(environment.TRACEPARENT)
+      const printed = attributesOf(environment.OTEL_RESOURCE_ATTRIBUTES)
+      expect(printed).toEqual(expect.arrayContaining(attributesOf(after.OTEL_RESOURCE_ATTRIBUTES)))
+    }
+  })
+
+  test('a child without a root has no trace context', () => {
+    const { CI_UPSTREAM_PIPELINE_ID: _parent, ...env } = jobIn('e45-child-of-a-child-without-root-id')
+    expect(variablesAfter(shell, recipes.hashed, env)).toMatchObject({ TRACEPARENT: '' })
+  })
+})
