@@ -89,8 +89,8 @@ below its span.
 A key has one type, whatever the input looks like. Nothing empty is ever sent: no blank string, empty list or NaN. Text
 is cut at ${MAX_VALUE_BYTES.toLocaleString('en')} bytes of UTF-8, span names and log bodies at ${MAX_NAME_BYTES.toLocaleString('en')}, lists at ${MAX_ARRAY_ELEMENTS} elements.
 
-"Read from" names the fields of a pipeline hook that a value is taken from; REST has them under other names. Values without such a field
-follow from the state of the run, from options or from several fields. \`penstock check\` says for a payload which of the fields it lacks.
+"Read from" names the fields of a pipeline hook that a value is taken from; REST has them under other names, and coverage,
+required tags and configuration errors are sent by REST alone. Values without such a field follow from the state of the run, from options or from several fields. \`penstock check\` says for a payload which of the fields it lacks.
 
 ## Resource
 

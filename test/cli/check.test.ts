@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { convert, type Input, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
+import { convert, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
 import type { Metric } from '@penstock/otlp'
 import { expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
@@ -82,7 +82,7 @@ interface CheckedRow {
 
 test('in every fixture, what is sent is what is not reported', async () => {
   for (const name of caseNames) {
-    const inputs = bodiesOf(name).map((body): Input => readInput(body, { receivedAtNs: undefined }))
+    const inputs = bodiesOf(name).map((body) => readInput(body, { receivedAtNs: undefined }))
     const { exitCode, stdout } = await penstock([
       'check',
       caseFile(name),
@@ -96,7 +96,8 @@ test('in every fixture, what is sent is what is not reported', async () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(checked.length).toBe(inputs.length)
+      .filter(({ recognised_as }) => recognised_as !== 'other hook')
+    expect({ name, count: checked.length }).toEqual({ name, count: inputs.length })
     for (const [at, input] of inputs.entries()) {
       if (input.kind === 'job') continue
       const rows: CheckedRow[] = [...checked[at].missing, ...checked[at].not_applicable]

@@ -25,6 +25,9 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '4' },
   },
 })
+const WARM_UP_REQUESTS = 20_000
+const WARM_UP_TURNS = 5
+
 const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 
@@ -105,7 +108,7 @@ function httpRow(title: string, sent: ExportLoad, subjects: Row['subjects']): Ro
   }
 }
 
-/** Measures the subjects in turns, so that a slow moment of the machine affects all of them; a warm-up first. */
+/** Measures the subjects in turns, so that a slow moment of the machine affects all of them. */
 async function measured(subjects: readonly Subject[], load: Load): Promise<Map<Subject, Measured>> {
   const results = new Map(
     subjects.map((subject): [Subject, Measured] => [
@@ -113,7 +116,7 @@ async function measured(subjects: readonly Subject[], load: Load): Promise<Map<S
       { cpuMicros: [], perSecond: [], p50Ms: [], p99Ms: [], failures: 0 },
     ]),
   )
-  for (const subject of subjects) await load(subject, 2)
+  for (const subject of subjects) await warmUp(subject, load)
   for (let round = 0; round < rounds; round += 1) {
     for (const [subject, result] of results) {
       const before = subject.cpuSeconds()
@@ -126,6 +129,14 @@ async function measured(subjects: readonly Subject[], load: Load): Promise<Map<S
     }
   }
   return results
+}
+
+/** Loads the subject until its code is compiled: on a busy machine that takes longer than any fixed time. */
+async function warmUp(subject: Subject, load: Load): Promise<void> {
+  let requests = 0
+  for (let turn = 0; turn < WARM_UP_TURNS && requests < WARM_UP_REQUESTS; turn += 1) {
+    requests += (await load(subject, 2)).requests
+  }
 }
 
 function report(title: string, results: Map<Subject, Measured>): void {

@@ -1,4 +1,11 @@
-import { type CheckedBody, type Gap, type GapPart, type Inapplicable, RecordError } from '@penstock/converter'
+import {
+  type CheckedBody,
+  type Gap,
+  type GapPart,
+  type Inapplicable,
+  OtherHookError,
+  RecordError,
+} from '@penstock/converter'
 import type { Place } from './record-stream.ts'
 import { counted, printable } from './wording.ts'
 
@@ -20,9 +27,14 @@ const headings: Readonly<Record<GapPart, string>> = {
 
 /** Returns the lines about one record. Reasons repeat no texts of the payload; names of files do not steer a terminal. */
 export function checkedAsText({ place, result }: Checked): string {
-  const lines = result instanceof RecordError ? [`refused: ${refusal(result)}`] : textOf(result)
+  const lines = result instanceof RecordError ? [errorText(result)] : textOf(result)
   const [first, ...rest] = lines
   return [`${placeText(place, result)}: ${first}`, ...rest].map((line) => `${printable(line)}\n`).join('')
+}
+
+function errorText(error: RecordError): string {
+  if (error instanceof OtherHookError) return `hook about something else (${error.event}): would be skipped`
+  return `refused: ${refusal(error)}`
 }
 
 function textOf(result: CheckedBody): string[] {
@@ -60,7 +72,13 @@ function gapLines(gaps: readonly Gap[]): string[] {
 /** Returns one record as a line of JSON. */
 export function checkedAsJson({ place, result }: Checked): string {
   const where = { file: place.file, line: place.line, index: place.index }
-  return `${JSON.stringify(result instanceof RecordError ? { ...where, refused: refusal(result) } : { ...where, ...jsonOf(result) })}\n`
+  const found = result instanceof RecordError ? errorJson(result) : jsonOf(result)
+  return `${JSON.stringify({ ...where, ...found })}\n`
+}
+
+function errorJson(error: RecordError) {
+  if (!(error instanceof OtherHookError)) return { refused: refusal(error) }
+  return { recognised_as: 'other hook', exported: false }
 }
 
 /** Ids are strings: they may be above 2^53. */

@@ -1,9 +1,12 @@
+import { extname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { WorkerPool } from '@penstock/runtime'
 import { type BodyPart, type BodyTask, joinBody } from './body-parts.ts'
 import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
 import { utf8Text } from './utf8-text.ts'
 
+/** `.ts` where the sources run as they are, `.js` once they are built. */
+const ownExtension = extname(import.meta.url)
 /** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
 const INLINE_BYTES = 64 * 1024
 const THREADS = 1
@@ -16,8 +19,7 @@ const MAX_WAITING = 8
  */
 export class BodyReader {
   readonly #pool = new WorkerPool<BodyTask, BodyPart>({
-    // From the sources, as tests run, the build next to them: a thread of Node 20 reads no TypeScript.
-    script: new URL(import.meta.url.endsWith('.ts') ? '../dist/body-worker.js' : './body-worker.js', import.meta.url),
+    script: new URL(`./body-worker${ownExtension}`, import.meta.url),
     threads: THREADS,
     maxWaiting: MAX_WAITING,
   })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ConvertOptions, PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue, DeliveryTables } from '@penstock/delivery'
@@ -113,12 +114,16 @@ export class RecordIntake {
     for (const arrival of arrivals) taken.push(await transaction.take(arrival))
     const added = await queue.enqueue(tx as unknown as Transaction<DeliveryTables>, transaction.deliveries, nowMs)
     await transaction.write()
+    // To insert, and to commit, 25 MB take a while each: the event loop has a turn in between.
+    if (all.some(({ body }) => body.text.length > LARGE_CHARACTERS)) await setImmediate()
     if (added === transaction.deliveries.length) return taken
     // The ledger had forgotten a pipeline whose deliveries are still there. Which one shows when each is taken alone.
     if (all.length > 1) throw new Error('some of them have been exported already')
     return added > 0 ? taken : [{ ...alreadyExported, warnings: taken[0]!.warnings }]
   }
 }
+
+const LARGE_CHARACTERS = 1024 * 1024
 
 const alreadyExported = {
   kind: 'kept',

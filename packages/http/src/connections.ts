@@ -66,7 +66,8 @@ export class Connections {
       onEnd()
     })
     const connectionClass = this.#table.classOf(socket)
-    if (connectionClass === 'general') clearTimeout(connection.timer)
+    clearTimeout(connection.timer)
+    connection.timer = undefined
     return connectionClass
   }
 
@@ -97,7 +98,13 @@ export class Connections {
     const connection = this.#open.get(socket)
     if (connection === undefined) return
     clearTimeout(connection.timer)
-    connection.timer = setTimeout(() => socket.destroy(), ms)
-    connection.timer.unref()
+    const timer = setTimeout(() => {
+      // After a pause of the process, what has arrived meanwhile is read first.
+      setImmediate(() => {
+        if (connection.timer === timer) socket.destroy()
+      })
+    }, ms)
+    connection.timer = timer
+    timer.unref()
   }
 }

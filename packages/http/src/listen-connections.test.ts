@@ -105,8 +105,8 @@ describe('connections without a request', () => {
   })
 
   test('a handler may take longer than a client may be silent', async () => {
-    const server = await serve({ times: { stallMs: 50 } }, (_request, response) => {
-      setTimeout(() => response.end('late'), 200)
+    const server = await serve({ times: { stallMs: 500 } }, (_request, response) => {
+      setTimeout(() => response.end('late'), 1_200)
     })
     expect(await exchange(server, get('/'))).toMatch(/late$/)
   })

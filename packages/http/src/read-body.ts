@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import {
   isWithoutBody,
   type JsonBodyLimits,
-  parseJson,
+  parseInTurn,
   readBytes,
   readJsonBytes,
   requireIdentity,
@@ -48,7 +48,7 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
     case 'application/json': {
       const bytes = await readJsonBytes(request, { limitBytes, jsonLimits })
       if (bytes.length === 0) return { body: undefined }
-      return rules.keepsBytes ? { body: undefined, bytes } : { body: parseJson(bytes).value }
+      return rules.keepsBytes ? { body: undefined, bytes } : { body: await parseInTurn(bytes) }
     }
     case '':
     case 'application/x-www-form-urlencoded':

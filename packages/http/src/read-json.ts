@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { type JsonLimits, JsonScanner } from '@penstock/json'
 import { RequestProblem } from './request-problem.ts'
 
 /** Enough for any request of an ordinary API; what carries thousands of items needs limits of its own. */
-export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 50_000, depth: 64 }
+export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 20_000, depth: 64 }
 
 /** What a JSON body may be. */
 export interface JsonBodyLimits {
@@ -27,7 +28,7 @@ export class ClientGone extends Error {
 export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, needed: boolean): Promise<unknown> {
   if (!needed && isWithoutBody(request)) return undefined
   requireJson(request)
-  return parseJson(await readJsonBytes(request, limits)).value
+  return parseInTurn(await readJsonBytes(request, limits))
 }
 
 export function isWithoutBody({ headers }: IncomingMessage): boolean {
@@ -98,6 +99,23 @@ export function readBytes(
     request.on('error', () => reject(new ClientGone()))
     request.on('close', () => reject(new ClientGone()))
   })
+}
+
+/** Parsing this much takes milliseconds. */
+const OWN_TURN_BYTES = 64 * 1024
+
+/**
+ * Returns the value of a JSON text. A large one is parsed in a turn of the event loop of its own: the rest of a request takes
+ * time in proportion to it too.
+ *
+ * @throws RequestProblem invalid_json
+ */
+export async function parseInTurn(bytes: Uint8Array): Promise<unknown> {
+  if (bytes.length <= OWN_TURN_BYTES) return parseJson(bytes).value
+  await setImmediate()
+  const { value } = parseJson(bytes)
+  await setImmediate()
+  return value
 }
 
 /**

@@ -1,9 +1,12 @@
+import { extname } from 'node:path'
 import { DomainError, ValidatedInput } from '@penstock/core'
 import { WorkerPool, WorkersBusyError } from '@penstock/runtime'
 import { readDocument } from './document.ts'
 import { type DocumentPart, type DocumentTask, joinDocument } from './document-parts.ts'
 import type { RestRoute } from './route.ts'
 
+/** `.ts` where the sources run as they are, `.js` once they are built. */
+const ownExtension = extname(import.meta.url)
 /** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
 const INLINE_BYTES = 64 * 1024
 const THREADS = 1
@@ -14,11 +17,7 @@ const RETRY_AFTER_SECONDS = 1
 /** Reads and validates the bodies that are documents: small ones at once, large ones in a worker thread. */
 export class DocumentReader {
   readonly #pool = new WorkerPool<DocumentTask, DocumentPart>({
-    // From the sources, as tests run, the build next to them: a thread of Node 20 reads no TypeScript.
-    script: new URL(
-      import.meta.url.endsWith('.ts') ? '../dist/document-worker.js' : './document-worker.js',
-      import.meta.url,
-    ),
+    script: new URL(`./document-worker${ownExtension}`, import.meta.url),
     threads: THREADS,
     maxWaiting: MAX_WAITING,
   })

@@ -54,6 +54,17 @@ async function call(method: string, path: string, body?: string, headers: Record
   return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
 }
 const put = (body: string, headers?: Record<string, string>) => call('PUT', 'pipeline_records/31', body, headers)
+/** Above what is read on the event loop. */
+const large = (more: object = {}) =>
+  JSON.stringify({
+    object_attributes: { id: 31, status: 'success', finished_at: '2026-02-03 04:09:00 UTC' },
+    builds: Array.from({ length: 1_200 }, (_, index) => ({
+      id: 900 + index,
+      status: 'success',
+      name: `job number ${index}`,
+    })),
+    ...more,
+  })
 const minimal = '{"object_attributes":{"id":31,"status":"running"}}'
 
 /** As a hook writes it: with numbers that JavaScript cannot hold, and variables. */
@@ -182,6 +193,43 @@ describe('a record', () => {
     expect(await put(odd)).toMatchObject({ status: 201, body: { project_id: project.id } })
     const { body } = await put(`{"private_token":"${token}",${minimal.slice(1)}`, { 'private-token': '' })
     expect(body).toEqual({ message: '401 Unauthorized' })
+  })
+
+  test('that is large is read in another thread, and stored and told of like a small one', async () => {
+    expect(await put(large())).toMatchObject({ status: 201, body: { id: 31, status: 'success' } })
+    expect(heard).toMatchObject([{ type: 'pipeline.created', payload: large() }])
+    const page = await call('GET', 'pipelines/31/jobs?per_page=100&page=12')
+    expect(page.headers.get('x-total')).toBe('1200')
+    expect(page.body.at(-1)).toMatchObject({ id: 900, name: 'job number 0' })
+    expect((await put(large())).status).toBe(200)
+    expect(heard).toHaveLength(1)
+  })
+
+  test('that is large replaces an earlier one job by job', async () => {
+    await put(large())
+    const later = { object_attributes: { id: 31, status: 'success', finished_at: '2026-02-03 05:00:00 UTC' } }
+    const builds = [
+      { id: 901, status: 'failed' },
+      ...Array.from({ length: 2_000 }, (_, index) => ({ id: 5_000 + index, status: 'success' })),
+    ]
+    expect((await put(large({ ...later, builds }))).status).toBe(200)
+    const { headers } = await call('GET', 'pipelines/31/jobs?per_page=1')
+    expect(headers.get('x-total')).toBe('2001')
+    expect((await call('GET', 'jobs/901')).body.status).toBe('failed')
+    expect((await call('GET', 'jobs/900')).status).toBe(404)
+  })
+
+  test('that is large and wrong is refused in the words of a small one', async () => {
+    const padding = `"x":"${'x'.repeat(70_000)}"`
+    for (const [small, big] of [
+      ['{"a":', `{${padding},"a":`],
+      ['{}', `{${padding}}`],
+      ['{"object_attributes":{"id":7}}', `{${padding},"object_attributes":{"id":7}}`],
+    ] as const) {
+      const [answer, expected] = [await put(big), await put(small)]
+      expect([answer.status, answer.body]).toEqual([400, expected.body])
+    }
+    expect(heard).toEqual([])
   })
 
   test('may have 16 MiB, and no more', async () => {

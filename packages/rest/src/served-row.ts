@@ -163,10 +163,12 @@ function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }
   return captcha && { [TOLD_BY_HEADERS]: captcha }
 }
 
+/** Looks at names only: to take a body apart once more would cost as much as the first time. */
 function hasCredential({ form, body }: RouteRequest): boolean {
-  if (form === undefined && body === undefined) return false
-  const { values } = mergeParameters({ query: [], form, body, path: {} })
-  return credentialNames.some((name) => Object.hasOwn(values, name))
+  // `token[]` is a parameter called `token`.
+  if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  return credentialNames.some((name) => Object.hasOwn(body, name))
 }
 
 /** Returns the user whom the throttle counts: the one whose credential was shown, be it refused or used for sudo. */

@@ -108,8 +108,7 @@ class Thread<Task, Part> {
   ) {
     this.#idleMs = idleMs
     this.#onIdle = onIdle
-    // Without the flags of the process: what it was started with, such as a module to load first, is not meant for threads.
-    this.#worker = new Worker(script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
+    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
     this.#worker.unref()
     this.#worker.on('message', (message: FromWorker<Part>) => void this.#take(message))
     // An 'exit' follows.

@@ -1,7 +1,7 @@
 const USER = { id: 5, name: 'Ines Okafor', username: 'iokafor', avatar_url: 'https://ci.example.com/a.png', email: 'x' }
 
-/** A pipeline hook as a forge sends it, with as many jobs as a pipeline may have. */
-export function largePipelineHook(id: number, jobCount: number): string {
+/** A pipeline hook as a forge sends it, which ended so many seconds later than the first one; half of the jobs say so too. */
+export function largePipelineHook(id: number, jobCount: number, secondsLater = 0): string {
   return JSON.stringify({
     object_kind: 'pipeline',
     object_attributes: {
@@ -14,7 +14,7 @@ export function largePipelineHook(id: number, jobCount: number): string {
       status: 'success',
       stages: ['build', 'test'],
       created_at: '2026-02-11 09:20:14 UTC',
-      finished_at: '2026-02-11 09:25:11 UTC',
+      finished_at: `2026-02-11 09:25:${11 + secondsLater} UTC`,
       duration: 282,
       variables: [{ key: 'A', value: 'b' }],
     },
@@ -34,7 +34,7 @@ export function largePipelineHook(id: number, jobCount: number): string {
       created_at: '2026-02-11 09:20:14 UTC',
       started_at: '2026-02-11 09:20:17 UTC',
       finished_at: '2026-02-11 09:21:55 UTC',
-      duration: 98.25,
+      duration: 98.25 + (index % 2 === 0 ? secondsLater : 0),
       queued_duration: 2.75,
       failure_reason: null,
       when: 'on_success',

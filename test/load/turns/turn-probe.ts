@@ -1,16 +1,41 @@
-/** Loaded into the measured process with `--import`: measures the longest turn of its event loop between two messages. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+/**
+ * Loaded into the measured process with `--import`: measures the longest turn of its event loop between two messages. The time
+ * that the main thread was ready and waited for a processor does not count, so that a busy machine makes no difference; the
+ * time that it waited for a disk does.
+ */
+import { isMainThread } from 'node:worker_threads'
+import { processorWaitSeconds } from '../gateway/processor-wait.ts'
 
 const RESOLUTION_MS = 1
-const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-delays.enable()
+let timer: NodeJS.Timeout | undefined
+let longestMs = 0
 
-process.on('message', (message) => {
-  if (message === 'reset') {
-    delays.reset()
-    process.send!('ready')
-  }
-  if (message === 'read') process.send!(Math.max(0, delays.max / 1e6 - RESOLUTION_MS))
-})
-// Its channel must not keep the process alive.
-process.channel?.unref()
+if (isMainThread) {
+  process.on('message', (message) => {
+    if (message === 'reset') {
+      begin()
+      process.send!('ready')
+    }
+    if (message === 'read') {
+      clearInterval(timer)
+      process.send!(longestMs)
+    }
+  })
+  // Its channel must not keep the process alive.
+  process.channel?.unref()
+}
+
+function begin(): void {
+  clearInterval(timer)
+  longestMs = 0
+  let before = now()
+  timer = setInterval(() => {
+    const after = now()
+    longestMs = Math.max(longestMs, after - before - RESOLUTION_MS)
+    before = after
+  }, RESOLUTION_MS).unref()
+}
+
+function now(): number {
+  return performance.now() - processorWaitSeconds(process.pid) * 1_000
+}

@@ -62,11 +62,13 @@ const otlp: Target = {
 }
 let pipelineId = 0
 const record: Target = { listener: 'record', method: 'PUT', url: core(''), headers: { ...asRoot, ...json } }
+/** The program adds the id of the record. */
+const records = core(`/api/v4/projects/${PROJECT}/pipeline_records/`)
 /** Each record is one of a new pipeline. */
 const recordOf = (what: string, body: (id: number) => string): WorstBody => ({
   ...record,
   what,
-  url: core(`/api/v4/projects/${PROJECT}/pipeline_records/`),
+  url: records,
   body: () => {
     pipelineId += 1
     return body(pipelineId)
@@ -92,6 +94,19 @@ function smallJobs(id: number, jobId: (index: number) => number): string {
 const shapesOf = (target: Target, bytes: number, around: (value: string) => string): WorstBody[] =>
   Object.entries(jsonShapes).map(([what, make]) => ({ ...target, what, body: () => around(make(bytes)) }))
 
+/** What the limits on JSON just let through. */
+const withinLimits = (
+  target: Target,
+  containers: number,
+  values: number,
+  around: (value: string) => string,
+): WorstBody[] =>
+  Object.entries({
+    'as many empty objects as may be': `[${'{},'.repeat(containers)}{}]`,
+    'as many zeros as may be': `[${'0,'.repeat(values)}0]`,
+    'as many keys as may be': `{${Array.from({ length: values }, (_, index) => `"key${index}":0`).join()}}`,
+  }).map(([what, value]) => ({ ...target, what, body: () => around(value) }))
+
 const form = (target: Target, what: string, body: string): WorstBody => ({
   ...target,
   what,
@@ -115,6 +130,7 @@ const QUERY = 9_990
 /** A row per request; a listener is added by adding its rows. */
 export const worstBodies: readonly WorstBody[] = [
   ...shapesOf(issue, 2 * MIB - 100, (value) => `{"title":"a","x":${value}}`),
+  ...withinLimits(issue, 9_900, 19_900, (value) => `{"title":"a","x":${value}}`),
   {
     ...issue,
     what: 'a description of 1 MiB',
@@ -134,6 +150,7 @@ export const worstBodies: readonly WorstBody[] = [
   multipart(issue, 'a part of half boundaries', part('title', repeated('a', 2 * MIB - 300)), 'a'.repeat(70)),
 
   ...shapesOf(anonymousGraphql, 64 * 1024 - 100, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
+  ...withinLimits(graphql, 19_900, 49_900, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
   ...shapesOf(graphql, 2 * MIB - 100, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
   {
     ...anonymousGraphql,
@@ -157,6 +174,12 @@ export const worstBodies: readonly WorstBody[] = [
     recordOf(what, (id) => `{"object_attributes":{"id":${id},"status":"success"},"x":${make(15 * MIB)}}`),
   ),
   recordOf('20,000 jobs', (id) => largePipelineHook(id, 20_000)),
+  {
+    ...record,
+    what: '20,000 jobs, a little later each time',
+    url: records,
+    body: (round) => largePipelineHook(900_000, 20_000, round),
+  },
   recordOf(
     'a million jobs',
     (id) =>

@@ -1,4 +1,4 @@
-import { type CheckedBody, checkBody, RecordError } from '@penstock/converter'
+import { type CheckedBody, checkBody, OtherHookError, RecordError } from '@penstock/converter'
 import { type Command, Option, type OptionValues } from 'commander'
 import { type Checked, checkedAsJson, checkedAsText } from '../checked-output.ts'
 import type { CommandDefinition } from '../command-definition.ts'
@@ -7,6 +7,7 @@ import { findInputFiles } from '../input-files.ts'
 import { addInputFlags, inputSettings } from '../input-flags.ts'
 import { write } from '../output.ts'
 import { type Reading, readBodies } from '../record-stream.ts'
+import { groupedJobs } from '../rest-job-groups.ts'
 
 const examples = `
 For each record: what it is recognised as, whether it would be exported, and what the payload cannot fill, with the
@@ -46,14 +47,18 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
     return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs()))
   }
   for (const file of await findInputFiles(inputs, environment, environment.signal)) {
-    for await (const reading of readBodies(file, { maxDocumentBytes })) {
+    for await (const reading of groupedJobs(readBodies(file, { maxDocumentBytes }), maxDocumentBytes)) {
       const checked: Checked = { place: reading.place, result: result(reading) }
-      if (checked.result instanceof RecordError) exitCode = exitCodes.incomplete
+      if (isRefused(checked.result)) exitCode = exitCodes.incomplete
       await write(environment.stdout, output(checked))
     }
   }
   return exitCode
 }
+
+/** A hook about something else is skipped by all commands. */
+const isRefused = (result: Checked['result']): boolean =>
+  result instanceof RecordError && !(result instanceof OtherHookError)
 
 function orRecordError<T>(work: () => T): T | RecordError {
   try {

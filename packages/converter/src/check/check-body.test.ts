@@ -12,6 +12,10 @@ const fullHook = {
     iid: 18,
     name: 'Nightly',
     ref: 'main',
+    ref_status_name: 'still_failing',
+    failure_reason: 'config_error',
+    yaml_errors: 'jobs:unit config is empty',
+    coverage: '81.5',
     tag: false,
     sha: 'a1',
     before_sha: 'b2',
@@ -50,6 +54,8 @@ const fullHook = {
       failure_reason: 'script_failure',
       when: 'on_success',
       manual: false,
+      coverage: 80,
+      tag_list: ['large'],
       allow_failure: false,
       retries_count: 0,
       web_url: 'https://ci.example.com/harbour/tide-tables/-/jobs/380',
@@ -64,7 +70,7 @@ const fullHook = {
 type Tree = Record<string, unknown>
 
 function checked(body: unknown, options: ConvertOptionsInput = {}) {
-  const result = checkBody(body, resolveOptions(options), 1n)
+  const result = checkBody(body, resolveOptions({ extraAttributes: true, ...options }), 1n)
   if (result.kind === 'job hook') throw new Error('not a pipeline')
   return result
 }
@@ -102,7 +108,7 @@ function without(paths: readonly string[]): typeof fullHook {
 function sentNames(body: unknown): Set<string> {
   const input = readInput(body, { receivedAtNs: 1n })
   if (input.kind !== 'pipeline') throw new Error('not a pipeline')
-  const { traces, metrics } = convert(input.record, resolveOptions())
+  const { traces, metrics } = convert(input.record, resolveOptions({ extraAttributes: true }))
   const attributes = traces.resources.flatMap(({ resource, scopes }) => [
     ...(resource?.attributes ?? []),
     ...scopes.flatMap(({ items }) => items.flatMap((span) => span.attributes)),
@@ -210,7 +216,7 @@ test('what does not apply is no gap', () => {
   expect(inapplicable).toContainEqual({
     part: 'metric',
     names: ['cicd.pipeline.run.errors'],
-    reason: 'only if the pipeline failed',
+    reason: 'emitted when: the pipeline failed',
   })
 })
 

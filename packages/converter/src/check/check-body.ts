@@ -135,10 +135,10 @@ function metricRows(run: PipelineRun, payload: Payload): (Gap | Inapplicable)[] 
   const isLacking = ({ measure }: MetricRow) => measure(run).length === 0
   return metricTable.filter(isLacking).map(({ name, needs, emitted }) => {
     const row = { part: 'metric' as const, names: [vendorKey(name, run.options.vendorNamespace)] }
-    const onlyIf = `only if ${emitted}`
-    if (needs === undefined) return { ...row, reason: onlyIf }
+    const condition = `emitted when: ${emitted}`
+    if (needs === undefined) return { ...row, reason: condition }
     const spelled = needs.map((path) => spelledPath(payload.form, path))
-    return { ...row, needs: spelled, reason: metricReason(needs, payload, run.record) ?? onlyIf }
+    return { ...row, needs: spelled, reason: metricReason(needs, payload, run.record) ?? condition }
   })
 }
 

@@ -244,6 +244,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     from: ({ record }) => record.yamlErrors,
     extra: true,
     needs: ['object_attributes.yaml_errors'],
+    applies: ({ record }) => record.failureReason === 'config_error',
     absent: 'the configuration was read',
   },
   {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accessLevels } from '../access/access-level.ts'
 import type { Actor } from '../kit/context.ts'
 import type { DomainError, Failure } from '../kit/domain-error.ts'
-import type { DomainEvent } from '../kit/event.ts'
+import type { DomainEvent, EventListener } from '../kit/event.ts'
 import { perform } from '../kit/perform.ts'
 import type { Project } from '../projects/project.ts'
 import { removeProject } from '../projects/project-operations.ts'
@@ -89,6 +89,28 @@ describe('a record', () => {
     await put(hook({ status: 'failed', finishedAt: at(20) }))
     expect(await get()).toMatchObject({ status: 'failed', updatedAtMs: before.updatedAtMs + MINUTE_MS })
     expect(await jobs()).toEqual([])
+  })
+
+  test('that is large is prepared by listeners before the transaction, and of a project where the actor may record', async () => {
+    const seen: unknown[] = []
+    const preparing: EventListener = {
+      types: listener.types,
+      prepare: async ({ db }, { id }, payload) => {
+        // Within the transaction, this would wait for itself.
+        await db.write(async () => {})
+        seen.push([id, payload.length])
+        return 'prepared'
+      },
+      hear: async (_, { prepared }) => void seen.push(prepared?.get(preparing)),
+    }
+    const core = { ...world.core, listeners: [preparing] }
+    const record = { ...hook(), payload: 'x'.repeat(70_000) }
+    const stranger = await world.user('stranger')
+    expect(await refusal(perform(core, stranger, putPipelineRecord, record))).toMatchObject({ code: 'not_found' })
+    expect(seen).toEqual([])
+    await perform(core, mira, putPipelineRecord, record)
+    await perform(core, mira, putPipelineRecord, hook({ status: 'success', finishedAt: at(9) }))
+    expect(seen).toEqual([[project.id, 70_000], 'prepared', undefined])
   })
 
   test('is taken whole or not at all', async () => {
