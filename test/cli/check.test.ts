@@ -80,6 +80,29 @@ interface CheckedRow {
   readonly jobs_without?: number
 }
 
+test('REST jobs are checked as their pipelines, and hooks about other events are no failure', async () => {
+  const jobs = await penstock(['check', caseFile('rest-jobs-of-two-pipelines')])
+  expect(jobs.exitCode).toBe(0)
+  expect(jobs.stdout).toMatch(/\[0\]: REST bundle of pipeline 611, success, 3 jobs: would be exported\n/)
+  expect(jobs.stdout).toMatch(/\[1\]: REST bundle of pipeline 612, failed, 1 job: would be exported\n/)
+  const others = await penstock(['check', caseFile('other-hooks-between-pipelines')])
+  expect(others.exitCode).toBe(0)
+  expect(others.stdout).toContain('[0]: hook about another event ("push"): would be skipped\n')
+})
+
+test('with extraAttributes, a job without coverage is told by its field', async () => {
+  const file = caseFile('rest-jobs-of-two-pipelines')
+  const { stdout } = await penstock(['check', file, '--extra-attributes', '--format', 'json'])
+  const [first] = stdout.split('\n').map((line) => JSON.parse(line || '{}'))
+  expect(first.missing).toContainEqual(
+    expect.objectContaining({
+      attributes: ['svc.cicd.pipeline.task.run.coverage'],
+      needs: ['jobs[].coverage'],
+      jobs_without: 2,
+    }),
+  )
+})
+
 test('in every fixture, what is sent is what is not reported', async () => {
   for (const name of caseNames) {
     const inputs = bodiesOf(name).map((body) => readInput(body, { receivedAtNs: undefined }))

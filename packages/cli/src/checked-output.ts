@@ -33,7 +33,7 @@ export function checkedAsText({ place, result }: Checked): string {
 }
 
 function errorText(error: RecordError): string {
-  if (error instanceof OtherHookError) return `hook about something else (${error.event}): would be skipped`
+  if (error instanceof OtherHookError) return `hook about another event (${error.event}): would be skipped`
   return `refused: ${refusal(error)}`
 }
 

@@ -22,6 +22,11 @@ describe('bodies that are mistaken for records are named, with what to do', () =
     ['a REST job', restJob, 'is a job of the REST API (job 380 of pipeline 31)'],
     ['a REST bridge', { ...restJob, downstream_pipeline: null }, 'is a job of the REST API (job 380 of pipeline 31)'],
     ['a REST pipeline', pipeline, 'is a pipeline of the REST API (31) without its jobs'],
+    [
+      'a job without its pipeline',
+      { id: 380, name: canary, stage: 'test', status: 'success' },
+      'is a job (380) that does not',
+    ],
     ['a REST project', { id: 1, name: canary, path_with_namespace: 'g/p' }, 'is a project of the REST API'],
     ['a GitHub workflow run', { action: 'completed', workflow_run: { id: 1, name: canary } }, 'the format of GitHub'],
     ['a GitHub workflow job', { action: 'completed', workflow_job: { id: 1 } }, 'the format of GitHub'],

@@ -97,6 +97,10 @@ const nearMisses: readonly NearMiss[] = [
       `is a pipeline of the REST API (${numeral(id)}) without its jobs: give ${bundle}, or the array of its jobs`,
   },
   {
+    matches: (values) => has(values, 'id', 'status', 'name'),
+    advice: ({ id }) => `is a job (${numeral(id)}) that does not name its pipeline: give ${bundle}`,
+  },
+  {
     matches: (values) => has(values, 'id', 'path_with_namespace'),
     advice: () => `is a project of the REST API: give ${bundle}`,
   },

@@ -77,6 +77,34 @@ test('what job hooks have told before is part of the export', async () => {
   )
 })
 
+test('one pipeline id of two projects without any URL is two pipelines, each with its own job hooks', async () => {
+  await start()
+  const oldJobHook = (project_id: number, build_failure_reason: string) =>
+    JSON.stringify({
+      object_kind: 'build',
+      build_id: 380,
+      build_status: 'failed',
+      build_failure_reason,
+      commit: { id: 31 },
+      project_id,
+    })
+  const pipelineHook = (id: number) =>
+    JSON.stringify({
+      object_attributes: { id: 31, status: 'failed', created_at: '2026-01-05 10:00:00 UTC' },
+      project: { id },
+      builds: [{ id: 380, status: 'failed' }],
+    })
+  const bodies = [oldJobHook(1, 'api_failure'), oldJobHook(2, 'script_failure'), pipelineHook(1), pipelineHook(2)]
+  const results = []
+  for (const body of bodies) results.push((await receiver.send(body)).json.result)
+  expect(results).toEqual(['kept', 'kept', 'enqueued', 'enqueued'])
+  const texts = (await receiver.exported(2)).map(({ body }) => Buffer.from(body).toString())
+  expect(texts.map((text) => /api_failure|script_failure/.exec(text)?.[0]).toSorted()).toEqual([
+    'api_failure',
+    'script_failure',
+  ])
+})
+
 test('two sources may send the same pipeline: each is exported to its own endpoint with its own token', async () => {
   const source = (token: string) => ({ secretToken, signals: ['traces'], token })
   await start({ sources: { one: source('token-one'), two: source('token-two') } })
