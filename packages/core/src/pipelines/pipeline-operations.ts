@@ -7,14 +7,8 @@ import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
-import {
-  getJobRow,
-  insertJobs,
-  keysetPageOfProjectJobs,
-  pageOfPipelineJobs,
-  pageOfProjectJobs,
-  setJobs,
-} from './job-store.ts'
+import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs } from './job-store.ts'
+import { insertJobs, setJobs } from './job-write-store.ts'
 import { downstreamOfEach } from './linked-pipeline-store.ts'
 import {
   type BridgeOfPipeline,
