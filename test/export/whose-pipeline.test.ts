@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { decodeRequest, type Span } from '@penstock/otlp'
 import type { ScriptedServer } from '@penstock/testkit'
 import { beforeEach, expect, test } from 'vitest'
@@ -16,11 +17,15 @@ let vault: number
 let garden: number
 let noorsToken: string
 
-beforeEach(async () => {
+beforeEach(() => begin())
+
+/** Starts a service with both projects. */
+async function begin(env: Readonly<Record<string, string>> = {}): Promise<void> {
   sink = await startSink()
   dataDir = await dataDirectory()
   service = await serve('core', dataDir, {
     PENSTOCK_EXPORT_ENDPOINT: sink.url,
+    ...env,
   })
   vault = await newProject(service, 'vault', { [EXPORT]: 'traces' })
   garden = await newProject(service, 'garden', { [EXPORT]: 'traces' })
@@ -29,7 +34,7 @@ beforeEach(async () => {
   await call(service, 'POST', `/projects/${garden}/members`, { user_id: id, access_level: 30 })
   const token = { name: 'laptop', scopes: ['api'] }
   noorsToken = (await call(service, 'POST', `/users/${id}/personal_access_tokens`, token)).token
-})
+}
 
 /** A finished pipeline with a job, whose project may be left out. */
 const record = (id: number, run: object = {}, more: object = {}) => ({
@@ -58,10 +63,11 @@ async function noorPuts(id: number, body: object): Promise<[number, unknown]> {
 
 const delivered = (...ids: readonly number[]) =>
   until(`${ids} have been delivered`, async () => {
-    return (await queued(dataDir)).join() === ids.map((id) => `delivered ${id} traces`).join()
+    const expected = ids.map((id) => `delivered ${id} traces`)
+    return (await queued(dataDir)).toSorted().join() === expected.toSorted().join()
   })
 
-interface Exported extends Pick<Span, 'name' | 'traceId' | 'spanId' | 'parentSpanId'> {
+interface Exported extends Pick<Span, 'name' | 'traceId' | 'spanId' | 'parentSpanId' | 'attributes' | 'links'> {
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -78,65 +84,163 @@ function spansIn({ requests }: Pick<ScriptedServer, 'requests'>): Exported[] {
     .toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1))
 }
 
-const foreign = 'is a pipeline of another project'
+/** By trace id, the projects that have spans in it. */
+function projectsByTrace(): Map<string, Set<unknown>> {
+  const projects = new Map<string, Set<unknown>>()
+  for (const { traceId, resource } of spansIn(sink)) {
+    projects.set(traceId, (projects.get(traceId) ?? new Set()).add(resource['svc.vcs.repository.id']))
+  }
+  return projects
+}
+const expectNoSharedTrace = () => {
+  for (const [traceId, projects] of projectsByTrace()) expect([traceId, ...projects]).toHaveLength(2)
+}
 
-test('whoever writes into one project writes neither into a trace nor under the name of another', async () => {
+const spansOf = (project: number, id: number) =>
+  spansIn(sink).filter(
+    ({ resource, attributes }) =>
+      resource['svc.vcs.repository.id'] === String(project) &&
+      attributes.some(({ key, value }) => key === 'cicd.pipeline.run.id' && value === String(id)),
+  )
+
+test('ids that one project has taken before are recorded and exported for another, in traces of their own', async () => {
+  for (const id of [31, 32]) expect((await noorPuts(id, record(id)))[0]).toBe(201)
+  await delivered(31, 32)
+  for (const id of [31, 32]) await put(vault, id, record(id))
+  await delivered(31, 32, 31, 32)
+  expectNoSharedTrace()
+  expect(projectsByTrace().size).toBe(4)
+  const url = `${service.url}/root/vault`
+  const sha = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
+  expect(new Set(spansOf(vault, 31).map(({ traceId }) => traceId))).toEqual(
+    new Set([sha(`svc-ci\n1\ntrace\n${url}\n31`)]),
+  )
+  const host = new URL(service.url).host
+  expect(spansOf(garden, 31)[0]!.traceId).toBe(sha(`svc-ci\n1\ntrace\n${host}\n31`))
+  expect(await call(service, 'GET', `/projects/${vault}/pipelines`)).toMatchObject([{ id: 32 }, { id: 31 }])
+})
+
+test('a record that names pipelines of another project as its own writes into no trace of that project', async () => {
   await put(vault, 31, record(31))
   await delivered(31)
-  const before = spansIn(sink)
   const vaultProject = await call(service, 'GET', `/projects/${vault}`)
-
-  const conflict = 'Pipeline 31 belongs to another project: ids of pipelines count for the whole instance'
-  expect(await noorPuts(31, record(31, { finished_at: '2026-02-03 05:00:00 UTC' }))).toEqual([
-    409,
-    { message: conflict },
-  ])
-  const refused: readonly (readonly [object, object, string])[] = [
-    [{ root_pipeline_id: 31 }, {}, foreign],
-    [{ root_pipeline_id: '31' }, {}, foreign],
-    [{ status: 'running', root_pipeline_id: 31 }, {}, foreign],
-    [{}, { source_pipeline: { pipeline_id: 31 } }, 'source_pipeline names'],
-    [{}, { source_pipeline: { pipeline_id: '31', project: { id: String(garden) } } }, 'source_pipeline names'],
-    [
-      { source: 'pipeline' },
-      { source_pipeline: { pipeline_id: 31, project: { id: garden } } },
-      'source_pipeline names',
-    ],
-    [
-      {},
-      { source_pipeline: { pipeline_id: 31, project: { id: vault } }, project: { id: vault } },
-      'source_pipeline names',
-    ],
+  const claims: readonly (readonly [object, object])[] = [
+    [{ root_pipeline_id: 31 }, {}],
+    [{ root_pipeline_id: '31' }, {}],
+    [{}, { source_pipeline: { pipeline_id: 31 } }],
+    [{}, { source_pipeline: { pipeline_id: '31', project: { id: String(garden) } } }],
+    [{ source: 'pipeline' }, { source_pipeline: { pipeline_id: 31, project: { id: garden } } }],
+    [{}, { source_pipeline: { pipeline_id: 31, project: { id: vault } }, project: { id: vault } }],
+    [{}, { project: vaultProject }],
   ]
-  for (const [run, more, message] of refused) {
-    const answer = await noorPuts(41, record(41, run, more))
-    expect(answer, JSON.stringify([run, more])).toEqual([400, { message: expect.stringContaining(message) }])
-    expect(JSON.stringify(answer)).not.toContain('vault')
+  const ids = claims.map((_, index) => 41 + index)
+  for (const [index, [run, more]] of claims.entries()) {
+    expect((await noorPuts(41 + index, record(41 + index, run, more)))[0]).toBe(201)
   }
-  expect(await call(service, 'GET', `/projects/${garden}/pipelines`)).toEqual([])
-
-  // As another project's, of which it is only a link; and as that other project altogether.
-  const from = { pipeline_id: 31, job_id: 310, project: { id: vault } }
-  expect((await noorPuts(42, record(42, { source: 'pipeline' }, { source_pipeline: from })))[0]).toBe(201)
-  expect((await noorPuts(43, record(43, {}, { project: vaultProject })))[0]).toBe(201)
-  await delivered(31, 42, 43)
-  const others = spansIn(sink).filter(({ spanId }) => !before.some((span) => span.spanId === spanId))
-  expect(others).toHaveLength(4)
-  for (const { traceId, resource } of others) {
-    expect(before.map((span) => span.traceId)).not.toContain(traceId)
+  await delivered(31, ...ids)
+  expectNoSharedTrace()
+  for (const { resource } of ids.flatMap((id) => spansOf(garden, id))) {
     expect(resource).toMatchObject({
       'vcs.repository.name': 'garden',
-      'svc.vcs.repository.id': String(garden),
       'vcs.repository.url.full': `${service.url}/root/garden`,
     })
   }
+  // Those that name 31 are of one tree, as they would be if the project's own 31 were recorded.
+  await noorPuts(31, record(31))
+  await delivered(31, ...ids, 31)
+  expectNoSharedTrace()
+  const trees = new Set([31, ...ids.slice(0, -1)].map((id) => spansOf(garden, id)[0]!.traceId))
+  expect(trees.size).toBe(1)
 })
 
-test('a root that nobody knew when it was told of is looked at again before the export', async () => {
-  expect((await noorPuts(41, record(41, { status: 'running', root_pipeline_id: 31 })))[0]).toBe(201)
+test('a root that a project names before another records it stays in the trace of the first', async () => {
+  expect((await noorPuts(41, record(41, { root_pipeline_id: 31 })))[0]).toBe(201)
   await put(vault, 31, record(31))
-  expect(await noorPuts(41, record(41))).toEqual([400, { message: expect.stringContaining(foreign) }])
-  await delivered(31)
+  await delivered(31, 41)
+  expectNoSharedTrace()
+})
+
+test('an upstream pipeline is linked to in the project that is named, and in no other', async () => {
+  const path = 'root/shed'
+  const shed = await newProject(service, 'shed', { [EXPORT]: 'traces' })
+  await put(vault, 31, record(31))
+  const from = (project: object) => ({ source_pipeline: { pipeline_id: 31, job_id: 319, project } })
+  const cases: readonly (readonly [number, object])[] = [
+    [42, { id: vault }],
+    [43, { path_with_namespace: 'root/vault' }],
+    [44, { path_with_namespace: path }],
+    [45, { path_with_namespace: 'root/nowhere' }],
+    [46, { web_url: `${service.url}/root/nowhere` }],
+    [47, { web_url: 'https://elsewhere.example.test/root/vault' }],
+  ]
+  for (const [id, project] of cases) {
+    expect((await noorPuts(id, record(id, { source: 'pipeline' }, from(project))))[0]).toBe(201)
+  }
+  await put(shed, 31, record(31))
+  await delivered(31, ...cases.map(([id]) => id), 31)
+  const linked = new Map(
+    cases.map(([id]) => [id, spansOf(garden, id).flatMap(({ links }) => links.map(({ traceId }) => traceId))]),
+  )
+  const traceOf = (project: number) => spansOf(project, 31)[0]!.traceId
+  expect(linked.get(42)).toEqual([traceOf(vault)])
+  expect(linked.get(43)).toEqual([traceOf(vault)])
+  expect(linked.get(44)).toEqual([traceOf(shed)])
+  expect(linked.get(45)).toEqual([])
+  expect(linked.get(46)).toEqual([])
+  expect(linked.get(47)).toHaveLength(1)
+  for (const id of [44, 47]) expect(linked.get(id)).not.toContain(traceOf(vault))
+  expectNoSharedTrace()
+})
+
+test('a project keeps its trace ids when it is renamed, and whoever takes its path has others', async () => {
+  await noorPuts(31, record(31))
+  await noorPuts(32, record(32))
+  await put(vault, 31, record(31))
+  await delivered(31, 32, 31)
+  await call(service, 'PUT', `/projects/${vault}`, { path: 'cellar' })
+  const other = await newProject(service, 'vault', { [EXPORT]: 'traces' })
+  await put(other, 31, record(31))
+  const child = record(33, { source: 'parent_pipeline' }, { source_pipeline: { pipeline_id: 31, job_id: 319 } })
+  await put(vault, 33, child)
+  await put(vault, 32, record(32))
+  await delivered(31, 32, 31, 31, 32, 33)
+  expectNoSharedTrace()
+  expect(spansOf(vault, 33)[0]!.traceId).toBe(spansOf(vault, 31)[0]!.traceId)
+})
+
+test('what finishes again is exported again into the trace it was in, also under another URL', async () => {
+  await begin({ PENSTOCK_EXPORT_REEXPORT: 'link' })
+  await noorPuts(31, record(31))
+  await put(vault, 31, record(31))
+  await delivered(31, 31)
+  await call(service, 'PUT', `/projects/${vault}`, { path: 'cellar' })
+  await call(service, 'DELETE', `/projects/${garden}`)
+  await put(vault, 31, record(31, { finished_at: '2026-02-03 05:00:00 UTC' }))
+  await delivered(31, 31, 31)
+  const again = spansOf(vault, 31).filter(({ links }) => links.length > 0)
+  expect(again).toHaveLength(1)
+  const first = spansOf(vault, 31).find(({ links, name }) => links.length === 0 && name === again[0]!.name)!
+  expect(again[0]).toMatchObject({ traceId: first.traceId, links: [{ traceId: first.traceId, spanId: first.spanId }] })
+  expectNoSharedTrace()
+})
+
+test('a trace is shared with another project, where that is set, only below a pipeline that it has recorded', async () => {
+  await begin({ PENSTOCK_EXPORT_OPTIONS: '{"multiProject": "same-trace"}' })
+  for (const id of [31, 42]) await put(vault, id, record(id))
+  const from = (id: number, project: object) => ({ source_pipeline: { pipeline_id: id, job_id: 319, project } })
+  const cases: readonly (readonly [number, object])[] = [
+    [42, from(31, { path_with_namespace: 'root/vault' })],
+    [43, from(32, { path_with_namespace: 'root/vault' })],
+    [44, from(31, { path_with_namespace: 'root/nowhere' })],
+  ]
+  for (const [id, more] of cases) expect((await noorPuts(id, record(id, { source: 'pipeline' }, more)))[0]).toBe(201)
+  await delivered(31, 42, 42, 43, 44)
+  const shared = [...projectsByTrace()].filter(([, projects]) => projects.size > 1).map(([traceId]) => traceId)
+  expect(shared).toEqual([spansOf(vault, 31)[0]!.traceId])
+  expect(spansOf(garden, 42)[0]!.traceId).toBe(shared[0])
+  // Pipelines 42 of both projects are told apart.
+  const spanIds = spansIn(sink).map(({ spanId }) => spanId)
+  expect(new Set(spanIds).size).toBe(spanIds.length)
 })
 
 test('a backfill from our own API makes what the live export has made, also of records that name no project', async () => {
@@ -163,7 +267,7 @@ test('a backfill from our own API makes what the live export has made, also of r
   expect(new Set(live.map(({ traceId }) => traceId)).size).toBe(2)
 })
 
-const identityOf = ({ name, traceId, spanId, parentSpanId, resource }: Exported): Exported => ({
+const identityOf = ({ name, traceId, spanId, parentSpanId, resource }: Exported) => ({
   ...{ name, traceId, spanId, parentSpanId },
   resource,
 })

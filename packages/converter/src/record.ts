@@ -56,6 +56,11 @@ export interface PipelineRecord {
   readonly bridgesListed: boolean
   /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
   readonly receivedAtNs: bigint | undefined
+  /**
+   * What ids are hashed with instead of the option `instanceId` and the host of the project's URL: set where another project
+   * of the same host has recorded a pipeline of the same id. Ids are hashed then, whatever the option `idScheme` says.
+   */
+  readonly instance?: string | undefined
   /** What an earlier completion of the same pipeline already exported; absent on the first one. */
   readonly previousExport?: PreviousExport
 }
@@ -88,6 +93,14 @@ export interface UpstreamPipeline {
   readonly projectPath?: string | undefined
   /** Whether the parent's record lists the bridge, when the caller knows that record; decides under `bridgeSource: auto`. */
   readonly bridgeListed?: boolean | undefined
+  /** The `instance` of its record. */
+  readonly instance?: string | undefined
+  /**
+   * What the caller knows of it, if it is of another project. `recorded`: that project has recorded it. `expected`: that project
+   * has not, so that its trace is not joined. `unknown`: there is no such project, so that nothing is linked to it. Without it,
+   * the record is believed.
+   */
+  readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
 }
 
 /** The pipeline that a bridge started; REST only. */

@@ -1,4 +1,4 @@
-import { type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
+import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
 import type { ConversionPlan } from './plan.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
@@ -13,9 +13,10 @@ export interface PipelineRun {
   readonly options: ConvertOptions
   readonly ids: IdScheme
   readonly record: PipelineRecord
+  /** What the ids of its own spans are hashed with. */
   readonly instance: string
-  /** Of the trace; differs from `instance` only in the trace of another project without a URL. */
-  readonly traceInstance: string
+  /** What the ids of its trace and of its parent span are made with: those of another project where it joins its trace. */
+  readonly trace: IdSpace
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
   readonly rootResolved: boolean
@@ -35,8 +36,30 @@ export interface PipelineRun {
   readonly tally: Tally
 }
 
-export const traceId = (record: PipelineRecord, { options, ids }: ConversionPlan): string =>
-  ids.traceId(traceInstance(record, options), traceRoot(record, options).id)
+/** Within which ids are unique, and how they are made. */
+export interface IdSpace {
+  readonly ids: IdScheme
+  readonly instance: string
+}
+
+/** Returns the id space of records that have an instance of their own. The scheme `native` would make ids of numbers alone. */
+export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
+
+function recordSpace(record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
+  return record.instance === undefined ? { ids, instance: recordInstance(record, options) } : ownSpace(record.instance)
+}
+
+function traceSpace(record: PipelineRecord, plan: ConversionPlan): IdSpace {
+  const upstream = joinedUpstream(record, plan.options)
+  if (!upstream?.otherProject) return recordSpace(record, plan)
+  if (upstream.instance !== undefined) return ownSpace(upstream.instance)
+  return { ids: plan.ids, instance: traceInstance(record, plan.options) }
+}
+
+export function traceId(record: PipelineRecord, plan: ConversionPlan): string {
+  const { ids, instance } = traceSpace(record, plan)
+  return ids.traceId(instance, traceRoot(record, plan.options).id)
+}
 
 /** One job or bridge attempt of a run. */
 export interface JobRun {
@@ -51,11 +74,11 @@ export interface JobRun {
 
 /** @throws {RecordError} when neither the record nor its receipt has any time */
 export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): PipelineRun {
-  const { options, ids } = plan
+  const { options } = plan
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
-  const instance = recordInstance(record, options)
-  const sharedInstance = traceInstance(record, options)
+  const { ids, instance } = recordSpace(record, plan)
+  const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
   const errorType = pipelineErrorType(record)
   const later =
@@ -70,18 +93,18 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     ids,
     record,
     instance,
-    traceInstance: sharedInstance,
+    trace,
     rootId: root.id,
     rootResolved: root.resolved,
-    traceId: ids.traceId(sharedInstance, root.id),
+    traceId: trace.ids.traceId(trace.instance, root.id),
     spanId: ids.pipelineSpanId(instance, root.id, record.id, later),
-    traceState: ids.traceState(sharedInstance, root.id),
+    traceState: trace.ids.traceState(trace.instance, root.id),
     times,
     observedNs: record.receivedAtNs ?? times.endNs,
     result: resultOf(record.status, errorType, options),
     errorType,
     refType: refTypeOf(record),
-    user: maskedUser(record.user, instance, options),
+    user: maskedUser(record.user, recordInstance(record, options), options),
     exportedJobs: exportedJobs(record, times, options),
     tally,
   }
@@ -98,7 +121,9 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.instance, run.options),
+    user: sameUser(job.user, run.record.user)
+      ? run.user
+      : maskedUser(job.user, recordInstance(run.record, run.options), run.options),
   }
 }
 
@@ -157,7 +182,9 @@ export const upstreamRootId = (upstream: UpstreamPipeline): bigint => upstream.r
 export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {
   const { upstream } = record
   if (upstream === undefined || upstream.pipelineId === record.id) return undefined
-  return upstream.otherProject && options.multiProject === 'link' ? undefined : upstream
+  if (!upstream.otherProject) return upstream
+  const isKnown = upstream.standing === undefined || upstream.standing === 'recorded'
+  return isKnown && options.multiProject !== 'link' ? upstream : undefined
 }
 
 function pipelineErrorType(record: PipelineRecord): string | undefined {

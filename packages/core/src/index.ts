@@ -79,6 +79,7 @@ export {
   exportSignals,
   exportVariableKeys,
 } from './pipelines/export-settings.ts'
+export type {} from './pipelines/global-number-store.ts'
 export type {} from './pipelines/job-store.ts'
 export * from './pipelines/jobs-of-each.ts'
 export {
@@ -95,10 +96,11 @@ export {
 export * from './pipelines/pipeline-changes.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
-export { pipelineIdsOfOthers } from './pipelines/pipeline-store.ts'
+export type {} from './pipelines/pipeline-store.ts'
 export * from './pipelines/pipelines-of-each.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
+export * from './pipelines/trace-instance-store.ts'
 export * from './projects/project.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/project-lists-of-each.ts'

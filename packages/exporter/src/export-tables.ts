@@ -24,6 +24,8 @@ export interface ExportRecordsTable {
   previous_job_ids: string | null
   /** JSON of what job hooks have told of its jobs; null when nothing. */
   job_news: string | null
+  /** JSON of an `ExportIdentity`; null where ids follow from the record alone. */
+  identity: string | null
   enqueued_at_ms: number
 }
 
@@ -97,6 +99,11 @@ export const exporterMigrations: Migrations = {
         .addPrimaryKeyConstraint('export_job_hooks_job', ['pipeline', 'job_id'])
         .execute()
       await db.schema.createIndex('export_job_hooks_seen').on('export_job_hooks').columns(['seen_at_ms']).execute()
+    },
+  },
+  '20261122T1500_export_identity': {
+    up: async (db) => {
+      await db.schema.alterTable('export_records').addColumn('identity', 'text').execute()
     },
   },
 }

@@ -40,6 +40,7 @@ export {
 export { type HookProject, type ReceivedBody, readBody } from './received-body.ts'
 export {
   type DurableOptions,
+  type ExportIdentity,
   type ExportPlan,
   isDurable,
   type Received,

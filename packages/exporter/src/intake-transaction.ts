@@ -1,11 +1,11 @@
-import { exportDecision, type Input, recordInstance, rootOf, withJobEvents } from '@penstock/converter'
+import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEvents } from '@penstock/converter'
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
 import { deliveryKey, laneOf, pipelineKey, type Realm, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { findJobNews, forgetJobNews, keepJobNews, readJobNews } from './job-hook-store.ts'
-import { PipelineLedger } from './pipeline-ledger-store.ts'
+import { type KnownPipeline, PipelineLedger } from './pipeline-ledger-store.ts'
 import type { DurableOptions, KeptCause, Received, Taken } from './record-intake.ts'
 import { insertRecords, type KeptRecord } from './record-store.ts'
 
@@ -86,9 +86,9 @@ export class IntakeTransaction {
   }
 
   async #takePipeline(arrival: Arrival, input: PipelineInput): Promise<Taken> {
-    const { received, options, realm, pipelineId, upstreamId, key: pipeline } = arrival
+    const { received, options, pipelineId, key: pipeline } = arrival
     const { scope, body, receivedAtNs, plan } = received
-    const known = await this.#ledger.known(realm, pipelineId, upstreamId)
+    const known = await this.#known(arrival, input)
     const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
     const { root } = admitted
     const kept = (because: KeptCause, reason: string, warnings = input.warnings): Taken => {
@@ -105,7 +105,7 @@ export class IntakeTransaction {
     if (!this.#jobNews.has(pipeline)) await this.#loadJobNews([pipeline])
     const jobNews = this.#jobNews.get(pipeline)
     const record = withJobEvents(admitted.record, jobNews === undefined ? [] : readJobNews(jobNews, pipelineId))
-    const { signals, destination } = await plan(record)
+    const { signals, destination, identity } = await plan(record)
     if (signals.length === 0) {
       return kept('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
     }
@@ -115,10 +115,29 @@ export class IntakeTransaction {
       this.deliveries.push({ key: each, subject: each, lane: laneOf(signal, destination) })
     }
     const previousJobIds = record.previousExport?.jobIds
-    this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobNews })
+    this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobNews, identity })
     this.#ledger.learnExport(pipeline, toEarlierExport(admitted, root.id, options), this.#nowMs)
     if (jobNews !== undefined && options.reexport === 'none') await forgetJobNews(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
+  }
+
+  /** Looks for an upstream pipeline of another project where that project's pipelines are. */
+  async #known(
+    { received, realm, pipelineId, upstreamId }: Arrival,
+    { record }: PipelineInput,
+  ): Promise<KnownPipeline> {
+    const { upstreamScope } = received
+    if (upstreamScope === undefined || upstreamId === undefined || record.upstream?.otherProject !== true) {
+      return this.#ledger.known(realm, pipelineId, upstreamId)
+    }
+    const known = await this.#ledger.known(realm, pipelineId, undefined)
+    const roots = new Map(known.roots)
+    const key = rootKey(realm.instance, upstreamId)
+    roots.delete(key)
+    const rootId =
+      upstreamScope && (await this.#ledger.rootOf(pipelineKey({ ...realm, scope: upstreamScope }, upstreamId)))
+    if (rootId) roots.set(key, rootId)
+    return { ...known, roots }
   }
 
   async #loadJobNews(pipelines: readonly string[]): Promise<void> {

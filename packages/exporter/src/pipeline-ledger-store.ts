@@ -40,6 +40,13 @@ export class PipelineLedger {
     for (const row of rows) this.#rows.set(row.key, row)
   }
 
+  /** Returns the root that was learnt for a pipeline. */
+  async rootOf(key: string): Promise<bigint | undefined> {
+    await this.load([key])
+    const row = this.#rows.get(key)
+    return row && BigInt(row.root_id)
+  }
+
   /** Of a pipeline, with the roots on the way up from it and from `upstreamId`. */
   async known(realm: Realm, id: bigint, upstreamId: bigint | undefined): Promise<KnownPipeline> {
     const roots = new Map<string, bigint>()

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ConvertOptions, PipelineRecord, Warnings } from '@penstock/converter'
+import type { ConvertOptions, PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue, DeliveryTables } from '@penstock/delivery'
 import type { Signal } from '@penstock/otlp'
@@ -25,6 +25,12 @@ export interface ExportPlan {
   readonly signals: readonly Signal[]
   /** What tells its endpoint and credential from others; no secret. */
   readonly destination: string
+  readonly identity?: ExportIdentity | undefined
+}
+
+/** What a record alone does not say about its ids, as `PipelineRecord` and its `upstream` have it. */
+export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
+  readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
 }
 
 export interface Received {
@@ -32,6 +38,8 @@ export interface Received {
   readonly scope: string
   readonly body: ReceivedBody
   readonly receivedAtNs: bigint
+  /** The scope of an upstream pipeline of another project, if that is not `scope`; null where there is none. */
+  readonly upstreamScope?: string | null | undefined
   /** Asked only when the pipeline is to be exported now. */
   readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
 }

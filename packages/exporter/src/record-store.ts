@@ -7,6 +7,7 @@ import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
 import { readJobNews } from './job-hook-store.ts'
 import { idsText, readIds } from './pipeline-ledger-store.ts'
 import { type ReceivedBody, readBody } from './received-body.ts'
+import type { ExportIdentity } from './record-intake.ts'
 
 /** Of the exporter's deliveries. */
 export const EXPORT_QUEUE = 'exports'
@@ -21,6 +22,7 @@ export interface KeptRecord {
   readonly previousJobIds: Iterable<bigint> | undefined
   /** JSON, as `readJobNews` takes it. */
   readonly jobNews: string | undefined
+  readonly identity: ExportIdentity | undefined
 }
 
 export async function insertRecords(
@@ -30,7 +32,7 @@ export async function insertRecords(
 ): Promise<void> {
   await insertRows.run(
     tx,
-    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews }) => ({
+    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews, identity }) => ({
       key,
       scope,
       body,
@@ -40,6 +42,7 @@ export async function insertRecords(
       upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
       previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
       job_news: jobNews ?? null,
+      identity: identity === undefined ? null : JSON.stringify(identity),
       enqueued_at_ms: nowMs,
     })),
   )
@@ -56,6 +59,7 @@ const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
     'upstream_root_id',
     'previous_job_ids',
     'job_news',
+    'identity',
     'enqueued_at_ms',
   ],
   (tx, rows) =>
@@ -102,9 +106,15 @@ function recordOf(row: ExportRecordsTable, { input }: ReceivedBody): PipelineRec
   if (input.kind !== 'pipeline') throw new Error(`${row.key} is no pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
   const complete = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))
-  const rooted = withRoot(complete, keptRoot(row))
+  const rooted = withIdentity(withRoot(complete, keptRoot(row)), row.identity)
   if (row.previous_job_ids === null) return rooted
   return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }
+}
+
+function withIdentity(record: PipelineRecord, text: string | null): PipelineRecord {
+  if (text === null) return record
+  const { instance, upstream } = JSON.parse(text) as ExportIdentity
+  return { ...record, instance, upstream: record.upstream && { ...record.upstream, ...upstream } }
 }
 
 function keptRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {

@@ -25,7 +25,7 @@ export function addJobLists(kit: Kit): void {
       args: { id: t.arg({ type: 'JobID' }), name: t.arg.string() },
       resolve: (pipeline, { id, name }, context) => {
         if (id == null && name == null) throw new GraphQLError('One of id or name is required')
-        return ask(context, findJobOfEachPipeline, pipeline, given({ jobId: id, name }))
+        return ask(context, findJobOfEachPipeline, pipeline, given({ globalNumber: id, name }))
       },
     }),
     jobs: connectionField(kit, t, 'CiJob', {
@@ -52,7 +52,7 @@ export function addJobLists(kit: Kit): void {
     job: t.field({
       type: 'CiJob',
       args: { id: t.arg({ type: 'JobID', required: true }) },
-      resolve: (project, { id }, context) => ask(context, findJobOfEachProject, project, { jobId: id }),
+      resolve: (project, { id }, context) => ask(context, findJobOfEachProject, project, { globalNumber: id }),
     }),
     jobs: connectionField(kit, t, 'CiJob', {
       description: 'Newest first. One project per operation',

@@ -49,7 +49,7 @@ export function addJobParts(kit: Kit): void {
         type: 'CiJobArtifactID',
         nullable: false,
         description: "A job tells of one at most, which has the job's number",
-        resolve: ({ id }) => globalIds.of('Ci::JobArtifact', id),
+        resolve: ({ globalNumber }) => globalIds.of('Ci::JobArtifact', globalNumber),
       }),
       name: t.string({ resolve: ({ artifacts }) => artifacts?.filename }),
       fileType: t.field({ type: enums.artifactType, resolve: () => 'ARCHIVE' as const }),

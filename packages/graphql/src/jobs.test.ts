@@ -110,6 +110,40 @@ test('a stage is found again by its id, by whoever may see its pipeline', async 
   }
 })
 
+test('a stage keeps its id when the record changes which stages there are', async () => {
+  const { world } = server
+  const put = (seconds: number, stages: readonly string[]) => {
+    const builds = stages.map((stage, index) => ({ id: 900 + index, name: stage, stage, status: 'success' }))
+    return putRecord(world, alice, app, 90, { finishedAt: `2026-02-03 04:00:${seconds} UTC` }, { builds })
+  }
+  const told = async (): Promise<[string, string][]> => {
+    const query =
+      '{ project(fullPath: "acme/app") { pipeline(id: "gid://svc/Ci::Pipeline/90") { stages { nodes { id name } } } } }'
+    const { nodes } = (await server.ask(query, { as: alice })).body.data.project.pipeline.stages
+    return nodes.map(({ id, name }: { id: string; name: string }) => [id, name])
+  }
+  const printed = new Map<string, string>()
+  const orders = [
+    ['build', 'test'],
+    ['prepare', 'build', 'test'],
+    ['test', 'deploy'],
+    ['build', 'deploy', 'test'],
+  ]
+  for (const [index, stages] of orders.entries()) {
+    await put(10 + index, stages)
+    expect((await told()).map(([, name]) => name)).toEqual(stages)
+    for (const [id, name] of await told()) {
+      expect(printed.get(id) ?? name).toBe(name)
+      printed.set(id, name)
+    }
+  }
+  expect([...printed.values()].toSorted()).toEqual(['build', 'deploy', 'prepare', 'test'])
+  for (const [id, name] of printed) {
+    const { body } = await server.ask(`{ ciPipelineStage(id: "${id}") { name } }`, { as: alice })
+    expect(body.data.ciPipelineStage).toEqual(name === 'prepare' ? null : { name })
+  }
+})
+
 test('stages by their ids are read together, with the jobs of their pipelines once', async () => {
   const answer = (ids: readonly string[]) =>
     server.ask(`{ ${ids.map((id, index) => `s${index}: ciPipelineStage(id: "${id}") { name status }`).join(' ')} }`, {

@@ -48,7 +48,7 @@ export function addJobs(kit: Kit): void {
     fields: (t) => ({
       id: t.field({
         type: 'JobID',
-        resolve: ({ id, isBridge }) => globalIds.of(isBridge ? 'Ci::Bridge' : 'Ci::Build', id),
+        resolve: ({ globalNumber, isBridge }) => globalIds.of(isBridge ? 'Ci::Bridge' : 'Ci::Build', globalNumber),
       }),
       name: t.exposeString('name'),
       kind: t.field({ type: enums.jobKind, resolve: kind }),
@@ -59,7 +59,7 @@ export function addJobs(kit: Kit): void {
       }),
       detailedStatus: t.field({
         type: 'DetailedStatus',
-        resolve: (job) => ({ wording: jobStatusWording(job), subjectId: job.id, path: jobPath(job) }),
+        resolve: (job) => ({ wording: jobStatusWording(job), subjectId: job.globalNumber, path: jobPath(job) }),
       }),
       stage: t.field({
         type: 'CiStage',

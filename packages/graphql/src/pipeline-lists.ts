@@ -54,7 +54,7 @@ export function addPipelineLists(kit: Kit): void {
     username: t.arg.string(),
   })
   const inputOf = ({ ids, refType: type, ...rest }: PipelineArguments) => ({
-    ...given({ ...rest, ids: globalIds.numbersInArgument(ids, 'Ci::Pipeline') }),
+    ...given({ ...rest, globalNumbers: globalIds.numbersInArgument(ids, 'Ci::Pipeline') }),
     ...(type != null && { isTag: type === 'TAGS' }),
   })
 
@@ -63,7 +63,7 @@ export function addPipelineLists(kit: Kit): void {
       type: 'Pipeline',
       args: { id: t.arg({ type: 'CiPipelineID' }), iid: t.arg.string(), sha: t.arg.string() },
       resolve: (project, { id, iid, sha }, context) => {
-        const named = given({ id, iid: iid == null ? iid : iidIn(iid), sha })
+        const named = given({ globalNumber: id, iid: iid == null ? iid : iidIn(iid), sha })
         if (Object.keys(named).length > 1) {
           throw new GraphQLError('Only one of [id, iid, sha] arguments is allowed at the same time.')
         }
@@ -139,7 +139,7 @@ function addParts(kit: Kit): void {
       error: t.string({ resolve: () => null }),
       pipelineId: t.field({
         type: 'CiPipelineID',
-        resolve: ({ pipeline }) => pipeline && globalIds.of('Ci::Pipeline', pipeline.id),
+        resolve: ({ pipeline }) => pipeline && globalIds.of('Ci::Pipeline', pipeline.globalNumber),
       }),
       pipeline: t.field({ type: 'Pipeline', resolve: ({ pipeline }) => pipeline }),
       userInitiated: t.boolean({ nullable: false, resolve: () => true }),

@@ -106,23 +106,23 @@ export function addPipelineMutations(kit: Kit): void {
   })
 }
 
-/** Found by its id alone, and changed as one of its project. */
+/** Finds a pipeline by its Global ID, and changes it as one of its project. */
 async function changePipeline(
   { core, actor }: RequestContext,
   operation: Operation<InputSchema, unknown>,
-  pipelineId: number,
+  globalNumber: number,
 ): Promise<{ readonly pipeline: Pipeline }> {
-  const pipeline = await perform(core, actor, findPipeline, { pipelineId })
-  await perform(core, actor, operation, { project: pipeline.projectId, pipelineId })
+  const pipeline = await perform(core, actor, findPipeline, { globalNumber })
+  await perform(core, actor, operation, { project: pipeline.projectId, pipelineId: pipeline.id })
   return { pipeline }
 }
 
 async function changeJob(
   { core, actor }: RequestContext,
   operation: Operation<InputSchema, unknown>,
-  jobId: number,
+  globalNumber: number,
 ): Promise<{ readonly job: JobOfPipeline }> {
-  const job = await perform(core, actor, findJob, { jobId })
-  await perform(core, actor, operation, { project: job.pipeline.projectId, jobId })
+  const job = await perform(core, actor, findJob, { globalNumber })
+  await perform(core, actor, operation, { project: job.pipeline.projectId, jobId: job.id })
   return { job }
 }

@@ -41,7 +41,7 @@ export function addPipelines(kit: Kit): void {
   const { commitPath, pipelinePath } = ciPaths(web)
   addParts(kit)
 
-  const id = ({ id }: Pipeline) => globalIds.of('Ci::Pipeline', id)
+  const id = ({ globalNumber }: Pipeline) => globalIds.of('Ci::Pipeline', globalNumber)
   // One that came without has its own id for it.
   const iid = ({ iid, id }: Pipeline) => String(iid ?? id)
   const project = ({ projectId }: Pipeline, _: unknown, context: RequestContext) =>
@@ -86,7 +86,7 @@ export function addPipelines(kit: Kit): void {
         nullable: false,
         resolve: (pipeline) => ({
           wording: pipelineStatusWording(pipeline),
-          subjectId: pipeline.id,
+          subjectId: pipeline.globalNumber,
           path: pipelinePath(pipeline),
         }),
       }),

@@ -13,6 +13,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pipelinesArea } from './pipelines.ts'
 import { restListener } from './serve-rest.ts'
 
+const EXTERNAL_URL = 'https://svc.example.test/forge'
+
 let world: World
 let listening: Listening
 let mira: User
@@ -21,7 +23,7 @@ let token: string
 let heard: DomainEvent[]
 
 beforeEach(async () => {
-  world = await World.open({ externalUrl: 'https://svc.example.test/forge' })
+  world = await World.open({ externalUrl: EXTERNAL_URL })
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, 40)
@@ -158,15 +160,22 @@ describe('a record', () => {
     expect(await put(body)).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('of an id that another project has is a conflict', async () => {
+  test('of an id that another project recorded before is taken, and shown under that id', async () => {
     const secret = await world.project('secret', await world.group('elsewhere'))
-    const record = { project: secret.id, pipelineId: 31, objectAttributes: { id: 31, status: 'running' }, payload: '' }
+    const builds = [{ id: 380, status: 'running' }]
+    const objectAttributes = { id: 31, status: 'running' }
+    const record = { project: secret.id, pipelineId: 31, objectAttributes, builds, payload: '' }
     await world.perform(await world.user('owner', { isAdministrator: true }), putPipelineRecord, record)
-    expect(await put(minimal)).toMatchObject({
-      status: 409,
-      body: { message: 'Pipeline 31 belongs to another project: ids of pipelines count for the whole instance' },
+    const shown = { id: 31, project_id: project.id, web_url: `${EXTERNAL_URL}/${project.fullPath}/-/pipelines/31` }
+    const own = JSON.stringify({
+      object_attributes: { id: 31, status: 'failed' },
+      builds: [{ id: 380, status: 'failed' }],
     })
-    expect((await call('GET', 'pipelines')).body).toEqual([])
+    expect(await put(own)).toMatchObject({ status: 201, body: { ...shown, status: 'failed' } })
+    expect((await call('GET', 'pipelines')).body).toMatchObject([shown])
+    expect((await call('GET', 'pipelines/31')).body).toMatchObject(shown)
+    expect((await call('GET', 'jobs')).body).toMatchObject([{ id: 380, status: 'failed', pipeline: shown }])
+    expect((await call('GET', 'jobs/380')).body).toMatchObject({ id: 380, pipeline: shown })
   })
 
   test('says everything in its body, and nothing in the query', async () => {

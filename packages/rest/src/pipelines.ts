@@ -55,7 +55,7 @@ export const pipelinesArea: Area = {
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       jsonLimits: recordJsonLimits,
       takesJobTokens: true,
-      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is one that no other project has.',
+      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is unique within the project.',
     }),
     route({
       method: 'GET',

@@ -65,9 +65,9 @@ const actions: Readonly<Record<string, Action>> = {
     if (ids.length !== 1) throw new UsageError('which delivery? Name one id; penstock export-queue list shows them')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
-    const { endpoint, trace } = await deliveryFacts(db, settings, status.key)
+    const { endpoint, trace, instance } = await deliveryFacts(db, settings, status.key)
     const rows = [
-      ...(await facts(status, names, await findTakenInMs(db.read, status.key))),
+      ...(await facts(status, names, instance, await findTakenInMs(db.read, status.key))),
       ['endpoint', printable(endpoint)],
       ['trace', trace],
     ]
@@ -215,12 +215,17 @@ async function cells(status: DeliveryStatus, names: ScopeNames): Promise<string[
   ]
 }
 
-async function facts(status: DeliveryStatus, names: ScopeNames, takenInMs = status.enqueuedAtMs): Promise<string[][]> {
+async function facts(
+  status: DeliveryStatus,
+  names: ScopeNames,
+  instance: string,
+  takenInMs = status.enqueuedAtMs,
+): Promise<string[][]> {
   const [id, whose, pipeline, signal, state, attempts, time, reason] = await cells(status, names)
   return [
     ['id', id!],
     ['whose', whose!],
-    ['instance', printable(parseExportKey(status.key)?.instance ?? '-') || '-'],
+    ['instance', printable(instance)],
     ['pipeline', pipeline!],
     ['signal', signal!],
     ['state', state!],

@@ -1,17 +1,27 @@
 import { createHmac } from 'node:crypto'
-import { type PipelineRecord, RecordError } from '@penstock/converter'
+import { instanceOf, type PipelineRecord, RecordError, type UpstreamPipeline } from '@penstock/converter'
 import {
   type Core,
+  claimTraceInstance,
   DomainError,
   type EventListener,
   exportSettingsFor,
+  findNamedUpstream,
+  findTraceInstance,
   getProject,
+  type NamedUpstream,
   type Project,
-  pipelineIdsOfOthers,
   type Reading,
   type VariableCircumstances,
 } from '@penstock/core'
-import { type Exporter, type HookProject, type ReceivedBody, type RecordIntake, readBody } from '@penstock/exporter'
+import {
+  type Exporter,
+  type ExportIdentity,
+  type HookProject,
+  type ReceivedBody,
+  type RecordIntake,
+  readBody,
+} from '@penstock/exporter'
 import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 
@@ -19,10 +29,10 @@ import { projectScope } from './project-scope.ts'
 const DIGEST_CHARACTERS = 16
 
 /**
- * Takes each pipeline that the core records into the exporter, in the transaction that records it: as one of the project it
- * was put into, whatever project it says it is of, and in no trace of another's.
+ * Enqueues each pipeline that the core records, in the transaction that records it: as one of the project it was put into,
+ * whatever project the record names, and in a trace that no other project writes.
  *
- * @see design.md 6, spec/interface-1.md 4.3
+ * @see docs/decisions/0014-ids-of-projects.md
  */
 export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
   const listener: EventListener = {
@@ -40,7 +50,7 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
       // A project may have been renamed since: its names are part of the body.
       const isReady = ready !== undefined && isSameProject(ready.project, named)
       const body = isReady ? ready.body : await refusing(async () => readBody(payload, { project: named }))
-      if (body.input.kind === 'pipeline') await requireOwnTrace(tx, project, body.input.record)
+      const upstream = body.input.kind === 'pipeline' ? await namedUpstream(tx, body.input.record) : undefined
       const taken = await exporter.intake.take(
         // The database holds the exporter's tables too, see `CoreDatabaseTables`.
         tx.db as unknown as Parameters<RecordIntake['take']>[0],
@@ -48,11 +58,11 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
           scope: projectScope(projectId),
           body,
           receivedAtNs: core.clock.nowNs(),
+          upstreamScope: upstream === undefined ? null : projectScope(upstream.project.id),
           plan: async (record) => {
-            // With the root that earlier records have told, of which others may not have been known then.
-            await requireOwnTrace(tx, project, record)
             const { signals, token } = await exportSettingsFor(tx, core, project, circumstancesOf(record))
-            return { signals, destination: destinationText(core, token) }
+            const plan = { signals, destination: destinationText(core, token) }
+            return signals.length === 0 ? plan : { ...plan, identity: await identityOf(tx, project, record, upstream) }
           },
         },
         nowMs,
@@ -71,6 +81,8 @@ interface PreparedBody {
 
 const isSameProject = (one: HookProject, other: HookProject): boolean =>
   (Object.keys(one) as (keyof HookProject)[]).every((key) => one[key] === other[key])
+
+type ListenerContext = Parameters<EventListener['hear']>[0]
 
 /** @throws DomainError for a body that cannot be read, or not now */
 async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
@@ -91,20 +103,44 @@ const hookProject = ({ settings }: Core, { id, name, fullPath, defaultBranch }: 
   default_branch: defaultBranch ?? null,
 })
 
-/**
- * Asked of what the converter reads, as that is what makes the trace.
- *
- * @throws DomainError when the pipeline would be in the trace of one that another project has
- */
-async function requireOwnTrace(reading: Reading, project: Project, record: PipelineRecord): Promise<void> {
-  const { id, rootPipelineId, upstream } = record
+/** Returns the upstream pipeline that a record names in a project of this core other than its own. */
+async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord): Promise<NamedUpstream | undefined> {
+  if (upstream === undefined || !upstream.otherProject) return undefined
+  const { projectId, projectPath, projectWebUrl, pipelineId } = upstream
+  const base = `${tx.core.settings.externalUrl}/`
+  const path = projectPath ?? (projectWebUrl?.startsWith(base) ? projectWebUrl.slice(base.length) : undefined)
+  const isOfThisHost = projectWebUrl === undefined || instanceOf(projectWebUrl) === instanceOf(base)
+  const id = Number(projectId)
+  const ref = path ?? (projectWebUrl === undefined && Number.isSafeInteger(id) ? id : undefined)
+  return isOfThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
+}
+
+/** Returns what the trace of a pipeline is made from, if that is more than its record. */
+async function identityOf(
+  tx: ListenerContext,
+  project: Project,
+  { id, rootPipelineId, upstream }: PipelineRecord,
+  named: NamedUpstream | undefined,
+): Promise<ExportIdentity | undefined> {
   const parentId = upstream?.otherProject === false ? upstream.pipelineId : undefined
-  const ids = [rootPipelineId, parentId].flatMap((each) => (each === undefined || each === id ? [] : Number(each)))
-  const others = await pipelineIdsOfOthers(reading, project, ids.filter(Number.isSafeInteger))
-  if (others.has(Number(parentId))) {
-    throw refused('source_pipeline names a pipeline of another project as one of this project')
+  const instance = await claimTraceInstance(tx, project, rootPipelineId ?? parentId ?? id)
+  if (!upstream?.otherProject) return instance === undefined ? undefined : { instance }
+  return { instance, upstream: await upstreamIdentity(tx, upstream, named) }
+}
+
+async function upstreamIdentity(
+  tx: ListenerContext,
+  { pipelineId, rootPipelineId, projectWebUrl }: UpstreamPipeline,
+  named: NamedUpstream | undefined,
+): Promise<ExportIdentity['upstream']> {
+  if (named !== undefined) {
+    const instance = await findTraceInstance(tx, named.project, rootPipelineId ?? pipelineId)
+    return { instance, standing: named.isRecorded ? 'recorded' : 'expected' }
   }
-  if (others.size > 0) throw refused('the root of the pipeline (root_pipeline_id) is a pipeline of another project')
+  // Of this host it would be a trace of whichever project has a pipeline of that id.
+  const host = instanceOf(projectWebUrl)
+  const isElsewhere = host !== '' && host !== instanceOf(tx.core.settings.externalUrl)
+  return { standing: isElsewhere ? 'expected' : 'unknown' }
 }
 
 const refused = (message: string): DomainError => new DomainError({ code: 'refused', message })

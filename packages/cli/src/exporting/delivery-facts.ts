@@ -6,19 +6,21 @@ import type { Settings } from '../serve/setting-table.ts'
 import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
 import { projectIdOf } from './project-scope.ts'
 
-/** Where the delivery of this key goes and in which trace it is, as a service with these settings has it. */
+/** Returns where the delivery of this key goes, in which trace it is and what that is hashed from, under these settings. */
 export async function deliveryFacts(
   db: Pick<Db<ExporterTables>, 'read'>,
   settings: Settings,
   key: string,
-): Promise<{ endpoint: string; trace: string }> {
-  const config = configOf(settings)
-  if (typeof config === 'string') return { endpoint: `unknown: ${config}`, trace: '-' }
+): Promise<{ endpoint: string; trace: string; instance: string }> {
   const about = parseExportKey(key)
-  if (about === undefined) return { endpoint: '-', trace: '-' }
+  const unknown = { endpoint: '-', trace: '-', instance: about?.instance || '-' }
+  const config = configOf(settings)
+  if (typeof config === 'string') return { ...unknown, endpoint: `unknown: ${config}` }
+  if (about === undefined) return unknown
   return {
+    ...unknown,
     endpoint: endpointOf(config, gatewayUrl(settings), about.scope),
-    trace: (await traceOf(db, config.optionsOf(about.scope), key)) ?? '-',
+    ...(await traceOf(db, config.optionsOf(about.scope), key)),
   }
 }
 
@@ -45,10 +47,12 @@ async function traceOf(
   { read }: Pick<Db<ExporterTables>, 'read'>,
   options: ConvertOptions,
   key: string,
-): Promise<string | undefined> {
+): Promise<{ trace: string; instance?: string } | undefined> {
   try {
     const found = await findRecordOfDelivery(read, key)
-    return found && traceIdOf(found.record, options)
+    if (found === undefined) return undefined
+    const { record } = found
+    return { trace: traceIdOf(record, options), ...(record.instance !== undefined && { instance: record.instance }) }
   } catch (error) {
     // That may be why it is dead.
     if (error instanceof RecordError) return undefined

@@ -1,7 +1,16 @@
 import type { SpanLink } from '@penstock/otlp'
 import { attributesFrom } from '../attribute-table.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import { type JobRun, joinedUpstream, type PipelineRun, upstreamInstance, upstreamRootId } from '../run.ts'
+import {
+  type IdSpace,
+  type JobRun,
+  joinedUpstream,
+  ownSpace,
+  type PipelineRun,
+  recordInstance,
+  upstreamInstance,
+  upstreamRootId,
+} from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -22,10 +31,11 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   const links = laterCompletionLinks(run)
   const upstream = joinedUpstream(run.record, run.options)
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
-  const bridgeSpanId = bridgeSpanIdOf(run, run.traceInstance, run.rootId, upstream)
+  const { trace } = run
+  const bridgeSpanId = bridgeSpanIdOf(trace, run.rootId, upstream)
   if (bridgeSpanId !== undefined && exportsBridges(run, upstream)) return { parentSpanId: bridgeSpanId, links }
   return {
-    parentSpanId: run.ids.pipelineSpanId(run.traceInstance, run.rootId, upstream.pipelineId),
+    parentSpanId: trace.ids.pipelineSpanId(trace.instance, run.rootId, upstream.pipelineId),
     links:
       bridgeSpanId === undefined
         ? links
@@ -42,16 +52,21 @@ export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
 
 function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
   const { upstream } = run.record
-  if (upstream === undefined || upstream.pipelineId === run.record.id) return []
-  const instance = upstreamInstance(upstream, run.instance, run.options)
+  if (upstream === undefined || upstream.pipelineId === run.record.id || upstream.standing === 'unknown') return []
+  const space = upstreamSpace(run, upstream)
+  const { ids, instance } = space
   const rootId = upstreamRootId(upstream)
   const target: Target = {
-    traceId: run.ids.traceId(instance, rootId),
-    spanId:
-      bridgeSpanIdOf(run, instance, rootId, upstream) ?? run.ids.pipelineSpanId(instance, rootId, upstream.pipelineId),
-    traceState: run.ids.traceState(instance, rootId),
+    traceId: ids.traceId(instance, rootId),
+    spanId: bridgeSpanIdOf(space, rootId, upstream) ?? ids.pipelineSpanId(instance, rootId, upstream.pipelineId),
+    traceState: ids.traceState(instance, rootId),
   }
   return [link(run, target, REMOTE, 'upstream_pipeline')]
+}
+
+function upstreamSpace({ record, options, plan }: PipelineRun, upstream: UpstreamPipeline): IdSpace {
+  if (upstream.instance !== undefined) return ownSpace(upstream.instance)
+  return { ids: plan.ids, instance: upstreamInstance(upstream, recordInstance(record, options), options) }
 }
 
 function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
@@ -60,10 +75,10 @@ function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_completion')]
 }
 
-function bridgeSpanIdOf(run: PipelineRun, instance: string, rootId: bigint, upstream: UpstreamPipeline) {
+function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: UpstreamPipeline) {
   return upstream.bridgeId === undefined
     ? undefined
-    : run.ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
+    : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
 }
 
 /** Under `auto` the parent's record tells, where the caller knows it. Else a source that lists this pipeline's bridges lists its parent's too. */

@@ -6,7 +6,7 @@ import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
 import { type JobHead, jobRowsOf, wantedJobHeads } from './job-row-store.ts'
-import { detailOfRunner, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
+import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
@@ -155,10 +155,11 @@ export async function jobTallies(
   return found
 }
 
-/** A job that is looked for in a pipeline: by its id, by its name among the current ones, or by both. */
+/** A job that is looked for in a pipeline: by its id or number, by its name among the current ones, or by both. */
 export interface WantedJob {
   readonly pipeline: Pipeline
   readonly jobId?: number | undefined
+  readonly globalNumber?: number | undefined
   readonly name?: string | undefined
 }
 
@@ -166,10 +167,11 @@ export async function jobOfEachPipeline(
   reading: Reading,
   wanted: readonly WantedJob[],
 ): Promise<(JobOfPipeline | undefined)[]> {
-  const queries = wanted.map(({ pipeline, jobId, name }) =>
-    wantedJobs(reading, { name, isRetried: jobId === undefined ? false : undefined })
+  const queries = wanted.map(({ pipeline, jobId, globalNumber, name }) =>
+    wantedJobs(reading, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
       .where('pipeline_key', '=', pipeline.key)
       .$if(jobId !== undefined, (all) => all.where('job_id', '=', jobId!))
+      .$if(globalNumber !== undefined, (all) => all.where(hasGlobalNumber(pipeline.projectId, globalNumber!)))
       .orderBy('job_id', 'desc')
       .limit(1),
   )
@@ -177,17 +179,16 @@ export async function jobOfEachPipeline(
   return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
 }
 
-/** The job of that id in each project. Of several pipelines that claim it, the first one it came with. */
+/** Returns the job that has this number in the whole instance, for the project that has it. */
 export async function jobOfEachProject(
   reading: Reading,
   projects: readonly Project[],
-  jobId: number,
+  globalNumber: number,
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = projects.map(({ id }) =>
     wantedJobs(reading, {})
       .where('pipeline_jobs.project_id', '=', id)
-      .where('job_id', '=', jobId)
-      .orderBy('pipeline_jobs.id')
+      .where(hasGlobalNumber(id, globalNumber))
       .limit(1),
   )
   const lists = await rowsOfEach(reading.db, queries)
@@ -197,24 +198,26 @@ export async function jobOfEachProject(
   )
 }
 
-/** The job of that id in whichever project the actor may see its pipelines of: the one with the lowest id. */
+/** Returns the job that has this number in the whole instance, if the actor may see the pipelines of its project. */
 export async function findReadableJob(
   reading: Reading,
   actor: Actor,
-  jobId: number,
+  globalNumber: number,
 ): Promise<JobOfPipeline | undefined> {
-  const rows = await wantedJobs(reading, {})
-    // Jobs are found by their project and id.
-    .where('pipeline_jobs.project_id', 'in', (eb) =>
-      eb
-        .selectFrom('projects')
-        .select('projects.id')
-        .where(allowedInProject(reading, actor, 'read_pipeline')),
+  const row = await reading.db
+    .selectFrom('job_numbers')
+    .innerJoin('pipeline_jobs', (join) =>
+      join
+        .onRef('pipeline_jobs.project_id', '=', 'job_numbers.project_id')
+        .onRef('pipeline_jobs.job_id', '=', 'job_numbers.own_id'),
     )
-    .where('job_id', '=', jobId)
-    .execute()
-  const [first] = rows.toSorted((a, b) => a.project_id - b.project_id || a.id - b.id)
-  return (await jobsOf(reading, [first]))[0]
+    .innerJoin('projects', 'projects.id', 'job_numbers.project_id')
+    .selectAll('pipeline_jobs')
+    .where('job_numbers.number', '=', globalNumber)
+    .where(isNumbered(globalNumber))
+    .where(allowedInProject(reading, actor, 'read_pipeline'))
+    .executeTakeFirst()
+  return (await jobsOf(reading, [row]))[0]
 }
 
 /** Records of runners that are looked through. */

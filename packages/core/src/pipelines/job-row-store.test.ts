@@ -113,7 +113,7 @@ const ofProject: readonly [string, (reads: Reads) => Promise<unknown>, unknown][
   ],
   [
     'one of each project',
-    (reads) => performBatch(world.core, root, findJobOfEachProject, [app], { jobId: 2 }, reads),
+    (reads) => performBatch(world.core, root, findJobOfEachProject, [app], { globalNumber: 2 }, reads),
     [undefined],
   ],
   [

@@ -26,6 +26,7 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
       'pipeline_jobs.pipeline_key',
       'pipeline_jobs.project_id',
       'pipeline_jobs.job_id',
+      'pipeline_jobs.number',
       'pipeline_jobs.is_bridge',
       'pipeline_jobs.is_retried',
       'pipeline_jobs.status',

@@ -1,14 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
-import { RowInsertion } from '@penstock/db'
-import { type Generated, type Selectable, sql } from 'kysely'
-import type { Reading, Tx } from '../kit/context.ts'
+import { type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Reading } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { inParts } from '../kit/in-parts.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
-import type { JobColumns, JobDetails } from './job-columns.ts'
-import type { Job, JobFilter, JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
+import type { JobDetails } from './job-columns.ts'
+import type { JobFilter, JobOfPipeline, Pipeline, RecordedJob, RecordedRunner } from './pipeline.ts'
 import { pipelinesByKey } from './pipeline-store.ts'
 
 declare module '../kit/tables.ts' {
@@ -23,6 +20,8 @@ interface PipelineJobsTable {
   project_id: number
   /** The one it came with. */
   job_id: number
+  /** Its number in the whole instance, where that is not `job_id`. */
+  number: Generated<number | null>
   is_bridge: number
   is_retried: number
   status: string
@@ -82,7 +81,7 @@ const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<Job
   (await jobsOf(reading, rows)).filter((job) => job !== undefined)
 
 /**
- * A build. Of several pipelines that claim it, the first one it came with.
+ * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.
  *
  * @throws DomainError `not_found`, also for one of another project
  */
@@ -97,82 +96,6 @@ export async function getJobRow(reading: Reading, { id }: Project, jobId: number
   if (job === undefined) throw notFound()
   return job
 }
-
-/** As much as takes a few milliseconds. The event loop has a turn after each. */
-const ROWS_PER_TURN = 256
-
-/** Inserts the jobs of a pipeline that has none yet. */
-export async function insertJobs({ db }: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
-  for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
-    if (at > 0) await setImmediate()
-    await insertRows.run(db, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN)))
-  }
-}
-
-/** Of one pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids. */
-export async function setJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
-  const { db } = tx
-  const gone = new Map<number, number>()
-  const changed: JobColumns[] = []
-  const wanted = new Map(jobs.map((job) => [job.job_id, job]))
-  const before = new Set<number>()
-  for await (const stored of storedJobs(tx, pipeline)) {
-    before.add(stored.job_id)
-    const job = wanted.get(stored.job_id)
-    if (job === undefined) gone.set(stored.job_id, stored.id)
-    else if (!isSame(job, stored)) changed.push(job)
-  }
-  for (const job of jobs) if (!before.has(job.job_id)) changed.push(job)
-  for (const ids of inParts([...gone.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
-  for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
-    if (at > 0) await setImmediate()
-    await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))
-  }
-}
-
-/** The stored jobs of a pipeline, a few at a time, with a turn of the event loop in between. */
-async function* storedJobs({ db }: Tx, pipeline: Pipeline): AsyncGenerator<JobRow> {
-  let after = 0
-  for (;;) {
-    const rows = await db
-      .selectFrom('pipeline_jobs')
-      .selectAll()
-      .where('pipeline_key', '=', pipeline.key)
-      .where('job_id', '>', after)
-      .orderBy('job_id')
-      .limit(ROWS_PER_TURN)
-      .execute()
-    yield* rows
-    if (rows.length < ROWS_PER_TURN) return
-    after = rows.at(-1)!.job_id
-    await setImmediate()
-  }
-}
-
-type NewRow = JobColumns & { readonly pipeline_key: number; readonly project_id: number }
-
-const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly JobColumns[]): NewRow[] =>
-  jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...job }))
-
-const columns = ['pipeline_key', 'project_id', 'job_id', 'is_bridge', 'is_retried', 'status', 'details'] as const
-
-const insertRows = new RowInsertion<CoreTables, NewRow>(columns, (tx, rows) =>
-  tx.insertInto('pipeline_jobs').values(rows),
-)
-
-const upsertRows = new RowInsertion<CoreTables, NewRow>(columns, (tx, rows) =>
-  tx
-    .insertInto('pipeline_jobs')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['pipeline_key', 'job_id']).doUpdateSet(({ ref }) => ({
-        is_bridge: ref('excluded.is_bridge'),
-        is_retried: ref('excluded.is_retried'),
-        status: ref('excluded.status'),
-        details: ref('excluded.details'),
-      })),
-    ),
-)
 
 const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })
 
@@ -190,6 +113,26 @@ export interface WantedJobs {
   /** As records name them. */
   readonly runnerTypes?: readonly string[] | undefined
 }
+
+/** Holds for jobs of a project that have this number in the whole instance. */
+export const hasGlobalNumber =
+  (projectId: number, number: number) => (eb: ExpressionBuilder<CoreTables, 'pipeline_jobs'>) =>
+    eb.and([
+      eb(
+        'pipeline_jobs.job_id',
+        'in',
+        eb
+          .selectFrom('job_numbers')
+          .select('own_id')
+          .where('job_numbers.project_id', '=', projectId)
+          .where('job_numbers.number', '=', number),
+      ),
+      isNumbered(number),
+    ])
+
+/** Tells a job from one of the same id that an earlier pipeline of its project lists. */
+export const isNumbered = (number: number) =>
+  sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 
 export function wantedJobs({ db }: Reading, filter: WantedJobs) {
   const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
@@ -231,15 +174,10 @@ export async function jobsOf(
   })
 }
 
-const isSame = (row: JobColumns, stored: JobRow): boolean =>
-  row.is_bridge === stored.is_bridge &&
-  row.is_retried === stored.is_retried &&
-  row.status === stored.status &&
-  row.details === stored.details
-
-export const jobOf = (row: JobRow): Job => ({
+export const jobOf = (row: JobRow): RecordedJob => ({
   ...(JSON.parse(row.details) as JobDetails),
   id: row.job_id,
+  globalNumber: row.number ?? row.job_id,
   isBridge: row.is_bridge === 1,
   isRetried: row.is_retried === 1,
   status: row.status,

@@ -23,7 +23,7 @@ import {
   type Pipeline,
   type RecordedRunner,
 } from './pipeline.ts'
-import { placeOfStage, type Stage, stagesOf } from './stage.ts'
+import { pipelineKeyOfStage, type Stage, stagesOf } from './stage.ts'
 
 /** Jobs and stages of many things at once. @see spec/graphql-contract.md 5.5 */
 
@@ -48,15 +48,15 @@ export const listAllJobs = freeQuery(
 )
 
 export const findJobOfEachProject = batchQuery(
-  { name: 'findJobOfEachProject', input: z.object({ jobId: z.int() }), permission: 'read_pipeline' },
-  (context, projects: readonly Project[], { jobId }) => jobOfEachProject(context, projects, jobId),
+  { name: 'findJobOfEachProject', input: z.object({ globalNumber: z.int() }), permission: 'read_pipeline' },
+  (context, projects: readonly Project[], { globalNumber }) => jobOfEachProject(context, projects, globalNumber),
 )
 
-/** By its id, or the current one of that name. */
+/** Returns the job of each pipeline by its number in the whole instance, or the current one of that name. */
 export const findJobOfEachPipeline = freeBatchQuery(
   {
     name: 'findJobOfEachPipeline',
-    input: z.object({ jobId: z.int().optional(), name: z.string().max(1_024).optional() }),
+    input: z.object({ globalNumber: z.int().optional(), name: z.string().max(1_024).optional() }),
   },
   (context, pipelines: readonly Pipeline[], wanted) =>
     jobOfEachPipeline(
@@ -128,23 +128,21 @@ export interface StageOfPipeline {
 export const findEachStage = freeBatchQuery(
   { name: 'findEachStage', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
-    const places = ids.map(placeOfStage)
-    const keys = places.map(({ pipelineKey }) => pipelineKey)
-    const pipelines = await readablePipelinesByKey(context, context.actor, keys)
+    const pipelines = await readablePipelinesByKey(context, context.actor, ids.map(pipelineKeyOfStage))
     const jobs = await jobsOfEachPipeline(context, [...pipelines.values()])
-    const stages = new Map([...pipelines].map(([key, pipeline]) => [key, stagesOf(pipeline, jobs.get(key)!)]))
-    return places.map(({ pipelineKey, place }) => {
-      const stage = stages.get(pipelineKey)?.[place - 1]
-      return stage && { pipeline: pipelines.get(pipelineKey)!, name: stage.name }
-    })
+    const stages = new Map<number, StageOfPipeline>()
+    for (const [key, pipeline] of pipelines) {
+      for (const { id, name } of stagesOf(pipeline, jobs.get(key)!)) stages.set(id, { pipeline, name })
+    }
+    return ids.map((id) => stages.get(id))
   },
 )
 
-/** In whichever project the actor may see its jobs of. */
+/** Finds a job by its number in the whole instance. */
 export const findJob = freeQuery(
-  { name: 'findJob', caller: 'anyone', input: z.object({ jobId: z.int() }) },
-  async (context, { jobId }): Promise<JobOfPipeline> => {
-    const job = await findReadableJob(context, context.actor, jobId)
+  { name: 'findJob', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
+  async (context, { globalNumber }): Promise<JobOfPipeline> => {
+    const job = await findReadableJob(context, context.actor, globalNumber)
     if (job === undefined) throw notFound()
     return job
   },

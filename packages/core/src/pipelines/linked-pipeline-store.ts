@@ -39,37 +39,45 @@ export const downstreamListing = (reading: Reading, actor: Actor, pipelines: rea
     pipelines.map((pipeline) => downstreams(reading, actor, pipeline)),
   )
 
-/** What each of the pipelines says it was started by. */
+/** Returns the pipeline that each says it was started by: one of the project that it names, or else of its own. */
 export async function upstreamOfEach(
   reading: Reading,
   actor: Actor,
   pipelines: readonly Pipeline[],
 ): Promise<(Pipeline | undefined)[]> {
-  const ids = [...new Set(pipelines.flatMap(({ upstream }) => upstream?.pipelineId ?? []))]
-  const found = await pipelinesById(reading, actor, ids)
-  return pipelines.map((pipeline) => {
-    const { upstream } = pipeline
-    const candidate = upstream && found.get(upstream.pipelineId)
-    if (candidate === undefined) return undefined
-    const isMeant = upstream!.isOtherProject
-      ? candidate.projectId !== pipeline.projectId && candidate.projectPath === upstream!.projectPath
-      : candidate.projectId === pipeline.projectId
-    return isMeant ? candidate : undefined
+  const named = pipelines.flatMap(({ upstream, projectId }, index) => {
+    if (upstream === undefined || (upstream.isOtherProject && upstream.projectPath === undefined)) return []
+    const { pipelineId, isOtherProject, projectPath } = upstream
+    const ofId = readable(reading, actor).where('pipelines.pipeline_id', '=', pipelineId)
+    const query = isOtherProject
+      ? ofId.where('pipelines.project_id', '!=', projectId).where('projects.full_path', '=', projectPath!)
+      : ofId.where('pipelines.project_id', '=', projectId)
+    return [{ index, query: query.limit(1) }]
   })
+  if (named.length === 0) return pipelines.map(() => undefined)
+  const lists = await rowsOfEach(
+    reading.db,
+    named.map(({ query }) => query),
+  )
+  const found = new Map(lists.map(([row], place) => [named[place]!.index, row && pipelineOf(row)]))
+  return pipelines.map((_, index) => found.get(index))
 }
 
-/** By the ids they came with; those that the actor may see. */
-export async function pipelinesById(
+/** Returns the pipeline that has this number in the whole instance, if the actor may see it. */
+export async function findReadablePipeline(
   reading: Reading,
   actor: Actor,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Pipeline>> {
-  const found = new Map<number, Pipeline>()
-  for (const some of inParts(ids)) {
-    const rows = await readable(reading, actor).where('pipelines.pipeline_id', 'in', some).execute()
-    for (const row of rows) found.set(row.pipeline_id, pipelineOf(row))
-  }
-  return found
+  globalNumber: number,
+): Promise<Pipeline | undefined> {
+  const row = await readable(reading, actor)
+    .innerJoin('pipeline_numbers', (join) =>
+      join
+        .onRef('pipeline_numbers.project_id', '=', 'pipelines.project_id')
+        .onRef('pipeline_numbers.own_id', '=', 'pipelines.pipeline_id'),
+    )
+    .where('pipeline_numbers.number', '=', globalNumber)
+    .executeTakeFirst()
+  return row && pipelineOf(row)
 }
 
 /** Of a column `integer`: PostgreSQL fails when asked for more. */

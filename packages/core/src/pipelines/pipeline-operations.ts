@@ -1,20 +1,14 @@
 import { requirePermission } from '../access/subject.ts'
 import type { OperationContext, Reading, Tx } from '../kit/context.ts'
-import { DomainError, notFound } from '../kit/domain-error.ts'
+import { notFound } from '../kit/domain-error.ts'
 import { isLargePayload, type PreparedPayloads, preparePayload } from '../kit/event.ts'
 import { command, freeSteps, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
-import {
-  getJobRow,
-  insertJobs,
-  keysetPageOfProjectJobs,
-  pageOfPipelineJobs,
-  pageOfProjectJobs,
-  setJobs,
-} from './job-store.ts'
+import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs } from './job-store.ts'
+import { insertJobs, setJobs } from './job-write-store.ts'
 import { downstreamOfEach } from './linked-pipeline-store.ts'
 import {
   type BridgeOfPipeline,
@@ -104,7 +98,6 @@ export interface RecordedPipeline {
 /**
  * Stores a record of a pipeline. One that is no news is answered like any other, and changes nothing.
  *
- * @throws DomainError `conflict` when another project has a pipeline of that id
  * @see design.md 6
  */
 export const putPipelineRecord = freeSteps(
@@ -139,14 +132,13 @@ async function store(
     pathWithNamespace: project.fullPath,
     webUrl: `${tx.core.settings.externalUrl}/${project.fullPath}`,
   })
-  const former = await findRecordedVersion(tx, head.id)
-  if (former !== undefined && former.projectId !== project.id) throw takenElsewhere(head.id)
+  const former = await findRecordedVersion(tx, project, head.id)
   const isNew = former === undefined
   if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, head.id), isNew }
   const pipeline = isNew
     ? await insertPipeline(tx, project, head, version)
     : await updatePipeline(tx, project, former.key, head, version)
-  await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs))
+  await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs, record.stages))
   await chargeRecord(tx, pipeline)
   await tx.recordEvent({
     type: isNew ? RECORDED_FIRST : RECORDED_AGAIN,
@@ -158,13 +150,6 @@ async function store(
   })
   return { pipeline, isNew }
 }
-
-/** Whose it is, is not for everybody to know. */
-const takenElsewhere = (pipelineId: number): DomainError =>
-  new DomainError({
-    code: 'conflict',
-    reason: `Pipeline ${pipelineId} belongs to another project: ids of pipelines count for the whole instance`,
-  })
 
 export const removePipeline = command(
   { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },

@@ -8,6 +8,8 @@ export interface PipelinesTable {
   id: Generated<number>
   project_id: number
   pipeline_id: number
+  /** Its number in the whole instance, where that is not `pipeline_id`. */
+  number: number | null
   iid: number | null
   name: string | null
   status: string
@@ -27,6 +29,8 @@ export interface PipelinesTable {
   /** JSON of what is only shown. */
   details: string
   digest: string
+  /** JSON of the names of all stages it has had, where their numbers are not in the order of its jobs. */
+  stage_order: Generated<string | null>
 }
 
 /** With where it is. */
@@ -87,6 +91,7 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     ...details,
     key: row.id,
     id: row.pipeline_id,
+    globalNumber: row.number ?? row.pipeline_id,
     iid: row.iid ?? undefined,
     projectId: row.project_id,
     projectPath: row.project_path,
@@ -98,5 +103,6 @@ export function pipelineOf(row: PipelineRow): Pipeline {
     sha: row.sha ?? undefined,
     createdAtMs: row.created_at_ms ?? undefined,
     updatedAtMs: row.updated_at_ms,
+    stageOrder: row.stage_order === null ? undefined : (JSON.parse(row.stage_order) as string[]),
   }
 }

@@ -6,6 +6,7 @@ import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
+import { claimGlobalNumbers } from './global-number-store.ts'
 import type { Pipeline, PipelineFilter } from './pipeline.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
 import type { PipelineHead } from './prepared-record.ts'
@@ -51,7 +52,11 @@ export const pipelineListing = (
   queries: readonly ReturnType<typeof ofProject>[],
 ): Listing<Pipeline> =>
   listingOf(reading, queries, {
-    order: [{ column: 'pipelines.pipeline_id', key: 'pipeline_id', direction: 'desc' }],
+    order: [
+      { column: 'pipelines.pipeline_id', key: 'pipeline_id', direction: 'desc' },
+      // Those of several projects may have the same id.
+      { column: 'pipelines.id', key: 'id', direction: 'desc' },
+    ],
     itemsOf: (rows) => rows.map(pipelineOf),
   })
 
@@ -61,6 +66,19 @@ export const hasIid = (iid: number) => (eb: ExpressionBuilder<CoreTables, 'pipel
     eb('pipelines.iid', '=', iid),
     eb.and([eb('pipelines.iid', 'is', null), eb('pipelines.pipeline_id', '=', iid)]),
   ])
+
+/** Holds for the pipelines of a project that have one of these numbers in the whole instance. */
+export const hasGlobalNumber =
+  (projectId: number, numbers: readonly number[]) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) =>
+    eb(
+      'pipelines.pipeline_id',
+      'in',
+      eb
+        .selectFrom('pipeline_numbers')
+        .select('own_id')
+        .where('pipeline_numbers.project_id', '=', projectId)
+        .where('pipeline_numbers.number', 'in', numbers.length === 0 ? [0] : [...numbers]),
+    )
 
 const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
@@ -74,35 +92,23 @@ export async function getPipelineRow(reading: Reading, project: Project, id: num
 export interface RecordedVersion extends RecordVersion {
   /** Of its row. */
   readonly key: number
-  readonly projectId: number
 }
 
-/** Of what is there, in whichever project. */
-export async function findRecordedVersion({ db }: Reading, id: number): Promise<RecordedVersion | undefined> {
+/** Returns the version that a project has of a pipeline. */
+export async function findRecordedVersion(
+  { db }: Reading,
+  project: Project,
+  id: number,
+): Promise<RecordedVersion | undefined> {
   const row = await db
     .selectFrom('pipelines')
-    .select(['id', 'project_id', 'status', 'as_of_ms', 'digest'])
+    .select(['id', 'status', 'as_of_ms', 'digest'])
+    .where('project_id', '=', project.id)
     .where('pipeline_id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { id: key, project_id: projectId, status, as_of_ms, digest } = row
-  return { key, projectId, status, asOfMs: as_of_ms ?? undefined, digest }
-}
-
-/** Those of the ids that pipelines of other projects have. */
-export async function pipelineIdsOfOthers(
-  { db }: Reading,
-  { id }: Project,
-  pipelineIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (pipelineIds.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('pipelines')
-    .select('pipeline_id')
-    .where('pipeline_id', 'in', [...pipelineIds])
-    .where('project_id', '!=', id)
-    .execute()
-  return new Set(rows.map((row) => row.pipeline_id))
+  const { id: key, status, as_of_ms, digest } = row
+  return { key, status, asOfMs: as_of_ms ?? undefined, digest }
 }
 
 /** By our own keys. */
@@ -116,15 +122,22 @@ export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): 
 }
 
 export async function insertPipeline(
-  { db, nowMs }: Tx,
+  tx: Tx,
   { id, fullPath }: Project,
   draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
+  const { db, nowMs } = tx
   const columns = columnsOf(draft, version)
+  const numbers = await claimGlobalNumbers(tx, 'pipeline_numbers', id, [draft.id])
+  const number = numbers.get(draft.id)!
   const row = await db
     .insertInto('pipelines')
-    .values({ project_id: id, pipeline_id: draft.id, updated_at_ms: nowMs, ...columns })
+    .values({
+      ...{ project_id: id, pipeline_id: draft.id, number: number === draft.id ? null : number },
+      updated_at_ms: nowMs,
+      ...columns,
+    })
     .returningAll()
     .executeTakeFirstOrThrow()
   return pipelineOf({ ...row, project_path: fullPath })
@@ -163,7 +176,7 @@ export const ofProject = (reading: Reading, projectId: number) =>
 
 /** What the lists of REST filter by, and those of each project or commit beside it. */
 type WantedPipelines = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
-  readonly ids?: readonly number[] | undefined
+  readonly globalNumbers?: readonly number[] | undefined
   readonly isTag?: boolean | undefined
 }
 
@@ -183,9 +196,7 @@ export function wantedPipelines(reading: Reading, projectId: number, filter: Wan
     .$if(source !== undefined, (query) => query.where('pipelines.source', '=', source!))
     .$if(username !== undefined, (query) => query.where('pipelines.username', '=', username!))
     .$if(name !== undefined, (query) => query.where('pipelines.name', '=', name!))
-    .$if(filter.ids !== undefined, (query) =>
-      query.where('pipelines.pipeline_id', 'in', filter.ids!.length === 0 ? [0] : [...filter.ids!]),
-    )
+    .$if(filter.globalNumbers !== undefined, (query) => query.where(hasGlobalNumber(projectId, filter.globalNumbers!)))
     .$if(filter.isTag !== undefined, (query) => query.where('pipelines.is_tag', '=', Number(filter.isTag)))
     .$if(filter.updatedAfter !== undefined, (query) => query.where('updated_at_ms', '>=', filter.updatedAfter!))
     .$if(filter.updatedBefore !== undefined, (query) => query.where('updated_at_ms', '<=', filter.updatedBefore!))

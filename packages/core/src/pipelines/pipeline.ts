@@ -7,8 +7,10 @@ import { pipelineStatuses } from './pipeline-status.ts'
 export interface Pipeline {
   /** Ours. */
   readonly key: number
-  /** The one it came with; counts for the whole instance. */
+  /** The one it came with; unique within its project. */
   readonly id: number
+  /** The number in its Global ID: the id, unless another project recorded that id earlier. */
+  readonly globalNumber: number
   readonly iid: number | undefined
   readonly projectId: number
   readonly projectPath: string
@@ -33,6 +35,8 @@ export interface Pipeline {
   readonly updatedAtMs: number
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
+  /** The names of all stages it has had, as their ids number them; `undefined` where that is the order of its jobs. */
+  readonly stageOrder: readonly string[] | undefined
 }
 
 /** As the forge knows them, which may be another. */
@@ -60,6 +64,7 @@ export interface Upstream {
 
 /** One attempt of a job, or a bridge. */
 export interface Job {
+  /** The one it came with; unique within its project. */
   readonly id: number
   readonly isBridge: boolean
   /** A later attempt has replaced it. */
@@ -104,12 +109,20 @@ export interface RecordedEnvironment {
 }
 
 /** What one record tells. */
-export type PipelineDraft = Omit<Pipeline, 'key' | 'projectId' | 'projectPath' | 'updatedAtMs'> & {
+export type PipelineDraft = Omit<
+  Pipeline,
+  'key' | 'globalNumber' | 'projectId' | 'projectPath' | 'updatedAtMs' | 'stageOrder'
+> & {
   /** In the order of their ids, each once. */
   readonly jobs: readonly Job[]
 }
 
-export interface JobOfPipeline extends Job {
+export interface RecordedJob extends Job {
+  /** The number in its Global ID: the id, unless another project recorded that id earlier. */
+  readonly globalNumber: number
+}
+
+export interface JobOfPipeline extends RecordedJob {
   readonly pipeline: Pipeline
 }
 
@@ -157,7 +170,7 @@ export const pipelinesOfEachInput = z
     updatedAfter: true,
     updatedBefore: true,
   })
-  .extend({ ids: z.array(z.int()).max(100).optional(), isTag: z.boolean().optional() })
+  .extend({ globalNumbers: z.array(z.int()).max(100).optional(), isTag: z.boolean().optional() })
 export type PipelinesOfEach = z.output<typeof pipelinesOfEachInput>
 
 const statuses = z.array(z.enum(pipelineStatuses)).max(pipelineStatuses.length).optional()

@@ -13,7 +13,7 @@ import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { User } from '../users/user.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
-import { downstreamListing, downstreamOfEach, pipelinesById, upstreamOfEach } from './linked-pipeline-store.ts'
+import { downstreamListing, downstreamOfEach, findReadablePipeline, upstreamOfEach } from './linked-pipeline-store.ts'
 import { type JobOfPipeline, type Pipeline, pipelinesOfEachInput } from './pipeline.ts'
 import { hasIid, newestOfEach, ofProject, pipelineListing, wantedPipelines } from './pipeline-store.ts'
 
@@ -69,16 +69,20 @@ async function readableProjects(context: OperationContext & Reading, commits: re
   return ({ inProject }: CommitInProject): boolean => readable.has(inProject.id)
 }
 
-/** By its id, by its iid, or the newest of a commit; without any of them, that of the default branch as REST has it. */
+/** By its number in the whole instance, by its iid, or the newest of a commit; without any of them, that of the default branch as REST has it. */
 export const findPipelineOfEach = batchQuery(
   {
     name: 'findPipelineOfEach',
-    input: z.object({ id: z.int().optional(), iid: z.int().optional(), sha: z.string().max(1_024).optional() }),
+    input: z.object({
+      globalNumber: z.int().optional(),
+      iid: z.int().optional(),
+      sha: z.string().max(1_024).optional(),
+    }),
     permission: 'read_pipeline',
   },
-  async (context, projects: readonly Project[], { id, iid, sha }): Promise<(Pipeline | undefined)[]> => {
-    if (id !== undefined) {
-      const pipeline = (await pipelinesById(context, context.actor, [id])).get(id)
+  async (context, projects: readonly Project[], { globalNumber, iid, sha }): Promise<(Pipeline | undefined)[]> => {
+    if (globalNumber !== undefined) {
+      const pipeline = await findReadablePipeline(context, context.actor, globalNumber)
       return projects.map((project) => (pipeline?.projectId === project.id ? pipeline : undefined))
     }
     const queries = projects.map(({ id: projectId, defaultBranch }) => {
@@ -210,11 +214,11 @@ async function commitsOf(
   return found
 }
 
-/** In whichever project the actor may see its pipelines of. */
+/** Finds a pipeline by its number in the whole instance. */
 export const findPipeline = freeQuery(
-  { name: 'findPipeline', caller: 'anyone', input: z.object({ pipelineId: z.int() }) },
-  async (context, { pipelineId }): Promise<Pipeline> => {
-    const pipeline = (await pipelinesById(context, context.actor, [pipelineId])).get(pipelineId)
+  { name: 'findPipeline', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
+  async (context, { globalNumber }): Promise<Pipeline> => {
+    const pipeline = await findReadablePipeline(context, context.actor, globalNumber)
     if (pipeline === undefined) throw notFound()
     return pipeline
   },

@@ -120,29 +120,6 @@ describe('a record', () => {
     expect(await refusal(get())).toEqual({ code: 'not_found' })
   })
 
-  test('of a pipeline of another project is refused, and does not tell of which', async () => {
-    const other = await world.project('other', await world.group('elsewhere'))
-    const noor = await world.user('noor')
-    await world.member(other, noor, accessLevels.developer)
-    await put(hook())
-    const before = await get()
-    const record = { ...hook({ status: 'success', finishedAt: at(9) }), project: other.id }
-    expect(await refusal(put(record, noor))).toEqual({
-      code: 'conflict',
-      reason: 'Pipeline 31 belongs to another project: ids of pipelines count for the whole instance',
-    })
-    expect(await refusal(put(record, await world.user('stranger')))).toMatchObject({ code: 'not_found' })
-    expect([await get(), heard.length]).toEqual([before, 1])
-  })
-
-  test('cannot be of two projects, whatever the code', async () => {
-    await put(hook())
-    const row = await world.core.db.read.selectFrom('pipelines').selectAll().executeTakeFirstOrThrow()
-    const other = await world.project('other', await world.group('elsewhere'))
-    const twin = { ...row, id: undefined, project_id: other.id }
-    await expect(world.core.db.write((db) => db.insertInto('pipelines').values(twin).execute())).rejects.toThrow()
-  })
-
   test('may have ids of 53 bits', async () => {
     const id = Number.MAX_SAFE_INTEGER
     await put({ ...hook({ id, iid: id }, { builds: [{ id, status: 'success' }] }), pipelineId: id })

@@ -36,6 +36,8 @@ export interface PreparedRecord {
   /** What is stored if the pipeline upstream is one of another project. Which it is depends on the project, which is not known yet. */
   readonly acrossProjects: PreparedPipeline | undefined
   readonly jobs: readonly JobColumns[]
+  /** Of the jobs, in the order of their first jobs. */
+  readonly stages: readonly string[]
 }
 
 /** Input of `putPipelineRecord`: a hook, which becomes a `PreparedRecord`. */
@@ -60,6 +62,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
     withinProject: prepared(false),
     acrossProjects: draft.upstream === undefined ? undefined : prepared(true),
     jobs: draft.jobs.map(jobColumnsOf),
+    stages: [...new Set(draft.jobs.flatMap(({ stage }) => stage ?? []))],
   }
 }
 

@@ -28,11 +28,8 @@ const STAGES_PER_PIPELINE = 100_000
 
 const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * STAGES_PER_PIPELINE + place
 
-/** Which pipeline's, by our own key, and the how manieth. */
-export const placeOfStage = (id: number): { readonly pipelineKey: number; readonly place: number } => ({
-  pipelineKey: Math.floor(id / STAGES_PER_PIPELINE),
-  place: id % STAGES_PER_PIPELINE,
-})
+/** Returns our own key of the pipeline that a stage belongs to. */
+export const pipelineKeyOfStage = (id: number): number => Math.floor(id / STAGES_PER_PIPELINE)
 
 /**
  * In the order of their first jobs. A job that tells of no stage is in none.
@@ -41,9 +38,10 @@ export const placeOfStage = (id: number): { readonly pipelineKey: number; readon
  */
 export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): Stage[] {
   const named = jobs.filter(({ stage }) => stage !== undefined)
+  const places = pipeline.stageOrder && new Map(pipeline.stageOrder.map((name, index) => [name, index + 1]))
   return [...groupedBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
     const current = inOrder(all.filter(({ isRetried }) => !isRetried))
-    return { id: stageId(pipeline, index + 1), name, ...outcomeOf(current), jobs: current }
+    return { id: stageId(pipeline, places?.get(name) ?? index + 1), name, ...outcomeOf(current), jobs: current }
   })
 }
 

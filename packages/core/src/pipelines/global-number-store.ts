@@ -1,0 +1,121 @@
+import type { Reading, Tx } from '../kit/context.ts'
+import { inParts } from '../kit/in-parts.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    pipeline_numbers: GlobalNumbersTable
+    job_numbers: GlobalNumbersTable
+  }
+}
+
+/**
+ * One row for each pipeline or job that a project has ever recorded. Rows are never deleted, so that a number never comes to
+ * mean something else: not when what had it is deleted, and not when its project is.
+ */
+interface GlobalNumbersTable {
+  /** The number in the Global ID. */
+  number: number
+  project_id: number
+  /** The id within the project. */
+  own_id: number
+}
+
+type NumbersTable = 'pipeline_numbers' | 'job_numbers'
+
+/**
+ * Numbers from here on are given to pipelines and jobs whose id another project recorded earlier. An id in this range is
+ * never a Global ID itself, so that no id, recorded now or later, can be the number of something else.
+ */
+export const FIRST_GIVEN_NUMBER = 2 ** 52
+
+/**
+ * Returns the number that each id of a project has in the whole instance, by id; numbers that do not exist yet are made. The
+ * first project that asks for an id gets the id itself. Writers take turns, so that two projects never are the first.
+ */
+export async function claimGlobalNumbers(
+  tx: Tx,
+  table: NumbersTable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const numbers = new Map<number, number>()
+  for (const part of inParts([...new Set(ids)])) {
+    for (const [id, number] of await claimPart(tx, table, projectId, part)) numbers.set(id, number)
+  }
+  return numbers
+}
+
+async function claimPart(
+  tx: Tx,
+  table: NumbersTable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<Map<number, number>> {
+  const { db } = tx
+  const small = ids.filter((id) => id < FIRST_GIVEN_NUMBER)
+  const ownerOf = await ownersOf(db, table, small)
+  const firsts = small.filter((id) => (ownerOf.get(id) ?? projectId) === projectId)
+  const fresh = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
+  if (fresh.length > 0) await db.insertInto(table).values(fresh).execute()
+  const numbers = new Map(firsts.map((id) => [id, id]))
+  if (numbers.size === ids.length) return numbers
+
+  const others = ids.filter((id) => !numbers.has(id))
+  const given = await db
+    .selectFrom(table)
+    .select(({ fn }) => ['own_id', fn.min<number>('number').as('number')])
+    .where('project_id', '=', projectId)
+    .where('own_id', 'in', others)
+    .where('number', '>=', FIRST_GIVEN_NUMBER)
+    .groupBy('own_id')
+    .execute()
+  for (const { own_id, number } of given) numbers.set(own_id, Number(number))
+  const missing = others.filter((id) => !numbers.has(id))
+  for (const [id, number] of await giveGlobalNumbers(tx, table, projectId, missing)) numbers.set(id, number)
+  return numbers
+}
+
+/** Returns a number for each id of a project that nothing has had before, by id. */
+export async function giveGlobalNumbers(
+  { db }: Tx,
+  table: NumbersTable,
+  projectId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const numbers = new Map<number, number>()
+  if (ids.length === 0) return numbers
+  const { last } = await db
+    .selectFrom(table)
+    .select(({ fn }) => fn.max('number').as('last'))
+    .executeTakeFirstOrThrow()
+  let next = Math.max(FIRST_GIVEN_NUMBER, Number(last ?? 0) + 1)
+  for (const id of ids) numbers.set(id, next++)
+  for (const part of inParts([...numbers])) {
+    const rows = part.map(([id, number]) => ({ number, project_id: projectId, own_id: id }))
+    await db.insertInto(table).values(rows).execute()
+  }
+  return numbers
+}
+
+/** Returns which project has each number, by number. */
+async function ownersOf(
+  db: Reading['db'],
+  table: NumbersTable,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await db.selectFrom(table).select(['number', 'project_id']).where('number', 'in', numbers).execute()
+  return new Map(rows.map((row) => [row.number, row.project_id]))
+}
+
+/** Returns whether an id of a project is known to be another project's first. Makes no number. */
+export async function isFirstOfAnother(
+  { db }: Reading,
+  table: NumbersTable,
+  projectId: number,
+  id: number,
+): Promise<boolean> {
+  if (id >= FIRST_GIVEN_NUMBER) return true
+  const row = await db.selectFrom(table).select('project_id').where('number', '=', id).executeTakeFirst()
+  return row !== undefined && row.project_id !== projectId
+}

@@ -1,0 +1,134 @@
+import { setImmediate } from 'node:timers/promises'
+import { RowInsertion } from '@penstock/db'
+import type { Tx } from '../kit/context.ts'
+import { inParts } from '../kit/in-parts.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { claimGlobalNumbers, giveGlobalNumbers } from './global-number-store.ts'
+import type { JobColumns, JobDetails } from './job-columns.ts'
+import type { JobRow } from './job-store.ts'
+import type { Pipeline } from './pipeline.ts'
+import { nextStageOrder } from './stage-order.ts'
+
+/** As much as takes a few milliseconds. The event loop has a turn after each. */
+const ROWS_PER_TURN = 256
+
+/** Inserts the jobs of a pipeline that has none yet, or new jobs of one that has. */
+export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
+  for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
+    if (at > 0) await setImmediate()
+    await insertRows.run(tx.db, await numbered(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
+  }
+}
+
+/** Adds the number of each job in the whole instance. One that another pipeline of the project lists gets a new one. */
+async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
+  const projectId = rows[0]!.project_id
+  const ids = rows.map((row) => row.job_id)
+  const listed = await tx.db
+    .selectFrom('pipeline_jobs')
+    .select('job_id')
+    .where('project_id', '=', projectId)
+    .where('job_id', 'in', ids)
+    .execute()
+  const isListed = new Set(listed.map((row) => row.job_id))
+  const [again, first] = [ids.filter((id) => isListed.has(id)), ids.filter((id) => !isListed.has(id))]
+  const claimed = await claimGlobalNumbers(tx, 'job_numbers', projectId, first)
+  const given = await giveGlobalNumbers(tx, 'job_numbers', projectId, again)
+  return rows.map((row) => {
+    const number = claimed.get(row.job_id) ?? given.get(row.job_id)!
+    return { ...row, number: number === row.job_id ? null : number }
+  })
+}
+
+/**
+ * Replaces the jobs of a pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids.
+ *
+ * @param stages of these jobs, in the order of their first jobs
+ */
+export async function setJobs(
+  tx: Tx,
+  pipeline: Pipeline,
+  jobs: readonly JobColumns[],
+  stages: readonly string[],
+): Promise<void> {
+  const { db } = tx
+  const gone = new Map<number, number>()
+  const changed: JobColumns[] = []
+  const wanted = new Map(jobs.map((job) => [job.job_id, job]))
+  const before = new Set<number>()
+  const formerStages = new Set<string>()
+  for await (const stored of storedJobs(tx, pipeline)) {
+    before.add(stored.job_id)
+    const { stage } = JSON.parse(stored.details) as JobDetails
+    if (stage !== undefined) formerStages.add(stage)
+    const job = wanted.get(stored.job_id)
+    if (job === undefined) gone.set(stored.job_id, stored.id)
+    else if (!isSame(job, stored)) changed.push(job)
+  }
+  const order = nextStageOrder(pipeline.stageOrder, [...formerStages], stages)
+  if (order !== undefined && order.length !== pipeline.stageOrder?.length) {
+    const text = JSON.stringify(order)
+    await db.updateTable('pipelines').set({ stage_order: text }).where('id', '=', pipeline.key).execute()
+  }
+  for (const ids of inParts([...gone.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
+    if (at > 0) await setImmediate()
+    await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))
+  }
+  await insertJobs(
+    tx,
+    pipeline,
+    jobs.filter((job) => !before.has(job.job_id)),
+  )
+}
+
+/** The stored jobs of a pipeline, a few at a time, with a turn of the event loop in between. */
+async function* storedJobs({ db }: Tx, pipeline: Pipeline): AsyncGenerator<JobRow> {
+  let after = 0
+  for (;;) {
+    const rows = await db
+      .selectFrom('pipeline_jobs')
+      .selectAll()
+      .where('pipeline_key', '=', pipeline.key)
+      .where('job_id', '>', after)
+      .orderBy('job_id')
+      .limit(ROWS_PER_TURN)
+      .execute()
+    yield* rows
+    if (rows.length < ROWS_PER_TURN) return
+    after = rows.at(-1)!.job_id
+    await setImmediate()
+  }
+}
+
+type JobRowDraft = JobColumns & { readonly pipeline_key: number; readonly project_id: number }
+type NewRow = JobRowDraft & { readonly number: number | null }
+
+const rowsOf = ({ key, projectId }: Pipeline, jobs: readonly JobColumns[]): JobRowDraft[] =>
+  jobs.map((job) => ({ pipeline_key: key, project_id: projectId, ...job }))
+
+const columns = ['pipeline_key', 'project_id', 'job_id', 'is_bridge', 'is_retried', 'status', 'details'] as const
+
+const insertRows = new RowInsertion<CoreTables, NewRow>([...columns, 'number'], (tx, rows) =>
+  tx.insertInto('pipeline_jobs').values(rows),
+)
+
+const upsertRows = new RowInsertion<CoreTables, JobRowDraft>(columns, (tx, rows) =>
+  tx
+    .insertInto('pipeline_jobs')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['pipeline_key', 'job_id']).doUpdateSet(({ ref }) => ({
+        is_bridge: ref('excluded.is_bridge'),
+        is_retried: ref('excluded.is_retried'),
+        status: ref('excluded.status'),
+        details: ref('excluded.details'),
+      })),
+    ),
+)
+
+const isSame = (row: JobColumns, stored: JobRow): boolean =>
+  row.is_bridge === stored.is_bridge &&
+  row.is_retried === stored.is_retried &&
+  row.status === stored.status &&
+  row.details === stored.details

@@ -1,0 +1,27 @@
+import { DomainError } from '../kit/domain-error.ts'
+
+/** Ids of stages leave room for no more. */
+const MAX_STAGES = 99_999
+const MAX_CHARACTERS = 1_000_000
+
+/**
+ * Returns the order that numbers the stages of a pipeline once a record has changed its jobs: stages keep their places, and new
+ * ones come behind, so that the Global ID of a stage never becomes that of another. `undefined` while it is the order of the
+ * jobs. Both lists are in the order of the stages' first jobs.
+ *
+ * @throws DomainError `refused` when the pipeline has had too many stages
+ */
+export function nextStageOrder(
+  kept: readonly string[] | undefined,
+  formerNames: readonly string[],
+  names: readonly string[],
+): readonly string[] | undefined {
+  const former = kept ?? formerNames
+  if (kept === undefined && former.every((name, place) => names[place] === name)) return undefined
+  const next = [...new Set([...former, ...names])]
+  const characters = next.reduce((sum, name) => sum + name.length, 0)
+  if (next.length > former.length && (next.length > MAX_STAGES || characters > MAX_CHARACTERS)) {
+    throw new DomainError({ code: 'refused', message: 'builds: the pipeline has had too many different stages' })
+  }
+  return next
+}

@@ -1,0 +1,77 @@
+import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { Project, ProjectRef } from '../projects/project.ts'
+import { findProject } from '../projects/project-store.ts'
+import { claimGlobalNumbers, isFirstOfAnother } from './global-number-store.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    trace_instances: TraceInstancesTable
+  }
+}
+
+type CoreTx = Tx & Pick<OperationContext, 'core'>
+
+/** Rows are never deleted: spans have been exported whose ids are made from them. */
+interface TraceInstancesTable {
+  project_id: number
+  instance: string
+}
+
+/**
+ * Returns what the ids in the trace of a root pipeline are hashed with for a project: `undefined` for the host of the core,
+ * if the project is the first that recorded that id or named it as a root; else a text of the project's own. So each trace is
+ * written by one project. The answer is the same ever after, also when the project is renamed or moved.
+ */
+export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
+  const id = Number(rootId)
+  // Nobody can record an id that is no number, and so nobody is the first.
+  if (!Number.isSafeInteger(id)) return ownInstance(tx, project)
+  const numbers = await claimGlobalNumbers(tx, 'pipeline_numbers', project.id, [id])
+  return numbers.get(id) === id ? undefined : ownInstance(tx, project)
+}
+
+/** Returns what `claimTraceInstance` would return for the project by now, without making it the first. */
+export async function findTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
+  const id = Number(rootId)
+  const isOwn = !Number.isSafeInteger(id) || (await isFirstOfAnother(tx, 'pipeline_numbers', project.id, id))
+  return isOwn ? ownInstance(tx, project) : undefined
+}
+
+/** Returns the project's URL as it was when this was first asked; with its id behind if that URL was another project's then. */
+async function ownInstance({ core, db }: CoreTx, { id, fullPath }: Project): Promise<string> {
+  const find = (of: 'project_id' | 'instance', value: number | string) =>
+    db.selectFrom('trace_instances').select('instance').where(of, '=', value).executeTakeFirst()
+  const kept = await find('project_id', id)
+  if (kept !== undefined) return kept.instance
+  const url = `${core.settings.externalUrl}/${fullPath}`
+  const instance = (await find('instance', url)) === undefined ? url : `${url}#${id}`
+  await db.insertInto('trace_instances').values({ project_id: id, instance }).execute()
+  return instance
+}
+
+/** A pipeline that another project says started one of its own. */
+export interface NamedUpstream {
+  readonly project: Project
+  /** Whether that project has recorded it. */
+  readonly isRecorded: boolean
+}
+
+/** Returns the project of that path, and whether it has recorded the pipeline; `undefined` if there is no such project. */
+export async function findNamedUpstream(
+  reading: Reading,
+  path: ProjectRef,
+  pipelineId: bigint,
+): Promise<NamedUpstream | undefined> {
+  const project = await findProject(reading, path)
+  if (project === undefined) return undefined
+  const id = Number(pipelineId)
+  const row = Number.isSafeInteger(id)
+    ? await reading.db
+        .selectFrom('pipelines')
+        .select('id')
+        .where('project_id', '=', project.id)
+        .where('pipeline_id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  return { project, isRecorded: row !== undefined }
+}
