@@ -7,8 +7,7 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { ConnectionTable } from '@penstock/http'
-import { type Clock, type Log, type Random, subscriberOf } from '@penstock/runtime'
+import type { Clock, Log, Random } from '@penstock/runtime'
 import type { ListenAddress, OtlpListener, TlsFiles } from '../gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
@@ -16,6 +15,7 @@ import type { IngestRequest } from './http-request.ts'
 import { Connection, type ConnectionTimes, connectionOfSession } from './listener-connection.ts'
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
+import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
 import { RefusedLast } from './refused-last.ts'
 import { readTlsFiles } from './tls-context.ts'
 
@@ -36,13 +36,9 @@ export interface Fronts {
   }
 }
 
-export interface ListenerSettings extends ConnectionTimes {
+export interface ListenerSettings extends ConnectionTimes, SlotLimits {
   /** ± 10 % for each connection (X-8). */
   readonly maxConnectionAgeMs: number
-  /** A further one takes the place of the oldest without a request; if there is none, it only gets health probes answered. */
-  readonly maxConnections: number
-  /** The same for each IPv4 address, or IPv6 network of 64 bits. */
-  readonly maxConnectionsPerAddress: number
   readonly maxStreamsPerConnection: number
 }
 
@@ -78,16 +74,7 @@ export interface Listener {
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 const SWEEP_MS = 1_000
-/** Connections beyond the limits, for health probes. */
-const RESERVE = 64
-const LOG_LIMIT_EVERY_MS = 60_000
 const JITTER = 0.1
-
-/** A connection from its first moment on, TLS handshake included. */
-interface Slot {
-  socket: Socket
-  connection: Connection | undefined
-}
 
 /** Rejects with the system's error when the address cannot be bound, or when certificate and key cannot be used. */
 export async function openListener(
@@ -112,10 +99,9 @@ class OpenListener implements Listener {
   readonly #http1: ReturnType<typeof http1Server>
   readonly #http2: ReturnType<typeof createHttp2Server>
   /** Decides which connections stay when there are too many. */
-  readonly #slots: ConnectionTable<Slot>
+  readonly #slots: ListenerSlots
   /** Sockets that have not become TLS connections yet, by address and port of their other end. */
   readonly #handshakes = new Map<string, Slot>()
-  #limitLoggedAtMs = Number.NEGATIVE_INFINITY
   readonly #refusedLast = new RefusedLast()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
@@ -129,14 +115,7 @@ class OpenListener implements Listener {
   constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
     this.#settings = settings
     this.#deps = deps
-    this.#slots = new ConnectionTable(
-      {
-        maxConnections: settings.maxConnections,
-        maxPerAddress: settings.maxConnectionsPerAddress,
-        reserve: RESERVE,
-      },
-      ({ connection }) => connection?.isBusy === true,
-    )
+    this.#slots = new ListenerSlots(settings, deps.clock, deps.log)
     this.#http1 = http1Server((request, response) => fronts.http.onHttp1(request, response), deps.random)
     this.#http2 = createHttp2Server({ settings: { maxConcurrentStreams: settings.maxStreamsPerConnection } })
     this.#http2.on('session', (session) => {
@@ -198,7 +177,7 @@ class OpenListener implements Listener {
 
   #clearServer(): Server {
     return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      const slot = this.#admit(socket)
+      const slot = this.#slots.admit(socket)
       if (slot !== undefined) this.#accept(socket, slot, undefined, undefined)
     })
   }
@@ -226,7 +205,7 @@ class OpenListener implements Listener {
     // With `allowHalfOpen` Node leaves it open. That someone scans the port is no news.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('connection', (socket: Socket) => {
-      const slot = this.#admit(socket)
+      const slot = this.#slots.admit(socket)
       if (slot === undefined) return
       const peer = peerOf(socket)
       this.#handshakes.set(peer, slot)
@@ -235,33 +214,10 @@ class OpenListener implements Listener {
     return server
   }
 
-  #admit(socket: Socket): Slot | undefined {
-    const slot: Slot = { socket, connection: undefined }
-    const admission = this.#slots.add(slot, subscriberOf(socket.remoteAddress ?? ''))
-    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') this.#noteLimit()
-    if (!admission.admitted) {
-      socket.destroy()
-      return undefined
-    }
-    socket.once('close', () => this.#slots.remove(slot))
-    admission.evicted?.socket.destroy()
-    return slot
-  }
-
-  #noteLimit(): void {
-    const { clock, log } = this.#deps
-    if (clock.nowMs() - this.#limitLoggedAtMs < LOG_LIMIT_EVERY_MS) return
-    this.#limitLoggedAtMs = clock.nowMs()
-    log.warn({ event: 'listener.full' }, 'a limit of connections is reached: connections without a request are closed')
-  }
-
   #accept(socket: Socket, slot: Slot, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast, {
-      isReserved: () => this.#slots.classOf(slot) === 'reserve',
-      requestBegan: () => this.#slots.setState(slot, 'active'),
-    })
+    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast, this.#slots.placeOf(slot))
     slot.socket = socket
     slot.connection = connection
     this.#connections.set(socket, connection)

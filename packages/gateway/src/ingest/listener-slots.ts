@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net'
+import { ConnectionTable } from '@penstock/http'
+import { type Clock, type Log, subscriberOf } from '@penstock/runtime'
+import type { Connection, ConnectionPlace } from './listener-connection.ts'
+
+/** A connection from its first moment on, TLS handshake included. */
+export interface Slot {
+  socket: Socket
+  connection: Connection | undefined
+}
+
+export interface SlotLimits {
+  /** A further one takes the place of the oldest without a request; if there is none, it only gets health probes answered. */
+  readonly maxConnections: number
+  /** The same for each IPv4 address, or IPv6 network of 64 bits. */
+  readonly maxConnectionsPerAddress: number
+}
+
+/** Connections beyond the limits, for health probes. */
+const RESERVE = 64
+const LOG_EVERY_MS = 60_000
+
+/** Admits the sockets of a listener, and destroys those whose place is given to others. */
+export class ListenerSlots {
+  readonly #table: ConnectionTable<Slot>
+  readonly #clock: Clock
+  readonly #log: Log
+  #loggedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor({ maxConnections, maxConnectionsPerAddress }: SlotLimits, clock: Clock, log: Log) {
+    this.#clock = clock
+    this.#log = log
+    this.#table = new ConnectionTable(
+      { maxConnections, maxPerAddress: maxConnectionsPerAddress, reserve: RESERVE },
+      ({ connection }) => connection?.isBusy === true,
+    )
+  }
+
+  /** Returns `undefined` for a socket that there is no place for; it is destroyed. */
+  admit(socket: Socket): Slot | undefined {
+    const slot: Slot = { socket, connection: undefined }
+    const admission = this.#table.add(slot, subscriberOf(socket.remoteAddress ?? ''))
+    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') this.#noteLimit()
+    if (!admission.admitted) {
+      socket.destroy()
+      return undefined
+    }
+    socket.once('close', () => this.#table.remove(slot))
+    admission.evicted?.socket.destroy()
+    return slot
+  }
+
+  placeOf(slot: Slot): ConnectionPlace {
+    return {
+      isReserved: () => this.#table.classOf(slot) === 'reserve',
+      requestBegan: () => this.#table.setState(slot, 'active'),
+    }
+  }
+
+  #noteLimit(): void {
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return
+    this.#loggedAtMs = nowMs
+    this.#log.warn(
+      { event: 'listener.full' },
+      'a limit of connections is reached: connections without a request are closed',
+    )
+  }
+}
