@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { convert, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
 import type { Metric } from '@penstock/otlp'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
 import { bodiesOf, caseFile, caseNames, fixtures } from '../fixtures.ts'
-import { hookLine } from './hook-line.ts'
+import { hookLine, ndjson } from './hook-line.ts'
+import { pipelineIdsIn } from './json-spans.ts'
 
 test('says what each record is, and what cannot be filled, with the reason', async () => {
   const file = caseFile('push-pipeline-five-jobs-three-stages')
@@ -74,6 +75,80 @@ test.each(readdirSync(join(fixtures, 'refused')).filter((name) => !name.endsWith
   },
 )
 
+const restJob = (id: number, pipelineId: number) => ({
+  id,
+  name: `job-${id}`,
+  stage: 'test',
+  status: 'success',
+  created_at: '2026-02-11T09:20:14.000Z',
+  finished_at: '2026-02-11T09:20:17.000Z',
+  pipeline: { id: pipelineId, project_id: 42, status: 'success', ref: 'main', sha: 'f' },
+})
+
+describe('reads as convert does', () => {
+  const headers = { 'x-gitlab-event': 'Pipeline Hook' }
+  const inputs: readonly (readonly [string, string])[] = [
+    ['an array of REST jobs', JSON.stringify([restJob(3, 31), restJob(4, 32), restJob(2, 31)])],
+    ['a REST job per line', ndjson([restJob(3, 31), restJob(2, 31)].map((job) => JSON.stringify(job)))],
+    ['pages of REST jobs', JSON.stringify([[restJob(3, 31)], [restJob(2, 31)]])],
+    ['one REST job', JSON.stringify(restJob(3, 31))],
+    ['a REST job with a bad id', JSON.stringify([restJob(0, 31), restJob(2, 32)])],
+    ['a captured request', JSON.stringify({ headers, body: hookLine(1) })],
+    ['a captured request about another event', JSON.stringify({ headers, body: { object_kind: 'push' } })],
+    ['a captured request without JSON', JSON.stringify({ headers, body: 'a=b' })],
+    ['hooks about other events', ndjson(['{"object_kind":"push"}', '{"event_name":"user_create"}', hookLine(1)])],
+    ['a hook about another event alone', '{"object_kind":"deployment"}'],
+    ['a REST pipeline without jobs', '{"id":31,"status":"success","sha":"f"}'],
+  ]
+
+  test.each(inputs)('%s', async (_, stdin) => {
+    const converted = await penstock(['convert', '-', '--signals', 'traces'], { stdin })
+    const { exitCode, stdout } = await penstock(['check', '-', '--format', 'json'], { stdin })
+    const records = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const exported = records.filter((record) => record.exported).map((record) => record.pipeline_id)
+    expect({ exitCode, exported }).toEqual({
+      exitCode: converted.exitCode,
+      exported: pipelineIdsIn(converted.stdout),
+    })
+  })
+
+  test('jobs of the REST API are named as such', async () => {
+    const stdin = JSON.stringify([restJob(3, 31), restJob(4, 32), restJob(2, 31)])
+    const { stdout } = await penstock(['check', '-'], { stdin })
+    expect(stdout.split('\n').filter((line) => line.startsWith('stdin'))).toEqual([
+      'stdin: line 1: [0]: REST jobs of pipeline 31, success, 2 jobs: would be exported',
+      'stdin: line 1: [1]: REST jobs of pipeline 32, success, 1 job: would be exported',
+    ])
+  })
+
+  test('a hook about another event is named, and would be skipped', async () => {
+    const stdin = '{"object_kind":"push"}'
+    expect((await penstock(['check', '-'], { stdin })).stdout).toBe(
+      'stdin: line 1: hook about another event ("push"): would be skipped\n',
+    )
+    expect(JSON.parse((await penstock(['check', '-', '--format', 'json'], { stdin })).stdout)).toEqual({
+      file: 'stdin',
+      line: 1,
+      recognised_as: 'other hook',
+      event: 'push',
+      exported: false,
+      skipped_because: 'hook about another event',
+    })
+  })
+
+  test('REST jobs longer than one document are refused', async () => {
+    const stdin = ndjson(Array.from({ length: 20 }, (_, id) => JSON.stringify(restJob(id + 1, 31))))
+    const { exitCode, stdout } = await penstock(['check', '-', '--max-file-bytes', '2000'], { stdin })
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^stdin: line 1: refused: begins a series of REST jobs longer than 2,000 bytes/),
+    })
+  })
+})
+
 interface CheckedRow {
   readonly part: string
   readonly attributes: readonly string[]
@@ -83,8 +158,8 @@ interface CheckedRow {
 test('REST jobs are checked as their pipelines, and hooks about other events are no failure', async () => {
   const jobs = await penstock(['check', caseFile('rest-jobs-of-two-pipelines')])
   expect(jobs.exitCode).toBe(0)
-  expect(jobs.stdout).toMatch(/\[0\]: REST bundle of pipeline 611, success, 3 jobs: would be exported\n/)
-  expect(jobs.stdout).toMatch(/\[1\]: REST bundle of pipeline 612, failed, 1 job: would be exported\n/)
+  expect(jobs.stdout).toMatch(/\[0\]: REST jobs of pipeline 611, success, 3 jobs: would be exported\n/)
+  expect(jobs.stdout).toMatch(/\[1\]: REST jobs of pipeline 612, failed, 1 job: would be exported\n/)
   const others = await penstock(['check', caseFile('other-hooks-between-pipelines')])
   expect(others.exitCode).toBe(0)
   expect(others.stdout).toContain('[0]: hook about another event ("push"): would be skipped\n')

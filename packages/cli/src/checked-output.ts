@@ -12,8 +12,13 @@ import { counted, printable } from './wording.ts'
 /** A record, where it stands, and what was found out about it. */
 export interface Checked {
   readonly place: Place
+  /** Whether the record was put together from jobs of the REST API. */
+  readonly isJobGroup: boolean
+  /** An `OtherHookError` says that the record would be skipped, any other error that it would be refused. */
   readonly result: CheckedBody | RecordError
 }
+
+const otherHook = 'hook about another event'
 
 type CheckedPipeline = Exclude<CheckedBody, { kind: 'job hook' }>
 
@@ -26,20 +31,17 @@ const headings: Readonly<Record<GapPart, string>> = {
 }
 
 /** Returns the lines about one record. Reasons repeat no texts of the payload; names of files do not steer a terminal. */
-export function checkedAsText({ place, result }: Checked): string {
-  const lines = result instanceof RecordError ? [errorText(result)] : textOf(result)
-  const [first, ...rest] = lines
+export function checkedAsText(checked: Checked): string {
+  const { place, result } = checked
+  const [first, ...rest] = textOf(checked)
   return [`${placeText(place, result)}: ${first}`, ...rest].map((line) => `${printable(line)}\n`).join('')
 }
 
-function errorText(error: RecordError): string {
-  if (error instanceof OtherHookError) return `hook about another event (${error.event}): would be skipped`
-  return `refused: ${refusal(error)}`
-}
-
-function textOf(result: CheckedBody): string[] {
+function textOf({ result, isJobGroup }: Checked): string[] {
+  if (result instanceof OtherHookError) return [`${otherHook} (${result.event}): would be skipped`]
+  if (result instanceof RecordError) return [`refused: ${refusal(result)}`]
   const warnings = warningLines(result.warnings)
-  if (result.kind !== 'job hook') return [...pipelineLines(result), ...warnings]
+  if (result.kind !== 'job hook') return [...pipelineLines(result, isJobGroup), ...warnings]
   return [
     `job hook of job ${result.jobId}: adds to pipeline ${result.pipelineId}, whose pipeline hook must follow`,
     ...warnings,
@@ -53,13 +55,16 @@ function warningLines({ items, total }: CheckedBody['warnings']): string[] {
 }
 
 /** What does not apply is left to JSON. */
-function pipelineLines({ kind, pipelineId, status, jobs, decision, gaps }: CheckedPipeline): string[] {
+function pipelineLines(result: CheckedPipeline, isJobGroup: boolean): string[] {
+  const { pipelineId, status, jobs, decision, gaps } = result
   const verdict = decision.kind === 'export' ? 'would be exported' : `would be skipped: ${decision.reason}`
   return [
-    `${kind} of pipeline ${pipelineId}, ${status}, ${counted(jobs, 'job')}: ${verdict}`,
+    `${formOf(result, isJobGroup)} of pipeline ${pipelineId}, ${status}, ${counted(jobs, 'job')}: ${verdict}`,
     ...(gaps.length === 0 ? ['  nothing is missing'] : gapLines(gaps)),
   ]
 }
+
+const formOf = ({ kind }: CheckedBody, isJobGroup: boolean) => (isJobGroup ? 'REST jobs' : kind)
 
 function gapLines(gaps: readonly Gap[]): string[] {
   const parts = (Object.keys(headings) as GapPart[]).filter((part) => gaps.some((gap) => gap.part === part))
@@ -70,21 +75,19 @@ function gapLines(gaps: readonly Gap[]): string[] {
 }
 
 /** Returns one record as a line of JSON. */
-export function checkedAsJson({ place, result }: Checked): string {
-  const where = { file: place.file, line: place.line, index: place.index }
-  const found = result instanceof RecordError ? errorJson(result) : jsonOf(result)
-  return `${JSON.stringify({ ...where, ...found })}\n`
-}
-
-function errorJson(error: RecordError) {
-  if (!(error instanceof OtherHookError)) return { refused: refusal(error) }
-  return { recognised_as: 'other hook', exported: false }
+export function checkedAsJson(checked: Checked): string {
+  const { file, line, index } = checked.place
+  return `${JSON.stringify({ file, line, index, ...jsonOf(checked) })}\n`
 }
 
 /** Ids are strings: they may be above 2^53. */
-function jsonOf(result: CheckedBody) {
-  const { kind, warnings } = result
-  const ids = { recognised_as: kind, pipeline_id: String(result.pipelineId) }
+function jsonOf({ result, isJobGroup }: Checked) {
+  if (result instanceof OtherHookError) {
+    return { recognised_as: 'other hook', event: unquoted(result.event), exported: false, skipped_because: otherHook }
+  }
+  if (result instanceof RecordError) return { refused: refusal(result) }
+  const { warnings } = result
+  const ids = { recognised_as: formOf(result, isJobGroup), pipeline_id: String(result.pipelineId) }
   if (result.kind === 'job hook')
     return { ...ids, job_id: String(result.jobId), warnings: warnings.items, warnings_total: warnings.total }
   const { status, jobs, decision, gaps, inapplicable } = result
@@ -100,6 +103,8 @@ function jsonOf(result: CheckedBody) {
     not_applicable: inapplicable.map(rowJson),
   }
 }
+
+const unquoted = (text: string): string => text.replaceAll(/^"|"$/g, '')
 
 const rowJson = ({ part, names, reason }: Inapplicable) => ({ part, attributes: names, reason })
 

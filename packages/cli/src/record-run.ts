@@ -4,9 +4,9 @@ import type { Environment } from './environment.ts'
 import { findInputFiles, type InputFile } from './input-files.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
-import { type Outstanding, type Place, type Reading, readBodies } from './record-stream.ts'
+import { readRecords } from './read-records.ts'
+import type { Outstanding, Place, Reading } from './record-stream.ts'
 import { Report } from './report.ts'
-import { groupedJobs } from './rest-job-groups.ts'
 import { counted, formatCount } from './wording.ts'
 
 /** Where records come from. */
@@ -167,11 +167,7 @@ function fileSource(file: InputFile, maxDocumentBytes: number): RecordSource {
   return {
     name: file.name,
     rereadable: file.rereadable === true,
-    readings: (progress) =>
-      groupedJobs(
-        readBodies(file, { maxDocumentBytes }, (bytes) => progress.addBytes(bytes)),
-        maxDocumentBytes,
-      ),
+    readings: (progress) => readRecords(file, maxDocumentBytes, (bytes) => progress.addBytes(bytes)),
   }
 }
 

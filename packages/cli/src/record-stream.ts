@@ -26,6 +26,8 @@ export type Reading =
       readonly documentBytes?: number
       /** Undefined: all signals, and nobody keeps account. */
       readonly outstanding?: Outstanding | undefined
+      /** Whether the body was put together from jobs of the REST API. */
+      readonly isJobGroup?: boolean
     }
   | { readonly kind: 'fault'; readonly place: Place; readonly error: RecordError }
 

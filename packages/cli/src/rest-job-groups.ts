@@ -44,5 +44,7 @@ function* readingsOf({ places, jobs, bytes }: Series, maxBytes: number): Generat
     yield { kind: 'fault', place: first, error: new RecordError('', reason) }
     return
   }
-  for (const { firstIndex, body } of groupRestJobs(jobs)) yield { kind: 'body', place: places[firstIndex]!, body }
+  for (const { firstIndex, body } of groupRestJobs(jobs)) {
+    yield { kind: 'body', place: places[firstIndex]!, body, isJobGroup: true }
+  }
 }

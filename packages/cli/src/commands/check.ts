@@ -6,18 +6,20 @@ import { type Environment, exitCodes } from '../environment.ts'
 import { findInputFiles } from '../input-files.ts'
 import { addInputFlags, inputSettings } from '../input-flags.ts'
 import { write } from '../output.ts'
-import { type Reading, readBodies } from '../record-stream.ts'
-import { groupedJobs } from '../rest-job-groups.ts'
+import { readRecords } from '../read-records.ts'
+import type { Reading } from '../record-stream.ts'
 
 const examples = `
 For each record: what it is recognised as, whether it would be exported, and what the payload cannot fill, with the
-reason. Every record is judged by itself: what job hooks or parent pipelines add is not counted.
+reason. Records are read as penstock convert reads them, REST jobs as one record per pipeline. Every record is judged by
+itself: what job hooks or parent pipelines add is not counted.
 
 Examples:
   $ penstock check hook.json
-  $ penstock check hooks.ndjson --format json | jq -r '.missing[] | .attributes[]' | sort | uniq -c
+  $ penstock check hooks.ndjson --format json | jq -r '.missing[]? | .attributes[]' | sort | uniq -c
 
-Exit codes: 0 every record can be converted, 1 a record was refused, 2 usage.
+Exit codes: 0 every record can be converted (or would be skipped: not finished yet, another event), 1 a record was refused,
+2 usage.
 `
 
 export const checkCommand: CommandDefinition = {
@@ -47,17 +49,18 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
     return orRecordError(() => checkBody(reading.body, options, receivedAtNs ?? environment.clock.nowNs()))
   }
   for (const file of await findInputFiles(inputs, environment, environment.signal)) {
-    for await (const reading of groupedJobs(readBodies(file, { maxDocumentBytes }), maxDocumentBytes)) {
-      const checked: Checked = { place: reading.place, result: result(reading) }
-      if (isRefused(checked.result)) exitCode = exitCodes.incomplete
+    for await (const reading of readRecords(file, maxDocumentBytes)) {
+      const isJobGroup = reading.kind === 'body' && reading.isJobGroup === true
+      const checked: Checked = { place: reading.place, isJobGroup, result: result(reading) }
+      if (isRefusal(checked.result)) exitCode = exitCodes.incomplete
       await write(environment.stdout, output(checked))
     }
   }
   return exitCode
 }
 
-/** A hook about something else is skipped by all commands. */
-const isRefused = (result: Checked['result']): boolean =>
+/** A hook about another event is skipped by all commands. */
+const isRefusal = (result: Checked['result']): boolean =>
   result instanceof RecordError && !(result instanceof OtherHookError)
 
 function orRecordError<T>(work: () => T): T | RecordError {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { capturedBody } from './body-kind.ts'
+import { capturedBody, expectedBody } from './body-kind.ts'
 import { readInput } from './input.ts'
 import { OtherHookError, RecordError } from './record-error.ts'
 
@@ -21,12 +21,49 @@ describe('bodies that are mistaken for records are named, with what to do', () =
   test.each<[string, object, string]>([
     ['a REST job', restJob, 'is a job of the REST API (job 380 of pipeline 31)'],
     ['a REST bridge', { ...restJob, downstream_pipeline: null }, 'is a job of the REST API (job 380 of pipeline 31)'],
-    ['a REST pipeline', pipeline, 'is a pipeline of the REST API (31) without its jobs'],
     [
       'a job without its pipeline',
       { id: 380, name: canary, stage: 'test', status: 'success' },
       'is a job (380) that does not',
     ],
+    [
+      'a REST pipeline',
+      pipeline,
+      'is a pipeline of the REST API (31) without its jobs: fetch .../pipelines/31/jobs?include_retried=true and .../pipelines/31/bridges',
+    ],
+    ['a REST pipeline, and the command that fetches jobs', pipeline, 'or use penstock backfill'],
+    [
+      'a REST pipeline whose status has an environment',
+      { ...pipeline, environment: canary },
+      'is a pipeline of the REST',
+    ],
+    [
+      'a REST deployment',
+      { id: 9, iid: 1, sha: 'f', status: 'success', environment: { name: canary }, deployable: restJob },
+      'is a deployment of the REST API (9), not a pipeline: give { project, pipeline, jobs, bridges } of pipeline 31, which it belongs to',
+    ],
+    [
+      'a REST deployment that no job made',
+      { id: 9, iid: 1, sha: 'f', status: 'created', environment: { name: canary }, deployable: null },
+      'is a deployment of the REST API (9), not a pipeline: give { project, pipeline, jobs, bridges } of the pipeline',
+    ],
+    [
+      'a REST pipeline schedule',
+      { id: 13, ref: 'main', cron: '* * * * *', last_pipeline: { id: 332, status: 'success' } },
+      'is a pipeline schedule of the REST API (13), not a pipeline',
+    ],
+    [
+      'a REST test report',
+      { total_time: 5, total_count: 1, failed_count: 0, test_suites: [{ name: canary }] },
+      'is the test report of a pipeline, which is not read',
+    ],
+    [
+      'a REST test report summary',
+      { total: { time: 5, count: 1 }, test_suites: [{ name: canary, build_ids: [380] }] },
+      'is the test report of a pipeline, which is not read',
+    ],
+    ['a list of GitHub check runs', { total_count: 1, check_runs: [{ id: 1 }] }, 'the format of GitHub'],
+    ['a list of GitHub check suites', { total_count: 0, check_suites: [] }, 'the format of GitHub'],
     ['a REST project', { id: 1, name: canary, path_with_namespace: 'g/p' }, 'is a project of the REST API'],
     ['a GitHub workflow run', { action: 'completed', workflow_run: { id: 1, name: canary } }, 'the format of GitHub'],
     ['a GitHub workflow job', { action: 'completed', workflow_job: { id: 1 } }, 'the format of GitHub'],
@@ -53,6 +90,15 @@ describe('bodies that are mistaken for records are named, with what to do', () =
     expect(failure.message).not.toContain(canary)
     expect(failure).not.toBeInstanceOf(OtherHookError)
   })
+})
+
+test.each<[string, object]>([
+  ['a count alone', { total_count: 1, items: [] }],
+  ['a list of jobs without a count', { jobs: [{ id: 1 }] }],
+  ['a run that is a name', { workflow_run: 'nightly' }],
+  ['a repository of Bitbucket', { actor: {}, repository: { full_name: 'g/p', links: {} } }],
+])('%s is not taken for a payload of GitHub', (_, body) => {
+  expect(failureOf(body).reason).toBe(expectedBody)
 })
 
 describe('hooks about something else are no fault', () => {

@@ -59,9 +59,18 @@ interface NearMiss {
 const bundle = '{ project, pipeline, jobs, bridges }'
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)
 
-/** Members that only GitHub's payloads have at the top. */
-const githubMembers = ['workflow_run', 'workflow_job', 'check_run', 'check_suite', 'workflow_runs', 'total_count']
+/** Objects of which GitHub's hooks have one at the top. */
+const githubObjects = ['workflow_run', 'workflow_job', 'check_run', 'check_suite']
+/** Lists that GitHub's API returns beside their `total_count`. */
+const githubLists = ['workflow_runs', 'jobs', 'check_runs', 'check_suites']
 const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
+
+/** Whether a body is a hook or a list in the format of GitHub. GitLab's test reports have a `total_count`, too. */
+function isOfGithub(values: JsonObject): boolean {
+  const isList = 'total_count' in values && githubLists.some((name) => Array.isArray(values[name]))
+  const isHook = 'sender' in values && isObject(values.repository) && 'full_name' in values.repository
+  return isList || isHook || githubObjects.some((name) => isObject(values[name]))
+}
 
 /** Bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
 const nearMisses: readonly NearMiss[] = [
@@ -71,8 +80,7 @@ const nearMisses: readonly NearMiss[] = [
       `is a job of the REST API (job ${numeral(id)} of pipeline ${numeral((pipeline as JsonObject).id)}), not a pipeline: give the array of all its jobs to penstock convert, or ${bundle}`,
   },
   {
-    matches: (values) =>
-      githubMembers.some((name) => name in values) || (isObject(values.repository) && 'full_name' in values.repository),
+    matches: isOfGithub,
     advice: () => 'is a payload in the format of GitHub; only pipelines in the format of GitLab are read',
   },
   {
@@ -92,9 +100,23 @@ const nearMisses: readonly NearMiss[] = [
     advice: () => `is an answer of a GraphQL API; give ${bundle} of the REST API`,
   },
   {
+    matches: (values) => has(values, 'id', 'status', 'deployable') && isObject(values.environment),
+    advice: ({ id, deployable }) =>
+      `is a deployment of the REST API (${numeral(id)}), not a pipeline: give ${bundle} of ${deployingPipeline(deployable)}`,
+  },
+  {
+    matches: (values) => has(values, 'id', 'cron', 'ref'),
+    advice: ({ id }) =>
+      `is a pipeline schedule of the REST API (${numeral(id)}), not a pipeline: give ${bundle} of a pipeline that it started`,
+  },
+  {
+    matches: (values) => Array.isArray(values.test_suites) && ('total' in values || 'total_count' in values),
+    advice: () => `is the test report of a pipeline, which is not read: give ${bundle} of the pipeline`,
+  },
+  {
     matches: (values) => has(values, 'id', 'status', 'sha'),
     advice: ({ id }) =>
-      `is a pipeline of the REST API (${numeral(id)}) without its jobs: give ${bundle}, or the array of its jobs`,
+      `is a pipeline of the REST API (${numeral(id)}) without its jobs: fetch .../pipelines/${numeral(id)}/jobs?include_retried=true and .../pipelines/${numeral(id)}/bridges and give ${bundle} (the README has the commands), or use penstock backfill, which fetches all of it`,
   },
   {
     matches: (values) => has(values, 'id', 'status', 'name'),
@@ -114,6 +136,12 @@ const nearMisses: readonly NearMiss[] = [
 /** An id as digits; anything else is not repeated. */
 function numeral(id: unknown): string {
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? String(id) : 'without a usable id'
+}
+
+/** The pipeline of a deployment's job; there is no job if the deployment was made through the API. */
+function deployingPipeline(deployable: unknown): string {
+  const id = isObject(deployable) && isObject(deployable.pipeline) ? deployable.pipeline.id : undefined
+  return id === undefined ? 'the pipeline that deployed' : `pipeline ${numeral(id)}, which it belongs to`
 }
 
 /** ` (401)` for `{"message": "401 Unauthorized"}`. */
