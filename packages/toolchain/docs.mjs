@@ -11,6 +11,7 @@ import { metricTable } from '../converter/dist/metrics/metric-table.js'
 import { pointAttributes } from '../converter/dist/metrics/point-attributes.js'
 import { optionTable, profiles } from '../converter/dist/options.js'
 import { resourceAttributes } from '../converter/dist/resource-attributes.js'
+import { statusByAlias } from '../converter/dist/sources/status.js'
 import {
   changeStateByState,
   refinedResultByReason,
@@ -140,6 +141,39 @@ ${table(
 )}
 
 Other statuses are 5 DEBUG; a failed job that is allowed to fail is 13 WARN.
+
+## Times
+
+| Time | The first of these that the payload has |
+| --- | --- |
+| start of the pipeline span | its \`created_at\`; the earliest \`created_at\` of its jobs; its \`started_at\`; its end less its duration; the earliest time of its jobs; its \`finished_at\`; its \`updated_at\` |
+| end of the pipeline span | its \`finished_at\`; the latest \`finished_at\` of its jobs; its start plus its duration; its \`updated_at\`, if anything was started; its start |
+| start of a job span | its \`started_at\`; its \`finished_at\` less its duration |
+| end of a job span | its \`finished_at\`; its start plus its duration; the end of the pipeline |
+| span of a job that never ran, or whose start is unknown; it has no length | its \`finished_at\`; its \`created_at\`, but not outside the pipeline; the start of the pipeline |
+| pipeline log record | the pipeline's \`finished_at\`; its \`updated_at\`; its \`created_at\` |
+| job log record | the job's \`finished_at\`; its \`started_at\`; its \`created_at\`; the time of the pipeline's log record |
+
+A span that would end before it starts ends where it starts, with \`svc.cicd.timestamps.adjusted\`. A pipeline without any time
+stands at the time of its receipt.
+
+## Values from elsewhere in the payload
+
+- Status words: ${Object.entries(statusByAlias)
+  .map(([alias, status]) => `${code(alias)} is read as ${code(status)}`)
+  .join(', ')}, and any word in upper case as in lower case.
+- A pipeline without \`merge_request\` whose ref is \`refs/merge-requests/N/…\` has N as the iid of its merge request.
+- REST spreads values over several answers. The commit is that of a job with the pipeline's \`sha\`; \`pipeline.tag\` is the
+  \`tag\` of a job if the pipeline does not say; stages are ordered by the lowest job id in each.
+- A project without \`web_url\` has the part before \`/-/pipelines/\` of the pipeline's address; a pipeline or a job without an
+  address has one made from that of the project.
+- Jobs of one name, stage and kind are attempts of one job: the lowest id is attempt 1, unless \`retries_count\` says otherwise.
+  Only the last attempt counts in \`pipeline.jobs_total\` and \`cicd.pipeline.run.errors\`.
+- \`error.type\` is the failure reason: the pipeline's own, else \`config_error\` if it has \`yaml_errors\`, else that of the job
+  that failed first; \`_OTHER\` where there is none.
+- A pipeline that another project started has a trace of its own with a link (option \`multiProject\`), so its root is known.
+
+[real-payloads.md](real-payloads.md) lists payloads of other projects that this was compared with, field by field.
 
 ## Value maps
 

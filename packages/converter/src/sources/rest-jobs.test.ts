@@ -56,6 +56,27 @@ test('bridges are listed as such', () => {
   })
 })
 
+test('jobs of a runner name the project that their pipeline leaves out', () => {
+  const pipeline = { id: 31, sha: 'f', ref: 'main', status: 'success' }
+  const project = { id: 42, name: 'Loom', path_with_namespace: 'g/p' }
+  const [group] = groupRestJobs([jobOf(1, pipeline, { project })])
+  expect(readInput(group?.body, { receivedAtNs: undefined })).toMatchObject({
+    record: { project: { id: 42n, name: 'Loom', path: 'g/p', webUrl: undefined } },
+  })
+})
+
+test('a project without a name or an id, as newer versions put it into jobs, takes nothing away', () => {
+  const job = jobOf(1, pipelineOf(31, { web_url: undefined }), {
+    project: { ci_job_token_scope_enabled: false },
+    web_url: 'https://ci.example.com/g/p/-/jobs/1',
+  })
+  const [group] = groupRestJobs([job])
+  expect(readInput(group?.body, { receivedAtNs: undefined })).toMatchObject({
+    warnings: { total: 0 },
+    record: { project: { id: 42n, webUrl: 'https://ci.example.com/g/p' } },
+  })
+})
+
 test('the latest state of the pipeline counts', () => {
   const jobs = [
     jobOf(2, pipelineOf(31, { status: 'running', updated_at: '2026-01-05T10:00:00.000Z' })),

@@ -42,11 +42,16 @@ export function groupRestJobs(jobs: readonly RestJob[]): readonly GroupedJobs[] 
   }))
 }
 
-/** Old versions leave out the pipeline's URL; the job's begins with the project's. */
+/**
+ * Returns the project that jobs of a runner repeat. Old versions leave out the pipeline's URL; the job's begins with the
+ * project's then.
+ */
 function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonly project?: JsonObject } {
-  if (typeof web_url === 'string' || typeof job.web_url !== 'string') return {}
-  const end = job.web_url.lastIndexOf('/-/jobs/')
-  return end <= 0 ? {} : { project: { id: project_id, web_url: job.web_url.slice(0, end) } }
+  const named = isObject(job.project) ? job.project : undefined
+  const end = typeof web_url === 'string' || typeof job.web_url !== 'string' ? -1 : job.web_url.lastIndexOf('/-/jobs/')
+  if (end <= 0) return named === undefined ? {} : { project: named }
+  const webUrl = (job.web_url as string).slice(0, end)
+  return { project: { ...named, id: named?.id ?? project_id, web_url: named?.web_url ?? webUrl } }
 }
 
 /** Ids count within an instance, which the URL tells. */

@@ -38,6 +38,15 @@ test('what REST has and hooks have not', () => {
   })
 })
 
+test('a pipeline that does not say whether its ref is a tag takes it from its jobs', () => {
+  const job = { id: 380, status: 'success' }
+  expect(recordOf({ jobs: [job, { ...job, id: 381, tag: true }] }).tag).toBe(true)
+  expect(recordOf({ jobs: [{ ...job, tag: false }] }).tag).toBe(false)
+  expect(recordOf({ builds: [{ ...job, tag: false }] }).tag).toBe(false)
+  expect(recordOf({ pipeline: { ...pipeline, tag: false }, jobs: [{ ...job, tag: true }] }).tag).toBe(false)
+  expect(recordOf({ jobs: [{ ...job, tag: 'v1' }] }).tag).toBeUndefined()
+})
+
 test('detailed_status without a label is its text, or just a text', () => {
   expect(recordOf({ pipeline: { ...pipeline, detailed_status: { text: 'Passed' } } }).detailedStatus).toBe('Passed')
   expect(recordOf({ pipeline: { ...pipeline, detailed_status: 'passed' } }).detailedStatus).toBe('passed')

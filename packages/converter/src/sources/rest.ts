@@ -1,6 +1,6 @@
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
-import { date, type Fields, id, isObject, requiredSection, section, sectionWhere } from './fields.ts'
+import { date, type Fields, flag, id, isObject, requiredSection, section, sectionWhere } from './fields.ts'
 import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
@@ -28,6 +28,7 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
   const arranged = arrangeJobs(bridges === undefined ? jobs : [...jobs, ...bridges])
   return {
     ...shared,
+    tag: shared.tag ?? tagOfJobs(bundle, jobsKey),
     stages: stagesOf(arranged),
     startedAtNs: date(run, 'started_at'),
     updatedAtNs: date(run, 'updated_at'),
@@ -59,4 +60,10 @@ function commitOfJobs(bundle: Fields, jobsKey: 'jobs' | 'builds', sha: string | 
   if (sha === undefined) return undefined
   const job = sectionWhere(bundle, jobsKey, ({ commit }) => isObject(commit) && commit.id === sha)
   return job && readCommit(job)
+}
+
+/** Every job in REST says whether it runs for a tag. The pipeline does not where it stands in a list or inside a job. */
+function tagOfJobs(bundle: Fields, jobsKey: 'jobs' | 'builds'): boolean | undefined {
+  const job = sectionWhere(bundle, jobsKey, ({ tag }) => typeof tag === 'boolean')
+  return job && flag(job, 'tag')
 }

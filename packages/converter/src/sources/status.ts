@@ -17,10 +17,12 @@ export const knownStatuses = [
 ] as const
 export type KnownStatus = (typeof knownStatuses)[number]
 
+/** Other words for a status, which relays and some versions send. */
+export const statusByAlias: Readonly<Record<string, KnownStatus>> = { failure: 'failed', cancelled: 'canceled' }
+
 const canonicalStatuses = new Map<string, KnownStatus>([
   ...knownStatuses.map((status) => [status, status] as const),
-  ['failure', 'failed'],
-  ['cancelled', 'canceled'],
+  ...Object.entries(statusByAlias),
 ])
 
 /**
