@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 export interface ExplorerAsset {
   readonly name: string
   readonly contentType: string
-  readonly content: string
+  /** Bytes, which all answers share. */
+  readonly content: Uint8Array
 }
 
 const script = 'text/javascript; charset=utf-8'
@@ -31,7 +32,8 @@ async function load(): Promise<ExplorerAssets> {
   const { js, css, editorWorkerService, jsonWorker, graphqlWorker } = await import(
     '@graphql-yoga/render-graphiql/graphiql'
   )
-  const asset = (key: keyof typeof contentTypes, content: string): ExplorerAsset => {
+  const asset = (key: keyof typeof contentTypes, text: string): ExplorerAsset => {
+    const content = Buffer.from(text)
     const contentType = contentTypes[key]
     const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
     return { name: `${key}-${digest}.${contentType === script ? 'js' : 'css'}`, contentType, content }

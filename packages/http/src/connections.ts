@@ -6,6 +6,8 @@ import { type ConnectionClass, type ConnectionLimits, ConnectionTable } from './
 interface OpenConnection {
   /** Responses that are not finished, in the order of their requests. */
   readonly responses: Set<ServerResponse>
+  /** The response to the latest request, while it is not finished. */
+  lastResponse: ServerResponse | undefined
   timer: NodeJS.Timeout | undefined
 }
 
@@ -41,7 +43,7 @@ export class Connections {
       socket.destroy()
       return
     }
-    const connection: OpenConnection = { responses: new Set(), timer: undefined }
+    const connection: OpenConnection = { responses: new Set(), lastResponse: undefined, timer: undefined }
     this.#open.set(socket, connection)
     socket.on('close', () => {
       clearTimeout(connection.timer)
@@ -60,9 +62,11 @@ export class Connections {
     if (connection === undefined) return 'reserve'
     const { responses } = connection
     responses.add(response)
+    connection.lastResponse = response
     this.#table.setState(socket, 'active')
     response.on('close', () => {
       responses.delete(response)
+      if (connection.lastResponse === response) connection.lastResponse = undefined
       onEnd()
     })
     const connectionClass = this.#table.classOf(socket)
@@ -73,6 +77,11 @@ export class Connections {
 
   responsesOf(socket: Socket): ReadonlySet<ServerResponse> {
     return this.#open.get(socket)?.responses ?? new Set()
+  }
+
+  /** Returns the response to the latest request of the connection, unless it is finished. */
+  unfinishedResponseOf(socket: Socket): ServerResponse | undefined {
+    return this.#open.get(socket)?.lastResponse
   }
 
   /** Sends a last answer, and destroys the socket whether or not the client closes it. */

@@ -54,7 +54,7 @@ const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 
 const CHECK_MS = 1_000
 /** Longer than proxies keep idle connections, so that the proxy closes them, and never while it sends a request. */
 const KEEP_ALIVE_MS = 75_000
-/** Requests that one connection may have sent ahead of their answers. */
+/** Requests of one connection that are accepted before they are answered. */
 const MAX_PIPELINED = 32
 /** At most one line in this time says that the limits are reached. */
 const LOG_EVERY_MS = 60_000
@@ -93,6 +93,10 @@ export async function listen(
   server.on('connection', (socket) => connections.add(socket))
   server.on('request', (request, response) => {
     const { socket } = request
+    const pipelined = connections.responsesOf(socket).size
+    // Ignored: the connection ends with the refusal of an earlier request.
+    if (pipelined > MAX_PIPELINED) return
+    const previous = connections.unfinishedResponseOf(socket)
     const connectionClass = connections.requestBegan(request, response, () => {
       if (!server.listening) socket.end()
     })
@@ -100,11 +104,11 @@ export async function listen(
     request.url = originForm(request.url ?? '')
     const problem =
       headProblem(request.url, request.rawHeaders) ??
-      (connections.responsesOf(socket).size > MAX_PIPELINED ? pipelinedTooMany : undefined) ??
+      (pipelined === MAX_PIPELINED ? pipelinedTooMany : undefined) ??
       (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? noRoom : undefined)
     if (problem !== undefined) return refuse(response, problem, refusalForm)
     if (connectionClass === 'reserve') response.shouldKeepAlive = false
-    handler(request, response)
+    startAfter(previous, socket, () => handler(request, response))
   })
   server.on('connect', (_request, socket) =>
     connections.end(socket as Socket, refusalText(noTunnel, refusalForm, { Allow: 'GET' })),
@@ -154,6 +158,18 @@ function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {
   const [current, ...further] = responses
   if (current === undefined) return true
   return further.length === 0 && !current.headersSent && !current.req.complete
+}
+
+/**
+ * Starts the work on a request once the answer before it is sent, so that a connection holds one answer at a time however
+ * many requests it sends ahead and however slowly it reads. Does nothing if the connection ends with that answer.
+ */
+function startAfter(previous: ServerResponse | undefined, socket: Socket, start: () => void): void {
+  if (previous === undefined) start()
+  else
+    previous.once('close', () => {
+      if (socket.writable) start()
+    })
 }
 
 function refuse(response: ServerResponse, problem: HeadProblem, form: RefusalForm): void {

@@ -164,13 +164,17 @@ function send(context: Koa.Context, reply: Reply): void {
   } else if (reply.content !== undefined) {
     // Before the body, for which koa would look for a type of its own.
     context.set('Content-Type', reply.contentType)
-    context.body = typeof reply.content === 'string' ? reply.content : Buffer.from(reply.content)
+    context.body = typeof reply.content === 'string' ? reply.content : bufferOver(reply.content)
   } else {
     context.body = null
     // koa turns "no body" into 204 on its own.
     context.status = reply.status
   }
 }
+
+/** Returns a view of the same memory, so that an answer which many clients get is stored once. */
+const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
 
 function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
   // Of a failure that was put into an answer's words, what it was.

@@ -145,15 +145,15 @@ function asBytes(reply: Reply): Reply {
 }
 
 function openApiRoute(areas: readonly Area[], serviceName: string): ServedRoute[] {
-  let document: string | undefined
+  let document: Buffer | undefined
   return unguarded([
     {
       method: 'GET',
       path: `${API_PREFIX}/openapi.json`,
       access: undefined,
       handle: () => {
-        // Made when it is first asked for: most processes never are.
-        document ??= JSON.stringify(restOpenApi(areas, serviceName))
+        // Made when it is first asked for: most processes never are. As bytes, which all answers share.
+        document ??= Buffer.from(JSON.stringify(restOpenApi(areas, serviceName)))
         return { status: 200, content: document, contentType: 'application/json' }
       },
     },

@@ -35,7 +35,8 @@ export function managementApp(
   extraRoutes: readonly ServedRoute[] = [],
   keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
 ): RequestListener {
-  const document = JSON.stringify(managementOpenApi(deps.version))
+  // As bytes, which all answers share.
+  const document = Buffer.from(JSON.stringify(managementOpenApi(deps.version)))
   const description: Route<undefined, undefined> = {
     method: 'GET',
     path: '/api/v1/openapi.json',
