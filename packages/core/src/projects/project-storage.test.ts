@@ -66,18 +66,48 @@ const recount = (bytes: number | null) =>
       .set({ repository_bytes: bytes, ...(bytes === null && { measured_at_ms: null }) })
       .execute(),
   )
-const objects = () => join(core.settings.repositoriesDir, `${project.id}.git/objects`)
+const gitdir = () => join(core.settings.repositoriesDir, `${project.id}.git`)
+const objects = () => join(gitdir(), 'objects')
+const referenceBytes = () =>
+  ['heads', 'tags'].flatMap((kind) => readdirSync(join(gitdir(), 'refs', kind), { recursive: true }) as string[])
+    .length * 4_096
 const objectBytes = () =>
   (readdirSync(objects(), { recursive: true }) as string[])
     .map((name) => statSync(join(objects(), name)))
-    .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
+    .reduce((sum, stats) => sum + (stats.isFile() ? Math.ceil(stats.size / 4_096) * 4_096 : 0), 0)
 
 describe('the repository of a project', () => {
   test('is counted as its objects lie on the disk', async () => {
     await addFile('a.bin', 1_000)
     await addFile('b.bin', 2_000)
-    expect((await stored()).repositoryBytes).toBe(objectBytes())
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
     expect(objectBytes()).toBeGreaterThan(3_000)
+  })
+
+  test('takes a whole block for each object, however small', async () => {
+    const actions = Array.from({ length: 30 }, (_, index) => ({
+      action: 'create',
+      filePath: `${index}.txt`,
+      content: String(index),
+    }))
+    const committed = run(createCommit, { branch: 'main', commitMessage: 'Add', actions })
+    expect(await committed.catch(failure)).toEqual(full)
+    await run(createCommit, { branch: 'main', commitMessage: 'Add', actions: actions.slice(0, 10) })
+    // And a tree, a commit and the branch.
+    expect((await stored()).repositoryBytes).toBe(13 * 4_096)
+  })
+
+  test('is filled by branches too, and by the directories of their names', async () => {
+    await addFile('a.bin', 1_000)
+    const add = (branch: string) => run(createBranch, { branch, ref: 'main' })
+    await add('a/b/c')
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
+    expect(await add('deep/'.repeat(30).concat('end')).catch(failure)).toEqual(full)
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
+    await run(removeBranch, { branch: 'a/b/c' })
+    await recount(null)
+    await measureRepositories(core)
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 
   test('a commit that would pass the limit is refused, and nothing of it stays', async () => {
@@ -121,11 +151,13 @@ describe('the repository of a project', () => {
     expect(await perform(core, mira, createProject, { path: 'new' })).toMatchObject({ project: { isEmpty: true } })
   })
 
-  test('branches can still be created and removed in a full one', async () => {
+  test('branches can still be removed in a full one, which takes no new ones', async () => {
     await addFile('a.bin', HALF)
+    await run(createBranch, { branch: 'next', ref: 'main' })
     const tight = limited(HALF)
     expect(await addFile('b.txt', 1, tight).catch(failure)).toMatchObject({ code: 'storage_full' })
-    await run(createBranch, { branch: 'next', ref: 'main' }, tight)
+    const another = run(createBranch, { branch: 'another', ref: 'main' }, tight)
+    expect(await another.catch(failure)).toMatchObject({ code: 'storage_full' })
     await run(removeBranch, { branch: 'next' }, tight)
   })
 
@@ -140,7 +172,7 @@ describe('the repository of a project', () => {
     expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
     await recount(null)
     await measureRepositories(core)
-    expect((await stored()).repositoryBytes).toBe(objectBytes())
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 
   test('the sweep corrects what a process that was killed has left uncounted', async () => {
@@ -150,7 +182,7 @@ describe('the repository of a project', () => {
     expect((await stored()).repositoryBytes).toBe(5)
     await world.clock.advance(24 * 3_600_000)
     await measureRepositories(core)
-    expect((await stored()).repositoryBytes).toBe(objectBytes())
+    expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 })
 
@@ -163,7 +195,7 @@ describe('records of pipelines', () => {
     expect(await put(2, { jobs: 200 }).catch(failure)).toEqual(full)
     expect(await stored()).toEqual(before)
     expect(await run(removePipeline, { pipelineId: 2 }).catch(failure)).toMatchObject({ code: 'not_found' })
-    expect(await addFile('b.bin', HALF / 2).then(() => 'made')).toBe('made')
+    expect(await addFile('b.bin', HALF / 10).then(() => 'made')).toBe('made')
   })
 
   test('a record that takes the place of another counts for the difference, and one that is removed no more', async () => {

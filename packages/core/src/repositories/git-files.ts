@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { fileSpace } from './file-space.ts'
 
 const reading = { readFile, readdir, stat, lstat, readlink }
 const refuse = async (): Promise<never> => {
@@ -109,7 +110,7 @@ export class DurableFiles {
 
   async #writeObject(file: string, content: Uint8Array): Promise<void> {
     await this.write(file, content)
-    this.#newObjects.set(file, content.length)
+    this.#newObjects.set(file, fileSpace(content.length))
   }
 
   async #mkdir(directory: string): Promise<void> {

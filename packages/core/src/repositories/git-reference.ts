@@ -1,5 +1,6 @@
 import { readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { referenceSpace } from './file-space.ts'
 import type { GitRepository, WritableRepository } from './git-repository.ts'
 import { isRefName } from './repository-path.ts'
 
@@ -53,7 +54,7 @@ export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
  * Compare and swap: moves a branch or tag from `from` (`undefined`: it does not exist) to `to` (`undefined`: it ends),
  * after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
  *
- * @throws DomainError `storage_full` when the project has no room for the objects written before
+ * @throws DomainError `storage_full` when the project has no room for the objects written before, or for a new reference
  */
 export async function moveReference(
   repository: WritableRepository,
@@ -71,7 +72,7 @@ export async function moveReference(
         return 'name_in_use'
       await removeEmptyDirectories(join(gitdir, 'refs', kind, name))
     }
-    await repository.chargeObjects()
+    await repository.chargeObjects(from === undefined ? referenceSpace(name) : 0)
     await files.write(join(gitdir, 'refs', kind, name), `${to}\n`)
   }
   await files.flush()

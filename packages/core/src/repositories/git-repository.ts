@@ -112,9 +112,13 @@ export class WritableRepository extends GitRepository {
     this.#storage = storage
   }
 
-  /** Counts the objects written so far; before a reference makes them part of the repository. @throws DomainError `storage_full` */
-  async chargeObjects(): Promise<void> {
-    await this.#storage.charge(this.files.newObjectBytes)
+  /**
+   * Counts the objects written so far, before a reference makes them part of the repository, and the reference if it is new.
+   *
+   * @throws DomainError `storage_full`
+   */
+  async chargeObjects(newReferenceBytes: number): Promise<void> {
+    await this.#storage.charge(this.files.newObjectBytes + newReferenceBytes)
     this.files.keepObjects()
   }
 

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Core } from '../kit/context.ts'
 import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } from '../projects/storage-store.ts'
+import { fileSpace } from './file-space.ts'
 
 /** The room that a repository has, for the length of one change. */
 export interface RepositoryStorage {
@@ -35,17 +36,24 @@ export async function openRepositoryStorage(core: Core, name: string, gitdir: st
 
 /** Only for the holder of the repository's lock, so that nothing is added meanwhile. */
 export async function measureRepository(core: Core, projectId: number, gitdir: string): Promise<number> {
-  const bytes = await fileBytes(join(gitdir, 'objects'))
+  const bytes = (await objectSpace(join(gitdir, 'objects'))) + (await referencesSpace(gitdir))
   await core.db.write((db) => setRepositoryBytes({ db, nowMs: core.clock.nowMs() }, projectId, bytes))
   return bytes
 }
 
 /** One directory after the other, as there may be a quarter of a million files. */
-async function fileBytes(directory: string): Promise<number> {
+async function objectSpace(directory: string): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
-  const sizes = await Promise.all(files.map(async ({ name }) => (await stat(join(directory, name))).size))
+  const sizes = await Promise.all(files.map(async ({ name }) => fileSpace((await stat(join(directory, name))).size)))
   let bytes = sizes.reduce((sum, size) => sum + size, 0)
-  for (const entry of entries) if (entry.isDirectory()) bytes += await fileBytes(join(directory, entry.name))
+  for (const entry of entries) if (entry.isDirectory()) bytes += await objectSpace(join(directory, entry.name))
   return bytes
+}
+
+/** Directories count, because a branch that has been removed leaves those of its name. */
+async function referencesSpace(gitdir: string): Promise<number> {
+  const kinds = await readdir(join(gitdir, 'refs'))
+  const entries = await Promise.all(kinds.map((kind) => readdir(join(gitdir, 'refs', kind), { recursive: true })))
+  return entries.flat().length * fileSpace(1)
 }
