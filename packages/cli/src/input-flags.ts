@@ -31,7 +31,7 @@ export function addInputFlags(command: Command): Command {
   return addConversionFlags(command)
 }
 
-/** For commands whose output begins before their input ends. */
+/** Returns the flag `--whole-stream`, for commands that write output before their input ends. */
 export function wholeStreamOption(): Option {
   return new Option(
     '--whole-stream',

@@ -38,10 +38,10 @@ test('a bridge names the pipeline that it has started', () => {
 
 test('what a record says of its upstream pipeline wins; the bridge is added where it is missing', () => {
   const links = linksOf([recordOf(31, { bridges: [bridge(900, 32)] })])
-  const told = (source: object) => links.completed(recordOf(32, { source_pipeline: source })).upstream
-  expect(told({ pipeline_id: 31 })).toMatchObject({ pipelineId: 31n, bridgeId: 900n })
-  expect(told({ pipeline_id: 31, job_id: 901 })).toMatchObject({ bridgeId: 901n, bridgeListed: false })
-  expect(told({ pipeline_id: 30 })).toMatchObject({ pipelineId: 30n, bridgeId: undefined })
+  const upstreamFor = (source: object) => links.completed(recordOf(32, { source_pipeline: source })).upstream
+  expect(upstreamFor({ pipeline_id: 31 })).toMatchObject({ pipelineId: 31n, bridgeId: 900n })
+  expect(upstreamFor({ pipeline_id: 31, job_id: 901 })).toMatchObject({ bridgeId: 901n, bridgeListed: false })
+  expect(upstreamFor({ pipeline_id: 30 })).toMatchObject({ pipelineId: 30n, bridgeId: undefined })
 })
 
 test('as long as the parent has not finished, it may still list the bridge', () => {

@@ -84,12 +84,13 @@ export function instanceOf(webUrl: string | undefined): string {
   return lastInstance.host
 }
 
-/** A host contains no blank, so no URL gives an instance that begins like this. */
+/** The prefix of instances that stand for a project. A host contains no blank, so no URL gives such an instance. */
 export const projectInstancePrefix = 'project '
 
 /**
- * Returns the stand-in for the instance of a project without any URL; '' when it has no id and no path either. Ids of
- * different projects must not meet, as they may be of different instances. A path is hashed, as it may be of any length.
+ * Returns the stand-in for the instance of a project without any URL; '' if it has no id and no path either. Different
+ * projects must not share ids, because they may belong to different instances. A path is hashed, because it may have
+ * any length.
  */
 export function projectInstance({
   id,

@@ -13,9 +13,9 @@ export interface PipelineRun {
   readonly options: ConvertOptions
   readonly ids: IdScheme
   readonly record: PipelineRecord
-  /** What the ids of its own spans are hashed with. */
+  /** The instance that the ids of the run's own spans are hashed with. */
   readonly instance: string
-  /** What the ids of its trace and of its parent span are made with: those of another project where it joins its trace. */
+  /** The ids of the run's trace and of its parent span: those of another project if it joins the trace of that project. */
   readonly trace: IdSpace
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
@@ -36,13 +36,16 @@ export interface PipelineRun {
   readonly tally: Tally
 }
 
-/** Within which ids are unique, and how they are made. */
+/** The instance in which ids are unique, and the scheme that makes them. */
 export interface IdSpace {
   readonly ids: IdScheme
   readonly instance: string
 }
 
-/** Returns the id space of records that have an instance of their own. The scheme `native` would make ids of numbers alone. */
+/**
+ * Returns the id space of records with an instance of their own. They are always hashed: the scheme `native` would make
+ * ids from the numbers alone.
+ */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
 function recordSpace(record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
@@ -128,8 +131,8 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
 }
 
 /**
- * Returns the instance that ids of a record or job event are hashed with: what is configured, else the host of the
- * project's URL, else that of the pipeline's, else the project's id or path, else ''.
+ * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the host of the
+ * project's URL, else the host of the pipeline's URL, else the project's id or path, else ''.
  */
 export function recordInstance(
   { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
@@ -138,7 +141,7 @@ export function recordInstance(
   return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
 }
 
-/** Returns the instance of a pipeline that started one of `instance`. */
+/** Returns the instance of the upstream pipeline of a pipeline in `instance`. */
 export function upstreamInstance(
   upstream: UpstreamPipeline,
   instance: string,
@@ -167,7 +170,7 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
 }
 
-/** A pipeline in the trace of another project has that one's instance there. */
+/** Returns the instance of the trace. A pipeline in the trace of another project has the instance of that project there. */
 function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
   const instance = recordInstance(record, options)
   const upstream = joinedUpstream(record, options)

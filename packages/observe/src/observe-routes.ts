@@ -14,7 +14,7 @@ export interface ObserveMount<Access> {
   unavailable(): Error
 }
 
-/** Set on a list that ends early, because more than that does not fit into one answer. */
+/** The header of a list that ends early because the rest does not fit into one answer. */
 export const TRUNCATED_HEADER = 'X-Truncated'
 
 /** Where the routes are served, below the mount's own origin. */

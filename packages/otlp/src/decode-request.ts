@@ -50,7 +50,7 @@ const excesses: Readonly<Record<JsonLimit, string>> = {
   depth: 'levels of nesting',
 }
 
-/** The bytes are counted before they are parsed: a few kilobytes of compressed brackets can take gigabytes as objects. */
+/** Parses JSON after counting its bytes: a few kilobytes of compressed brackets can become gigabytes of objects. */
 function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   const exceeded = exceededJsonLimit(bytes, limits)
   if (exceeded !== undefined) return refuse(`JSON with more than ${limits[exceeded]} ${excesses[exceeded]}`)

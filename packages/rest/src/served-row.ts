@@ -153,7 +153,7 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   }
 }
 
-/** Read where a body is missing: what is wrong with it is said of its members. */
+/** Read in place of a missing body, so that errors name its missing members. */
 const noDocument = Buffer.from('{}')
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
@@ -163,15 +163,15 @@ function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }
   return captcha && { [TOLD_BY_HEADERS]: captcha }
 }
 
-/** Looks at names only: to take a body apart once more would cost as much as the first time. */
+/** Tells whether a body has a credential. Checks names only: reading the body again would cost as much as the first time. */
 function hasCredential({ form, body }: RouteRequest): boolean {
-  // `token[]` is a parameter called `token`.
+  // `token[]` is a form of the parameter `token`.
   if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   return credentialNames.some((name) => Object.hasOwn(body, name))
 }
 
-/** Returns the user whom the throttle counts: the one whose credential was shown, be it refused or used for sudo. */
+/** Returns the user that the throttle counts: the owner of the shown credential, even if it was refused or used for sudo. */
 const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 

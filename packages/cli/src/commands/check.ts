@@ -59,7 +59,7 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
   return exitCode
 }
 
-/** A hook about another event is skipped by all commands. */
+/** Tells whether a body is refused. A hook about another event is not: every command skips it. */
 const isRefusal = (result: Checked['result']): boolean =>
   result instanceof RecordError && !(result instanceof OtherHookError)
 

@@ -53,7 +53,10 @@ export async function standingsOf(
   )
 }
 
-/** The actor where it acts as itself; `undefined` where it may do what everybody may who has not signed in. */
+/**
+ * Returns the actor if it acts as itself on this subject; `undefined` if it may only do what callers without a sign-in
+ * may do.
+ */
 function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
   const { jobProjectId, botHome } = actor ?? {}
   if (jobProjectId !== undefined && !(kind === 'project' && id === jobProjectId)) return undefined
@@ -63,7 +66,10 @@ function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
   return isHome || isBelowHome ? actor : undefined
 }
 
-/** A bot sees the groups above its project as other members of the project do; a job does not. */
+/**
+ * Tells whether roles below a group count for the actor. A bot sees the groups above its project as other members of
+ * the project do; a job does not.
+ */
 const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined
 
 /** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */

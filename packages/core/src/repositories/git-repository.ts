@@ -112,7 +112,10 @@ export class WritableRepository extends GitRepository {
     this.#storage = storage
   }
 
-  /** Counts the objects written so far; before a reference makes them part of the repository. @throws DomainError `storage_full` */
+  /**
+   * Counts the objects written so far, before a reference makes them part of the repository.
+   * @throws DomainError `storage_full`
+   */
   async chargeObjects(): Promise<void> {
     await this.#storage.charge(this.files.newObjectBytes)
     this.files.keepObjects()
