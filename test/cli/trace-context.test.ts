@@ -30,7 +30,7 @@ interface Exported {
   readonly attributes: ReadonlyMap<string, unknown>
 }
 
-/** What the export says of one job: its ids, and the attributes of its span, its pipeline's span and the resource. */
+/** Returns one job as exported: its ids, and the attributes of its span, its pipeline's span and the resource. */
 function exportOfJob(hook: unknown, jobId: bigint, options: ConvertOptionsInput): Exported {
   const [resource] = conversionOf(hook, options).traces.resources
   const spans = resource!.scopes.flatMap(({ items }) => items)
@@ -56,7 +56,7 @@ type Body = JobFacts & {
   readonly builds?: readonly Section[]
   readonly bridges?: readonly Section[]
 }
-/** Values that an environment variable cannot have, or no forge gives. */
+/** Tells whether the values can be those of environment variables from a forge. */
 const isPossible = (env: Record<string, string>): boolean =>
   env.CI_PROJECT_URL !== undefined &&
   env.CI_UPSTREAM_PIPELINE_ID !== env.CI_PIPELINE_ID &&
@@ -72,7 +72,7 @@ interface Job {
   readonly env: Record<string, string>
 }
 
-/** A hook with a title that is a number has a title in the variables only. */
+/** A case with a number as title: only the variables have a title then. */
 const wrongTyped = 'wrong-typed-optional-fields'
 
 const jobs: readonly Job[] = caseNames.flatMap((name) =>
@@ -183,7 +183,7 @@ test('a value that the SDK for JavaScript would discard everything for is left o
 const inChild = { ...inJob, CI_PIPELINE_SOURCE: 'parent_pipeline', CI_PROJECT_ID: '42' }
 const upstream = { CI_UPSTREAM_PIPELINE_ID: '30', CI_UPSTREAM_JOB_ID: '370', CI_UPSTREAM_PROJECT_ID: '42' }
 
-/** The trace of a job of pipeline 31 whose root is another pipeline. */
+/** Returns the trace of a job of pipeline 31 below the given root pipeline. */
 async function traceOfRoot(rootId: string): Promise<string> {
   return (await traceContext({ ...inJob, CI_PIPELINE_ID: rootId })).trace_id
 }

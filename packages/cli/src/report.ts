@@ -59,9 +59,9 @@ export class Report {
   /** What was not told of the file that has come to its end. */
   endFile(file: string): void {
     this.#tellOtherHooks(file)
-    const untold = (remark: Remark) => this.#inFile[remark] - remarksPerFile
-    if (untold('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(untold('skipped'))} more skipped`))
-    if (untold('warning') > 0) this.#print(printable(`${file}: … and ${counted(untold('warning'), 'more warning')}`))
+    const unnamed = (remark: Remark) => this.#inFile[remark] - remarksPerFile
+    if (unnamed('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(unnamed('skipped'))} more skipped`))
+    if (unnamed('warning') > 0) this.#print(printable(`${file}: … and ${counted(unnamed('warning'), 'more warning')}`))
     this.#inFile.skipped = 0
     this.#inFile.warning = 0
   }
@@ -70,8 +70,8 @@ export class Report {
   pipelinesToCome(ids: readonly bigint[]): void {
     for (const id of ids.slice(0, remarksPerFile))
       this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
-    const untold = ids.length - remarksPerFile
-    if (untold > 0) this.#print(`… and ${counted(untold, 'more pipeline')} of which only job hooks came`)
+    const unnamed = ids.length - remarksPerFile
+    if (unnamed > 0) this.#print(`… and ${counted(unnamed, 'more pipeline')} of which only job hooks came`)
   }
 
   /** `3 converted, 1 skipped, 2 refused`; `undefined` when that goes without saying. */

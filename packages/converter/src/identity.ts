@@ -72,16 +72,9 @@ export function pseudonym(instance: string, kind: 'id' | 'username', value: stri
   return hashedId(SPAN_ID_DIGITS, `user-${kind}\n${instance}\n${value}`)
 }
 
-/** Records of one forge, often of one project, come one after the other. */
-let lastInstance = { webUrl: '', host: '' }
-
 /** Returns the host (with a port that is not the default one) of a web URL; '' when there is none. */
 export function instanceOf(webUrl: string | undefined): string {
-  if (webUrl === undefined) return ''
-  if (webUrl !== lastInstance.webUrl) {
-    lastInstance = { webUrl, host: URL.canParse(webUrl) ? new URL(webUrl).host : '' }
-  }
-  return lastInstance.host
+  return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
 }
 
 /** The prefix of instances that stand for a project. A host contains no blank, so no URL gives such an instance. */

@@ -31,6 +31,8 @@ export interface PipelineRun {
   readonly errorType: string | undefined
   readonly refType: 'tag' | 'branch' | undefined
   readonly user: UserRecord | undefined
+  /** The instance that pseudonyms of users are hashed with; found once per run, because it is parsed from a URL. */
+  readonly userInstance: string
   /** The jobs that get a span and a log record, in order. */
   readonly exportedJobs: readonly JobRecord[]
   readonly tally: Tally
@@ -83,6 +85,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const { ids, instance } = recordSpace(record, plan)
   const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
+  const userInstance = recordInstance(record, options)
   const errorType = pipelineErrorType(record)
   const later =
     record.previousExport !== undefined && options.reexport === 'link'
@@ -107,7 +110,8 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     result: resultOf(record.status, errorType, options),
     errorType,
     refType: refTypeOf(record),
-    user: maskedUser(record.user, recordInstance(record, options), options),
+    user: maskedUser(record.user, userInstance, options),
+    userInstance,
     exportedJobs: exportedJobs(record, times, options),
     tally,
   }
@@ -124,9 +128,7 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    user: sameUser(job.user, run.record.user)
-      ? run.user
-      : maskedUser(job.user, recordInstance(run.record, run.options), run.options),
+    user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.userInstance, run.options),
   }
 }
 

@@ -17,7 +17,7 @@ import { findPipeline } from './pipelines/pipelines-of-each.ts'
 import { insertProject } from './projects/project-store.ts'
 import { insertUser } from './users/user-store.ts'
 
-/** Opens a database that has seen all migrations but the one of that name. */
+/** Opens a database with all migrations except the one of that name. */
 async function databaseWithout(name: string): Promise<Db<CoreTables>> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-migrate-'))
   const { location, remove } = await temporaryDatabase(directory)
@@ -55,7 +55,7 @@ test('ids that counted for the whole instance count for their projects after the
     return { root, garden: await project('garden'), vault: await project('vault') }
   })
   const big = Number.MAX_SAFE_INTEGER
-  /** Project, pipeline and jobs, as the version before stored them. */
+  /** Project, pipeline and jobs, as the earlier version stored them. */
   const recorded: readonly [typeof garden, number, readonly number[]][] = [
     [garden, 31, [310, 311]],
     [garden, 32, [310]],

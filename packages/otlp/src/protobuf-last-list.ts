@@ -15,8 +15,8 @@ const NATIVE_COPY_FROM = 160
  * record has two attributes of its own and then those of its span, the same objects each time. Values of the model
  * never change, so the same objects have the same bytes, which are copied run by run.
  *
- * before:  [ a b c d e f … ]     remembered
- * now:     [ a b X d e f … ]     X is encoded, the others are copied in two runs
+ *     before:  [ a b c d e f … ]     remembered
+ *     now:     [ a b X d e f … ]     X is encoded, the others are copied in two runs
  *
  * One list is enough for a caller that encodes span and log record of a job one after the other; remembering more keeps
  * young objects alive and costs the garbage collector more than the copies save.

@@ -132,18 +132,18 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   const parameters = mergeParameters(
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
-  const isToldByBody = !isDocument && hasCredential(request)
-  const told = isToldByBody ? await toldBy(callerOf(row, request, parameters.values, deps)) : early
-  const counted = countedId(told)
+  const isCallerInBody = !isDocument && hasCredential(request)
+  const caller = isCallerInBody ? await outcomeOf(callerOf(row, request, parameters.values, deps)) : early
+  const counted = countedId(caller)
   if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = settled(told)
+  const { actor } = settled(caller)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const told = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
-    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, told) : told
+    const given = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, given) : given
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -175,7 +175,7 @@ function hasCredential({ form, body }: RouteRequest): boolean {
 const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 
-const toldBy = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+const outcomeOf = (caller: Promise<Caller>): Promise<EarlyCaller> =>
   caller.then(
     (found) => ({ caller: found }),
     (refusal: unknown) => ({ refusal }),

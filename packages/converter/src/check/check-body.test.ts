@@ -75,7 +75,7 @@ function checked(body: unknown, options: ConvertOptionsInput = {}) {
   return result
 }
 
-/** A metric may have the name of an attribute, and data points have attributes of spans. */
+/** Returns the names of gaps. A metric may have the name of an attribute, and data points have attributes of spans. */
 const gapNames = (body: unknown) =>
   checked(body).gaps.flatMap(({ part, names }) =>
     names.map((name) => (part === 'metric' || part === 'point' ? `${part} ${name}` : name)),
@@ -104,7 +104,7 @@ function without(paths: readonly string[]): typeof fullHook {
   return hook
 }
 
-/** All that a conversion sends: attribute keys of the resource and of spans, and names of metrics. */
+/** Returns all names that a conversion sends: attribute keys of the resource and of spans, and names of metrics. */
 function sentNames(body: unknown): Set<string> {
   const input = readInput(body, { receivedAtNs: 1n })
   if (input.kind !== 'pipeline') throw new Error('not a pipeline')

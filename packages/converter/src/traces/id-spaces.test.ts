@@ -80,7 +80,7 @@ describe('an upstream pipeline of another project', () => {
     [{ standing: 'unknown' }, []],
   ])('that is %j is linked to where it is', (given, links) => {
     expect(linkOf(withUpstream(given))).toEqual(links)
-    // Also from a trace of the record's own.
+    // The same link leads out of a trace of the record's own project.
     expect(linkOf({ ...withUpstream(given), instance: OWN })).toEqual(links)
   })
 

@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { migration } from './20261122T1520_bot_homes.ts'
 
-/** As much of the tables of the version before as the migration touches. */
+/** The parts of the earlier tables that the migration uses. */
 const tables = [
   'create table projects (id integer primary key)',
   'create table "groups" (id integer primary key)',

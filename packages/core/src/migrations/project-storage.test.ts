@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { migration } from './20261122T1540_project_storage.ts'
 
-/** As much of the tables of the version before as the migration reads. */
+/** The parts of the earlier tables that the migration reads. */
 const tables = [
   'create table projects (id integer primary key)',
   'create table pipelines (id integer primary key, project_id integer, details text)',

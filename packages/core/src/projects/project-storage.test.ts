@@ -18,13 +18,13 @@ import { createProject } from './project-operations.ts'
 import { findProjectStorage } from './storage-store.ts'
 
 const LIMIT = 100_000
-/** Of one project, too large for two of them. */
+/** A size that fits into one project once, but not twice. */
 const HALF = 60_000
 
 let world: World
 let mira: User
 let project: Project
-/** With the limit. */
+/** The core under test, with the limit. */
 let core: Core
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const full = { code: 'storage_full', limitBytes: LIMIT }
 const run = <Input extends InputSchema, Result>(operation: Operation<Input, Result>, input: object, on = core) =>
   perform(on, mira, operation, { project: project.id, ...input })
 
-/** Cannot be compressed. */
+/** Returns content that cannot be compressed. */
 const content = (bytes: number) => ({ content: randomBytes(bytes).toString('base64'), encoding: 'base64' })
 const addFile = (filePath: string, bytes: number, on = core) =>
   run(createFile, { filePath, branch: 'main', commitMessage: 'Add', ...content(bytes) }, on)
@@ -58,7 +58,7 @@ const record = (id: number, { jobs = 1, status = 'success' }) => ({
 const put = (id: number, given: Parameters<typeof record>[1] = {}) => run(putPipelineRecord, record(id, given))
 
 const stored = () => findProjectStorage({ db: world.core.db.read }, project.id)
-/** As of a repository that was there before anything was counted, or was counted wrongly. */
+/** Sets the counted size: null as before the first measurement, or a wrong number. */
 const recount = (bytes: number | null) =>
   world.core.db.write((db) =>
     db
@@ -113,7 +113,7 @@ describe('the repository of a project', () => {
     expect(outcomes).toEqual(expect.arrayContaining(['made', full]))
   })
 
-  test('a new project whose README does not fit is not created', async () => {
+  test('a new project is not created if its README does not fit', async () => {
     const draft = { path: 'new', initializeWithReadme: true }
     expect(await perform(limited(10), mira, createProject, draft).catch(failure)).toMatchObject({
       code: 'storage_full',

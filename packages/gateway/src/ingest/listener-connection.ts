@@ -42,7 +42,7 @@ export interface Peer {
   readonly isReserved: boolean
 }
 
-const nobody: Peer = { source: '', certificateNames: [], isReserved: false }
+const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false }
 
 const key = Symbol('connection')
 
@@ -242,7 +242,7 @@ export function connectionOfSession(session: Http2Session): Connection | undefin
   return (session as Http2Session & { readonly [key]?: Connection })[key]
 }
 
-/** Of a stream of HTTP/2; nobody once its connection is gone. */
+/** Of a stream of HTTP/2; unknownPeer once its connection is gone. */
 export function peerOf({ session }: ServerHttp2Stream): Peer {
-  return (session && connectionOfSession(session)) ?? nobody
+  return (session && connectionOfSession(session)) ?? unknownPeer
 }
