@@ -178,7 +178,7 @@ test('with extraAttributes, a job without coverage is reported by its field', as
   )
 })
 
-test('in every fixture, what is sent is what is not reported', async () => {
+test('in every fixture, an attribute or metric is either sent or reported as missing', async () => {
   for (const name of caseNames) {
     const inputs = bodiesOf(name).map((body) => readInput(body, { receivedAtNs: undefined }))
     const { exitCode, stdout } = await penstock([

@@ -161,18 +161,18 @@ test('a shell reads back what was printed, whatever it is', async () => {
   expect(list).toMatch(/^[\w.~%=,-]*$/)
 })
 
-test('twice in one job prints the same', async () => {
+test('a second run in one job prints the same', async () => {
   const first = await traceContext(inJob)
   expect((await traceContext({ ...inJob, ...first.environment })).environment).toEqual(first.environment)
 })
 
-test('a trace state that the job has from elsewhere is emptied', async () => {
+test('an existing trace state of another trace is emptied', async () => {
   const { environment } = await traceContext({ ...inJob, TRACESTATE: 'other=1' })
   expect(environment.TRACESTATE).toBe('')
   expect((await traceContext(inJob)).environment).not.toHaveProperty('TRACESTATE')
 })
 
-test('a value that the SDK for JavaScript would discard everything for is left out, and said so', async () => {
+test('a value that makes the SDK for JavaScript discard all attributes is left out, with a warning', async () => {
   const env = { ...inJob, CI_RUNNER_ID: '9', CI_RUNNER_DESCRIPTION: 'r'.repeat(256) }
   const { stdout, stderr } = await penstock(['trace-context'], { env })
   expect(stdout).toContain('cicd.worker.id=9')

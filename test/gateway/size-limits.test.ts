@@ -46,7 +46,7 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(sink.requests).toHaveLength(1)
   })
 
-  test('P-9: a bomb of gzip without a token is 413, and upstream has no whole request of it', async () => {
+  test('P-9: a gzip bomb without a token is 413, and upstream gets no complete request', async () => {
     const { sink, gateway } = await limited()
     await gateway.enforce(false)
     const answer = await exportOnce(gateway.otlpPort, kind, { gzip: true, body: bomb })
@@ -55,7 +55,7 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(good.code).toBe(okCode[kind])
   })
 
-  test('a bomb of gzip with a valid token goes on as it came, and the answer to it is that of upstream', async () => {
+  test('a gzip bomb with a valid token is forwarded unchanged, and upstream decides the answer', async () => {
     const sink = await startSink(() => ({ play: 'reply', status: 413 }))
     const { gateway, token } = await limited({ PENSTOCK_UPSTREAM: sink.url })
     const answer = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })

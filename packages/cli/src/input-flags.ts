@@ -35,7 +35,7 @@ export function addInputFlags(command: Command): Command {
 export function wholeStreamOption(): Option {
   return new Option(
     '--whole-stream',
-    'reads standard input to its end first, up to --max-file-bytes, so that a pipeline also finds a parent and job hooks that come after it, as in files',
+    'holds standard input in memory to its end, up to --max-file-bytes, so that a pipeline also finds a parent and job hooks that come after it, as in files',
   )
 }
 

@@ -40,7 +40,7 @@ async function databaseWithout(name: string): Promise<Db<CoreTables>> {
   return db
 }
 
-test('ids that counted for the whole instance count for their projects after the migration, and all that was there stays', async () => {
+test('the migration makes ids unique within their projects, and keeps all pipelines, jobs and Global IDs', async () => {
   const db = await databaseWithout('20261122T1500_ids_of_projects')
   expect(await pendingCoreMigrations(db)).toContain('20261122T1500_ids_of_projects')
   const { root, garden, vault } = await db.write(async (tx) => {

@@ -262,7 +262,7 @@ describe('jobs of a project', () => {
     expect(jobs.nodes.map(({ id }: { id: string }) => id.split('/').at(-1))).toEqual(ids)
   })
 
-  test('are stageIds of one project in an operation', async () => {
+  test('are listed for one project only in an operation', async () => {
     const other = await server.world.project('other', await server.world.group('else'), 'public')
     const { body } = await server.ask(
       `{ a: project(fullPath: "acme/app") { jobs { count } more: jobs { count } } b: project(fullPath: "${other.fullPath}") { jobs { count } } }`,
@@ -275,7 +275,7 @@ describe('jobs of a project', () => {
   })
 })
 
-test('all jobs of the instance are stageIds to administrators', async () => {
+test('all jobs of the instance are listed for administrators only', async () => {
   const root = await server.world.user('root', { isAdministrator: true })
   const query =
     '{ jobs(runnerTypes: [GROUP_TYPE]) { count nodes { id shortSha ... on CiJob { needs { nodes { id } } } } } all: jobs { count } }'

@@ -48,7 +48,7 @@ export interface ListenOptions {
   readonly log?: Log
 }
 
-export const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
+const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
 const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 60_000 }
 /** The interval at which Node looks for late requests. */
 const CHECK_MS = 1_000

@@ -15,7 +15,7 @@ export interface ObserveMount<Access> {
 }
 
 /** The header of a list that ends early because the rest does not fit into one answer. */
-export const TRUNCATED_HEADER = 'X-Truncated'
+const TRUNCATED_HEADER = 'X-Truncated'
 
 /** Where the routes are served, below the mount's own origin. */
 export const observePath = '/api/v1/observe'

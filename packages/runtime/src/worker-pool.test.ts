@@ -67,7 +67,7 @@ test('a task that fails, and a thread that ends, fail that task alone', async ()
   ])
 })
 
-test('as many tasks wait as may, and one more is refused', async () => {
+test('a task beyond the queue is refused', async () => {
   open()
   const all = ['never', { count: 1 }, { count: 1 }].map((task) => pool.run(task as Task))
   const outcomes = Promise.allSettled(all)

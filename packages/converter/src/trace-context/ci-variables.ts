@@ -87,7 +87,7 @@ export function readVariable(variables: Variables, { variable, kind, required }:
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== ''
 
-export function validateText(name: string, value: string): void {
+function validateText(name: string, value: string): void {
   if (Buffer.byteLength(value) > maxVariableBytes)
     throw new TraceContextError(`${name}: must have at most ${maxVariableBytes} bytes`)
   if (/[\p{Cc}\u2028\u2029]/u.test(value))

@@ -72,7 +72,7 @@ test('a project records pipelines and jobs under ids that another project record
   }
 })
 
-test('the first project has its own ids as global numbers, and others have numbers that are no ids', async () => {
+test('the first project has its ids as Global ID numbers, and other projects get numbers outside of the range of ids', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(vault, 31, { builds: [build(310), build(311)] })
   expect(await get(garden, 31)).toMatchObject({ id: 31, globalNumber: 31 })
@@ -99,7 +99,7 @@ test('the first project has its own ids as global numbers, and others have numbe
   }
 })
 
-test('a number is never given to another pipeline or job, also when what had it has gone', async () => {
+test('a number is never given to another pipeline or job, even after its object was deleted', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(vault, 31, { builds: [build(310)] })
   const before = [(await get(vault, 31)).globalNumber, (await job(vault, 310)).globalNumber]
@@ -149,7 +149,7 @@ test('a job that several pipelines of a project list has a number in each, and t
   expect(await job(garden, 310)).toMatchObject({ globalNumber: again!.globalNumber, pipeline: { id: 32 } })
 })
 
-test('projects that record the same ids at the same time are all recorded, and one is the first', async () => {
+test('of projects that record the same ids at the same time, one is the first, and all are recorded', async () => {
   const projects = [garden, vault, await world.project('shed', root)]
   const ids = [1, 2, 3, 4]
   const all = ids.flatMap((id) => projects.map((project) => ({ project, id })))
@@ -256,7 +256,7 @@ async function jobsOf(project: Project): Promise<JobOfPipeline[]> {
   return lists.flat()
 }
 
-test('jobs of the whole instance are paged through, each once, where projects have the same ids', async () => {
+test('paging through the jobs of all projects returns each job once, even if projects have the same ids', async () => {
   for (const project of [garden, vault]) await put(project, 1, { builds: [1, 2, 3].map((each) => build(each)) })
   const { listing } = await world.perform(root, listAllJobs, {})
   const seen: string[] = []

@@ -73,14 +73,14 @@ const objectBytes = () =>
     .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
 
 describe('the repository of a project', () => {
-  test('is counted as its objects lie on the disk', async () => {
+  test('is counted by the sizes of its objects on the disk', async () => {
     await addFile('a.bin', 1_000)
     await addFile('b.bin', 2_000)
     expect((await stored()).repositoryBytes).toBe(objectBytes())
     expect(objectBytes()).toBeGreaterThan(3_000)
   })
 
-  test('a commit that would pass the limit is refused, and nothing of it stays', async () => {
+  test('a commit beyond the limit is refused, and nothing of it is kept', async () => {
     await addFile('a.bin', HALF)
     const before = { bytes: objectBytes(), stored: await stored() }
     expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
@@ -89,7 +89,7 @@ describe('the repository of a project', () => {
     await addFile('small.txt', 100)
   })
 
-  test('nor does anything stay of a commit that is refused for another reason', async () => {
+  test('nothing is kept of a commit that is refused for another reason', async () => {
     await addFile('a.bin', 1_000)
     const before = objectBytes()
     const actions = [
@@ -101,7 +101,7 @@ describe('the repository of a project', () => {
     expect(objectBytes()).toBe(before)
   })
 
-  test('of two commits at once only one passes', async () => {
+  test('of two concurrent commits only one is accepted', async () => {
     const outcomes = await Promise.all(
       ['a.bin', 'b.bin'].map((path) =>
         addFile(path, HALF).then(
@@ -143,7 +143,7 @@ describe('the repository of a project', () => {
     expect((await stored()).repositoryBytes).toBe(objectBytes())
   })
 
-  test('the sweep corrects what a process that was killed has left uncounted', async () => {
+  test('the sweep counts objects that a killed process left uncounted', async () => {
     await addFile('a.bin', 1_000)
     await recount(5)
     await measureRepositories(core)
@@ -155,7 +155,7 @@ describe('the repository of a project', () => {
 })
 
 describe('records of pipelines', () => {
-  test('count with the repository; what would pass the limit is refused whole', async () => {
+  test('count together with the repository, and a record beyond the limit is refused', async () => {
     await addFile('a.bin', HALF)
     await put(1, { jobs: 20 })
     const before = await stored()
@@ -166,7 +166,7 @@ describe('records of pipelines', () => {
     expect(await addFile('b.bin', HALF / 2).then(() => 'made')).toBe('made')
   })
 
-  test('a record that takes the place of another counts for the difference, and one that is removed no more', async () => {
+  test('a record that replaces another counts for the difference, and a deleted one is subtracted', async () => {
     await put(1, { status: 'running', jobs: 10 })
     const one = (await stored()).recordsBytes
     await put(1, { status: 'running', jobs: 10 })
@@ -179,7 +179,7 @@ describe('records of pipelines', () => {
     expect((await stored()).recordsBytes).toBe(0)
   })
 
-  test('of many at once as many pass as there is room for', async () => {
+  test('of many concurrent records, as many are stored as fit', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(index + 1, { jobs: 50 })))
     const passed = outcomes.filter(({ status }) => status === 'fulfilled').length
     expect(passed).toBeGreaterThan(0)

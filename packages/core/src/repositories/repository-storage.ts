@@ -19,7 +19,7 @@ export interface RepositoryStorage {
 }
 
 /** Returns the project of a repository by its name; `undefined` for other repositories, which have no quota. */
-export const projectOfRepository = (name: string): number | undefined => (/^\d+$/.test(name) ? Number(name) : undefined)
+const projectOfRepository = (name: string): number | undefined => (/^\d+$/.test(name) ? Number(name) : undefined)
 
 /**
  * Opens the storage of a repository, and measures the repository if it has not been measured yet. Only for the holder

@@ -242,7 +242,7 @@ export function connectionOfSession(session: Http2Session): Connection | undefin
   return (session as Http2Session & { readonly [key]?: Connection })[key]
 }
 
-/** Of a stream of HTTP/2; unknownPeer once its connection is gone. */
+/** Returns the peer of an HTTP/2 stream; `unknownPeer` after its connection has ended. */
 export function peerOf({ session }: ServerHttp2Stream): Peer {
   return (session && connectionOfSession(session)) ?? unknownPeer
 }
