@@ -11,7 +11,7 @@ import { signalOf } from './sink.ts'
 let sink: ScriptedServer
 let dataDir: string
 let service: Service
-/** Of root alone. */
+/** A project of root alone. */
 let vault: number
 /** Where Noor is a Developer. */
 let garden: number
@@ -51,7 +51,7 @@ const record = (id: number, run: object = {}, more: object = {}) => ({
 const put = (project: number, id: number, body: object) =>
   call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
 
-/** Of what Noor puts into the garden: status and body. */
+/** Returns status and body of the answer to a record that Noor puts into the garden. */
 async function noorPuts(id: number, body: object): Promise<[number, unknown]> {
   const response = await fetch(`${service.url}/api/v4/projects/${garden}/pipeline_records/${id}`, {
     method: 'PUT',

@@ -166,7 +166,7 @@ export class StoreWriter {
     })
   }
 
-  /** Returns the share of the stored items that has to be deleted. */
+  /** Returns the space beyond the limit, as a share of the used space; negative if there is none. */
   async #excess(): Promise<number> {
     const { pageBytes, pages, freePages } = await spaceOf(this.#db.read)
     const usedBytes = (pages - freePages) * pageBytes

@@ -11,7 +11,7 @@ declare module '../kit/tables.ts' {
 
 type CoreTx = Tx & Pick<OperationContext, 'core'>
 
-/** The instance of each project for a root id. Rows are never deleted, because the ids of exported spans are made from them. */
+/** The instance of each project that needs one of its own. Rows are never deleted, because the ids of exported spans are made from them. */
 interface TraceInstancesTable {
   project_id: number
   instance: string
