@@ -165,7 +165,7 @@ test('REST jobs are checked as their pipelines, and hooks about other events are
   expect(others.stdout).toContain('[0]: hook about another event ("push"): would be skipped\n')
 })
 
-test('with extraAttributes, a job without coverage is told by its field', async () => {
+test('with extraAttributes, a job without coverage is reported by its field', async () => {
   const file = caseFile('rest-jobs-of-two-pipelines')
   const { stdout } = await penstock(['check', file, '--extra-attributes', '--format', 'json'])
   const [first] = stdout.split('\n').map((line) => JSON.parse(line || '{}'))
@@ -178,7 +178,7 @@ test('with extraAttributes, a job without coverage is told by its field', async 
   )
 })
 
-test('in every fixture, what is sent is what is not reported', async () => {
+test('in every fixture, an attribute or metric is either sent or reported as missing', async () => {
   for (const name of caseNames) {
     const inputs = bodiesOf(name).map((body) => readInput(body, { receivedAtNs: undefined }))
     const { exitCode, stdout } = await penstock([

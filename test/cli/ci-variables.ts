@@ -1,4 +1,4 @@
-/** The parts of a pipeline hook that a forge also tells the pipeline's jobs. */
+/** The parts of a pipeline hook that a forge also gives to the pipeline's jobs as variables. */
 export interface JobFacts {
   readonly object_attributes: Readonly<Record<string, unknown>>
   readonly project?: Readonly<Record<string, unknown>>

@@ -62,7 +62,7 @@ describe('jobs of the REST API', () => {
     expect(spansOf(outcome.stdout)).toHaveLength(2)
   })
 
-  test('what stands between them ends a group, and is read', async () => {
+  test('another body between them ends a group, and is read', async () => {
     const lines = [JSON.stringify(jobs[0]), hookLine(7), JSON.stringify(jobs[1])]
     expect(pipelineIdsIn((await convert(ndjson(lines))).stdout)).toEqual(['31', '7', '32'])
   })
@@ -101,7 +101,7 @@ describe('hooks about other events', () => {
     )
   })
 
-  test('alone are no failure', async () => {
+  test('without any record are no failure', async () => {
     expect(await convert('{"object_kind":"push"}')).toMatchObject({
       exitCode: 0,
       stdout: '',
@@ -109,7 +109,7 @@ describe('hooks about other events', () => {
     })
   })
 
-  test('of endless names are summed up', async () => {
+  test('with many different names are counted together', async () => {
     const lines = Array.from({ length: 100 }, (_, number) => JSON.stringify({ object_kind: `kind-${number}` }))
     const { stderr } = await convert(ndjson(lines))
     expect(stderr.split('\n')[0]).toMatch(

@@ -15,7 +15,7 @@ const legendOf = (stdout: string): string[] =>
     .filter((line) => / {3}|^[✓✗⊘»!○•░┆] [a-z ,]+$/.test(line) && /^[✓✗⊘»!○•░┆] [a-z ,]+(?: {3}|$)/.test(line))
     .flatMap((line) => line.split('   '))
 
-describe('the legend lists what occurs, and nothing else', () => {
+describe('the legend lists only the marks that were drawn', () => {
   test.each([
     { name: 'native-ids-root-100-child-123', legend: ['✓ passed', '░ waiting for a runner'] },
     { name: 'push-pipeline-five-jobs-three-stages', legend: ['✓ passed'] },
@@ -78,7 +78,7 @@ describe('attempts of a job', () => {
     expect(stdout).toMatch(/^└─ ✓ simulate #\d /m)
   })
 
-  test('keep their number where room is short', async () => {
+  test('keep their number if there is too little room', async () => {
     const stdout = new Sink({ isTTY: true, columns: 60 })
     const hook = JSON.parse(hookLine(1))
     const [job] = hook.builds
@@ -109,7 +109,7 @@ describe('above the waterfall', () => {
     expect(headerOf(stdout)).toContainEqual('request  !168 Search glazes by cone and atmosphere (open)')
   })
 
-  test('an attempt that a later one made good has not failed, nor has a job that may', async () => {
+  test('an attempt followed by a successful one is no failure, nor is a job that may fail', async () => {
     for (const name of ['e40-rest-three-attempts-of-one-job', 'e54-only-an-allowed-failure']) {
       const { stdout } = await penstock(['show', caseFile(name)])
       expect(headerOf(stdout).filter((line) => line.startsWith('failed'))).toEqual([])
@@ -136,7 +136,7 @@ describe('above the waterfall', () => {
     ])
   })
 
-  test('is what fits on sixty columns, the URL whole', async () => {
+  test('lines are cut to sixty columns, except the URL', async () => {
     const stdout = new Sink({ isTTY: true, columns: 60 })
     await penstock(['show', '--sample'], { stdout, env: { NO_COLOR: '1' } })
     const lines = stdout.text.split('\n').filter((line) => !line.startsWith('url'))

@@ -44,7 +44,7 @@ const isThere = (command: string) => spawnSync(command, ['-c', ':']).status === 
 const busyboxTools = mkdtempSync(join(tmpdir(), 'busybox-'))
 afterAll(() => rmSync(busyboxTools, { recursive: true }))
 
-/** Each of the shells that this machine has; BusyBox with none but its own tools. */
+/** The installed shells; BusyBox with its own tools only. */
 const shells: Readonly<Record<string, Shell>> = {
   sh: { command: ['sh'], path },
   ...(isThere('dash') && { dash: { command: ['dash'], path } }),

@@ -30,7 +30,7 @@ interface Exported {
   readonly attributes: ReadonlyMap<string, unknown>
 }
 
-/** What the export says of one job: its ids, and the attributes of its span, its pipeline's span and the resource. */
+/** Returns one job as exported: its ids, and the attributes of its span, its pipeline's span and the resource. */
 function exportOfJob(hook: unknown, jobId: bigint, options: ConvertOptionsInput): Exported {
   const [resource] = conversionOf(hook, options).traces.resources
   const spans = resource!.scopes.flatMap(({ items }) => items)
@@ -56,7 +56,7 @@ type Body = JobFacts & {
   readonly builds?: readonly Section[]
   readonly bridges?: readonly Section[]
 }
-/** Values that an environment variable cannot have, or no forge gives. */
+/** Tells whether the values can be those of environment variables from a forge. */
 const isPossible = (env: Record<string, string>): boolean =>
   env.CI_PROJECT_URL !== undefined &&
   env.CI_UPSTREAM_PIPELINE_ID !== env.CI_PIPELINE_ID &&
@@ -72,7 +72,7 @@ interface Job {
   readonly env: Record<string, string>
 }
 
-/** A hook with a title that is a number has a title in the variables only. */
+/** A case with a number as title: only the variables have a title then. */
 const wrongTyped = 'wrong-typed-optional-fields'
 
 const jobs: readonly Job[] = caseNames.flatMap((name) =>
@@ -161,18 +161,18 @@ test('a shell reads back what was printed, whatever it is', async () => {
   expect(list).toMatch(/^[\w.~%=,-]*$/)
 })
 
-test('twice in one job prints the same', async () => {
+test('a second run in one job prints the same', async () => {
   const first = await traceContext(inJob)
   expect((await traceContext({ ...inJob, ...first.environment })).environment).toEqual(first.environment)
 })
 
-test('a trace state that the job has from elsewhere is emptied', async () => {
+test('an existing trace state of another trace is emptied', async () => {
   const { environment } = await traceContext({ ...inJob, TRACESTATE: 'other=1' })
   expect(environment.TRACESTATE).toBe('')
   expect((await traceContext(inJob)).environment).not.toHaveProperty('TRACESTATE')
 })
 
-test('a value that the SDK for JavaScript would discard everything for is left out, and said so', async () => {
+test('a value that makes the SDK for JavaScript discard all attributes is left out, with a warning', async () => {
   const env = { ...inJob, CI_RUNNER_ID: '9', CI_RUNNER_DESCRIPTION: 'r'.repeat(256) }
   const { stdout, stderr } = await penstock(['trace-context'], { env })
   expect(stdout).toContain('cicd.worker.id=9')
@@ -183,7 +183,7 @@ test('a value that the SDK for JavaScript would discard everything for is left o
 const inChild = { ...inJob, CI_PIPELINE_SOURCE: 'parent_pipeline', CI_PROJECT_ID: '42' }
 const upstream = { CI_UPSTREAM_PIPELINE_ID: '30', CI_UPSTREAM_JOB_ID: '370', CI_UPSTREAM_PROJECT_ID: '42' }
 
-/** The trace of a job of pipeline 31 whose root is another pipeline. */
+/** Returns the trace of a job of pipeline 31 below the given root pipeline. */
 async function traceOfRoot(rootId: string): Promise<string> {
   return (await traceContext({ ...inJob, CI_PIPELINE_ID: rootId })).trace_id
 }

@@ -13,7 +13,7 @@ const times = {
 const project = { id: 42, name: 'tide-tables', web_url: 'https://ci.example.com/harbour/tide-tables' }
 const webUrl = (id: number, of = project) => `${of.web_url}/-/pipelines/${id}`
 
-/** A bundle of a REST API; `started` are the pipelines that its bridges have started, by id of the bridge. */
+/** Returns a REST bundle; `started` are the pipelines that its bridges have started, by id of the bridge. */
 function bundle(id: number, started: Readonly<Record<number, number>> = {}, more: object = {}) {
   const bridges = Object.entries(started).map(([bridgeId, downstream]) => ({
     id: Number(bridgeId),
@@ -38,7 +38,7 @@ const convertLines = (bodies: readonly object[], ...flags: string[]): Promise<Ou
     stdin: ndjson(bodies.map((body) => JSON.stringify(body))),
   })
 
-/** The span of each pipeline, by its id. */
+/** Returns the span of each pipeline, by the pipeline id. */
 function runsOf({ stdout }: Outcome): Record<string, JsonSpan> {
   const runs = spansOf(stdout).filter((span) => attributeOf(span, 'pipeline.id') !== undefined)
   return Object.fromEntries(runs.map((span) => [attributeOf(span, 'pipeline.id'), span]))
@@ -70,12 +70,12 @@ describe('a REST parent, its child and its grandchild', () => {
     for (const span of [child!, grandchild!]) expect(attributeOf(span, 'svc.cicd.root.resolved')).toBeUndefined()
   })
 
-  test('hang together as the same family from hooks does', async () => {
+  test('form the same trace as the same family from hooks', async () => {
     const parent = bundle(31, { 900: 32 })
     const source = { project: { id: 42 }, pipeline_id: 31, job_id: 900 }
-    const told = await convertLines([parent, { ...bundle(32), source_pipeline: source }])
+    const stated = await convertLines([parent, { ...bundle(32), source_pipeline: source }])
     const learnt = await convertLines([bundle(32), parent])
-    expect(runsOf(learnt)['32']).toEqual(runsOf(told)['32'])
+    expect(runsOf(learnt)['32']).toEqual(runsOf(stated)['32'])
   })
 
   test('are one trace over several files', async () => {
@@ -115,7 +115,7 @@ test('a pipeline that a bridge has started in another project links to it', asyn
   expect(run?.links).toMatchObject([{ traceId: parent?.traceId, spanId: jobSpan(outcome, 900)?.spanId }])
 })
 
-describe('under bridgeSource auto, the parent pipeline tells whether its bridge has a span', () => {
+describe('under bridgeSource auto, the record of the parent decides whether its bridge has a span', () => {
   const source = { project: { id: 42 }, pipeline_id: 31, job_id: 900 }
   const child = (more: object = {}) => ({ ...JSON.parse(hookLine(32)), source_pipeline: source, ...more })
   const parent = (more: object = {}) => ({ ...JSON.parse(hookLine(31)), ...more })
@@ -136,7 +136,7 @@ describe('under bridgeSource auto, the parent pipeline tells whether its bridge 
     expect(started?.parentSpanId).toBe(run?.spanId)
   })
 
-  test('without the parent, its own hook decides as ever', async () => {
+  test('without the record of the parent, the hook of the child decides', async () => {
     const bridgeSpanId = jobSpan(await convertLines([parent({ bridges })]), 900)?.spanId
     expect(runsOf(await convertLines([child({ bridges: [] })]))['32']?.parentSpanId).toBe(bridgeSpanId)
     expect(runsOf(await convertLines([child()]))['32']?.parentSpanId).not.toBe(bridgeSpanId)
@@ -177,7 +177,7 @@ describe('inputs that cannot be read twice', () => {
     expect(isOneTrace(outcome)).toBe(true)
   })
 
-  test('are read in one pass beyond it, which is said', async () => {
+  test('are read in one pass beyond it, and a warning says so', async () => {
     const limit = Math.max(child.length, parent.length) + 10
     const outcome = await convert(`${child}\n${parent}\n`, '--whole-stream', '--max-file-bytes', String(limit))
     expect(outcome.exitCode).toBe(0)
@@ -198,7 +198,7 @@ describe('inputs that cannot be read twice', () => {
   })
 })
 
-test('what is wrong with an input is told once', async () => {
+test('an error in an input is reported once', async () => {
   const { stderr } = await penstock(['convert', '-'], { stdin: `${hookLine(1)}\nnonsense\n{"object_kind":"push"}\n` })
   expect(stderr.trim().split('\n')).toHaveLength(3)
 })

@@ -12,7 +12,7 @@ afterEach(() => world.close())
 const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 const stranger = () => world.call('GET', '/state', { as: 'psak_nobody_knows_this_one' })
 
-test('behind a proxy that was asked over HTTPS, browsers are told to stay with it', async () => {
+test('behind a proxy with HTTPS, answers tell browsers to use HTTPS only', async () => {
   const header = async (headers: Record<string, string>, path = '/state') =>
     (await world.call('GET', path, { headers })).headers['strict-transport-security']
   expect(await header({ 'x-forwarded-proto': 'https' })).toBe('max-age=31536000')

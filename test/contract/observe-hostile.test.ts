@@ -86,7 +86,7 @@ const hostileBodies: readonly HostileBody[] = [
 
 const cases = hostileBodies.flatMap((row) => signalNames.map((signal) => ({ ...row, signal })))
 
-/** What the process has ever held in memory. Linux tells it; elsewhere the limit of the heap is all that is tested. */
+/** Returns the peak memory of the process. Only Linux reports it; elsewhere only the heap limit is tested. */
 function peakMemoryBytes(): number {
   if (process.platform !== 'linux') return 0
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')

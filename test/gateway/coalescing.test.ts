@@ -146,7 +146,7 @@ test('C-3: bodies with and without gzip travel together', async () => {
   close()
 })
 
-test('bodies of unknown length, which is how the JavaScript SDK sends all of them, travel together', async () => {
+test('bodies of unknown length, as the JavaScript SDK sends them, are joined', async () => {
   const { sink, accepted, held, send, opener, close } = await startHeld()
   const first = opener('HTTP protobuf')
   await sink.received(1)

@@ -25,7 +25,7 @@ const limited = async (env: Record<string, string> = {}) => {
   return { sink, gateway, token }
 }
 const tooLong = `The body is longer than ${LIMIT} bytes, as sent or inflated.`
-/** 1000:1; 64 times what is allowed. */
+/** A body that gzip compresses 1000:1; 64 times the limit. */
 const bomb = Buffer.alloc(64 * LIMIT)
 /** Valid in both encodings' eyes as far as sizes go: a name as long as wanted. */
 const bodyOf = (kind: string, bytes: number) =>
@@ -40,26 +40,26 @@ describe.each(clientKinds)('%s', (kind) => {
     const largest = bodyOf(kind, LIMIT - overhead)
     expect(largest.length).toBe(LIMIT)
     expect((await exportOnce(gateway.otlpPort, kind, { token, body: largest })).code).toBe(okCode[kind])
-    const told = await exportOnce(gateway.otlpPort, kind, { token, body: bodyOf(kind, LIMIT - overhead + 1) })
-    expect([told.code, told.retryAfter]).toEqual([refused, undefined])
-    if (kind !== 'gRPC') expect([told.statusCode, told.message]).toEqual([8, tooLong])
+    const answer = await exportOnce(gateway.otlpPort, kind, { token, body: bodyOf(kind, LIMIT - overhead + 1) })
+    expect([answer.code, answer.retryAfter]).toEqual([refused, undefined])
+    if (kind !== 'gRPC') expect([answer.statusCode, answer.message]).toEqual([8, tooLong])
     expect(sink.requests).toHaveLength(1)
   })
 
-  test('P-9: a bomb of gzip without a token is 413, and upstream has no whole request of it', async () => {
+  test('P-9: a gzip bomb without a token is 413, and upstream gets no complete request', async () => {
     const { sink, gateway } = await limited()
     await gateway.enforce(false)
-    const told = await exportOnce(gateway.otlpPort, kind, { gzip: true, body: bomb })
-    expect([told.code, sink.requests.length]).toEqual([refused, 0])
+    const answer = await exportOnce(gateway.otlpPort, kind, { gzip: true, body: bomb })
+    expect([answer.code, sink.requests.length]).toEqual([refused, 0])
     const good = await exportOnce(gateway.otlpPort, kind, { gzip: true })
     expect(good.code).toBe(okCode[kind])
   })
 
-  test('a bomb of gzip with a valid token goes on as it came, and the answer to it is that of upstream', async () => {
+  test('a gzip bomb with a valid token is forwarded unchanged, and upstream decides the answer', async () => {
     const sink = await startSink(() => ({ play: 'reply', status: 413 }))
     const { gateway, token } = await limited({ PENSTOCK_UPSTREAM: sink.url })
-    const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
-    expect([told.code, told.message]).toEqual([refused, 'the upstream answered HTTP 413'])
+    const answer = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
+    expect([answer.code, answer.message]).toEqual([refused, 'the upstream answered HTTP 413'])
     const seen = sink.requests.map(({ wireBytes, body, headers }) => [
       headers['content-encoding'],
       wireBytes < LIMIT,
@@ -70,8 +70,8 @@ describe.each(clientKinds)('%s', (kind) => {
 
   test('where the gateway reads a body, the inflated size counts with a valid token, too', async () => {
     const { sink, gateway, token } = await limited({ PENSTOCK_ATTRIBUTE_RESOURCES: 'true' })
-    const told = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
-    expect([told.code, sink.requests.length]).toEqual([refused, 0])
+    const answer = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
+    expect([answer.code, sink.requests.length]).toEqual([refused, 0])
   })
 
   test('P-8, P-9: nor of one that is streamed, and shows only at its end', async () => {
@@ -94,8 +94,8 @@ test('P-9: a bomb in 10,000 members is 413 where all bodies are inspected', asyn
   const member = gzipSync(Buffer.alloc(200))
   const body = Buffer.concat(Array.from({ length: 10_000 }, () => member))
   const headers = { 'content-encoding': 'gzip' }
-  const told = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token, body, headers })
-  expect([told.code, told.message, sink.requests.length]).toEqual([413, tooLong, 0])
+  const answer = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token, body, headers })
+  expect([answer.code, answer.message, sink.requests.length]).toEqual([413, tooLong, 0])
 })
 
 describe('P-8: a body of unknown length', () => {

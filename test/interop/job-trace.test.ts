@@ -13,7 +13,7 @@ import { describeWithClients, preparedPaths } from './prepared.ts'
 const root = join(import.meta.dirname, '../..')
 const page = 'docs/jobs-join-their-trace.md'
 
-/** A pipeline with one job whose texts need encoding. */
+/** A pipeline with one job, with texts that need encoding. */
 const hook = {
   object_kind: 'pipeline',
   object_attributes: {
@@ -87,7 +87,7 @@ function spansIn(lines: readonly string[]): Span[] {
   )
 }
 
-/** Runs a program of the page as a job's tool would run: with what `eval "$(penstock trace-context)"` has exported. */
+/** Runs a program of the page as a tool of the job: with the variables that `eval "$(penstock trace-context)"` exports. */
 function runTool(language: 'js' | 'python', variables: Readonly<Record<string, string>>): Promise<Outcome> {
   const [program = ''] = codeBlocks(page, language)
   const [command, args] =

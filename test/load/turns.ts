@@ -14,7 +14,7 @@ const QUIET_TURN_MS = 12
 const QUIET_TRIES = 50
 const REQUEST_TIMEOUT_MS = 60_000
 
-/** max(20 ms, 20 ms a megabyte received), and never above 200 ms. */
+/** Returns the bound on a turn: max(20 ms, 20 ms a megabyte received), and at most 200 ms. */
 function boundMs(bytes: number): number {
   return Math.min(200, Math.max(20, (20 * bytes) / 1e6))
 }
@@ -50,7 +50,7 @@ async function measured(row: WorstBody): Promise<Bound> {
   return [...statuses].some((status) => status >= 500) ? { ...bound, isMet: false } : bound
 }
 
-/** What a request before has left to do is none of the next one's cost. */
+/** Waits until the work of earlier requests is done, so that it does not count for the next one. */
 async function untilQuiet(): Promise<void> {
   for (let tries = 0; tries < QUIET_TRIES; tries++) {
     if ((await service.longestTurnMs(() => sleep(SETTLE_MS))) < QUIET_TURN_MS) return

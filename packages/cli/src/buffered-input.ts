@@ -37,7 +37,10 @@ type Settled =
   | { readonly failed: undefined; readonly result: IteratorResult<Uint8Array> }
   | { readonly failed: { readonly isAbort: boolean; readonly rethrow: () => never } }
 
-/** An error is kept for whoever reads the input, as a reader knows how to report it. */
+/**
+ * Returns the result of a read, or its error as a value: it is thrown when the buffered input is read, because a reader
+ * knows how to report it.
+ */
 async function settled(step: Promise<IteratorResult<Uint8Array>>): Promise<Settled> {
   try {
     return { failed: undefined, result: await step }

@@ -9,7 +9,7 @@ import {
 import type { Place } from './record-stream.ts'
 import { counted, printable } from './wording.ts'
 
-/** A record, where it stands, and what was found out about it. */
+/** A record, its place in the input, and what `checkBody` reports about it. */
 export interface Checked {
   readonly place: Place
   /** Whether the record was put together from jobs of the REST API. */
@@ -30,7 +30,7 @@ const headings: Readonly<Record<GapPart, string>> = {
   point: 'data points of all metrics',
 }
 
-/** Returns the lines about one record. Reasons repeat no texts of the payload; names of files do not steer a terminal. */
+/** Returns the lines about one record. Reasons repeat no texts of the payload; control characters in file names are escaped. */
 export function checkedAsText(checked: Checked): string {
   const { place, result } = checked
   const [first, ...rest] = textOf(checked)
@@ -50,11 +50,11 @@ function textOf({ result, isJobGroup }: Checked): string[] {
 
 function warningLines({ items, total }: CheckedBody['warnings']): string[] {
   const lines = items.map(({ path, reason }) => `  warning: ${path === '' ? '' : `${path}: `}${reason}`)
-  const untold = total - items.length
-  return untold > 0 ? [...lines, `  … and ${counted(untold, 'more warning')}`] : lines
+  const unlisted = total - items.length
+  return unlisted > 0 ? [...lines, `  … and ${counted(unlisted, 'more warning')}`] : lines
 }
 
-/** What does not apply is left to JSON. */
+/** Lists status, decision and gaps of a pipeline. Rows that do not apply to the state of the run appear in JSON only. */
 function pipelineLines(result: CheckedPipeline, isJobGroup: boolean): string[] {
   const { pipelineId, status, jobs, decision, gaps } = result
   const verdict = decision.kind === 'export' ? 'would be exported' : `would be skipped: ${decision.reason}`
@@ -80,7 +80,7 @@ export function checkedAsJson(checked: Checked): string {
   return `${JSON.stringify({ file, line, index, ...jsonOf(checked) })}\n`
 }
 
-/** Ids are strings: they may be above 2^53. */
+/** Returns a result as JSON has it. Ids are strings, because they may be above 2^53. */
 function jsonOf({ result, isJobGroup }: Checked) {
   if (result instanceof OtherHookError) {
     return { recognised_as: 'other hook', event: unquoted(result.event), exported: false, skipped_because: otherHook }

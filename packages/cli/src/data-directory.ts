@@ -5,7 +5,7 @@ import type { Log } from '@penstock/runtime'
 import { UsageError } from './environment.ts'
 import { isSystemError, systemReason } from './system-error.ts'
 
-/** What penstock keeps in the data directory. A `tree` is a directory whose content is closed with it. */
+/** The entries that penstock keeps in the data directory. A `tree` is a directory that is closed together with its contents. */
 const entryKinds = [
   { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
   { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal)?$/ },
@@ -23,24 +23,25 @@ export interface OpenEntry {
   readonly kind: EntryKind
 }
 
-/** Permissions of the group and of all others. */
+/** The permission bits of the group and of all others. */
 const OTHERS = 0o077
-/** Permissions of all others, without the group. */
+/** The permission bits of all others, without the group. */
 const ALL = 0o007
-/** Permission of all others to create, rename and delete entries. */
+/** The permission of all others to create, rename and delete entries. */
 const WRITE_BY_ALL = 0o002
-/** What file systems put at their root. */
+/** Entries that file systems create at their root. */
 const ignoredNames = new Set(['lost+found'])
 const hasModes = process.platform !== 'win32'
 
 /**
- * Makes the data directory if it is missing, and closes it and what penstock keeps in it to other users. Files that this process
- * creates from now on are its owner's alone, whatever umask it was started with.
+ * Creates the data directory if it is missing, and closes it and the entries that penstock keeps in it to other users.
+ * Files that this process creates from now on are open to their owner only, whatever the umask at its start.
  *
- * The directory itself keeps its mode if it holds other things too, or belongs to somebody else, as a mounted volume may.
+ * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
+ * volume.
  *
- * @throws {UsageError} when the directory cannot be used, when every user could read a key in it or can replace files in it, and
- * when a file cannot be closed
+ * @throws {UsageError} if the directory cannot be used, if every user can read a key in it or replace files in it, or
+ *   if a file cannot be closed
  */
 export function prepareDataDirectory(dataDir: string, log: Log): void {
   // Windows has no such modes, and a worker thread cannot set its own umask.
@@ -52,7 +53,7 @@ export function prepareDataDirectory(dataDir: string, log: Log): void {
   log.warn({ event: 'data_directory.closed', directory: dataDir, names }, message)
 }
 
-/** Lists what penstock keeps in the data directory and users other than its owner may read or change; empty on Windows. */
+/** Lists the entries of penstock in the data directory that users other than the owner may read or change; empty on Windows. */
 export function listOpenEntries(dataDir: string): OpenEntry[] {
   if (!hasModes || !existsSync(dataDir)) return []
   return readdirSync(dataDir)
@@ -64,14 +65,15 @@ export function listOpenEntries(dataDir: string): OpenEntry[] {
     })
 }
 
-/** Tells whether users other than the owner may read or change it; false for what does not exist. */
+/** Tells whether users other than the owner may read or change the file; false if it does not exist. */
 export const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
 
-const isOpenTo = (whom: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & whom) !== 0
+const isOpenTo = (permissions: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & permissions) !== 0
 
 function closeDirectory(dataDir: string): string[] {
   const open = orRefuse(`cannot use the data directory ${dataDir}`, () => listOpenEntries(dataDir))
-  // What manages volumes for containers gives files to a group again at each start: that is closed like any other file.
+  // Volume managers for containers give files to a group again at each start, so a key open to the group is closed like
+  // any other file.
   const key = open.find(({ kind, path }) => kind === 'key' && isOpenTo(ALL, path))
   if (key !== undefined) throw new UsageError(`every user can read the key ${key.path}; run: chmod 600 ${key.path}`)
   const isClosed = closeOwn(dataDir)
@@ -81,7 +83,7 @@ function closeDirectory(dataDir: string): string[] {
   return [...(isClosed ? ['.'] : []), ...open.map(({ name }) => name)]
 }
 
-/** Closes the directory itself where nothing else is in it. */
+/** Closes the directory itself if it holds no other entries. */
 function closeOwn(dataDir: string): boolean {
   const { mode, uid } = statSync(dataDir)
   if ((mode & OTHERS) === 0) return false
@@ -90,13 +92,13 @@ function closeOwn(dataDir: string): boolean {
     orRefuse(`cannot close the data directory ${dataDir}`, () => closeOne(dataDir, mode))
     return true
   }
-  // The sticky bit, as on /tmp, leaves files to their owners.
+  // The sticky bit, as on /tmp, lets only owners replace their files.
   const isReplaceable = (mode & WRITE_BY_ALL) !== 0 && (mode & 0o1000) === 0
   if (isReplaceable) throw new UsageError(`every user can replace files in ${dataDir}; run: chmod o-w ${dataDir}`)
   return false
 }
 
-/** The content first: a start that is killed in between finds the directory open again. */
+/** Closes an entry. A directory comes after its contents: a start that is killed in between finds it open again. */
 function close(path: string, kind: EntryKind): void {
   const stats = statIfThere(path)
   if (stats === undefined) return
@@ -112,7 +114,7 @@ function closeOne(path: string, mode: number): void {
   try {
     if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o7700)
   } catch (error) {
-    // SQLite takes its log away when the last one closes the database.
+    // SQLite deletes its log when the last process closes the database.
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error
   }
 }

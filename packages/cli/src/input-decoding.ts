@@ -5,13 +5,13 @@ import { RecordError } from '@penstock/converter'
 
 type Bytes = AsyncIterable<Uint8Array>
 
-/** Longest sign by which an encoding is known. */
+/** The length of the longest signature of an encoding. */
 const SIGN_BYTES = 6
 
 interface Encoding {
-  /** What inputs in it begin with. */
+  /** The bytes that an input in this encoding begins with. */
   readonly sign: readonly number[]
-  /** Decodes the input, or is the reason why it is refused. */
+  /** Decodes the input, or says why this encoding is refused. */
   readonly decode: ((source: Bytes) => Bytes) | string
 }
 
@@ -19,8 +19,9 @@ const brace = 0x7b
 const bracket = 0x5b
 
 /**
- * In order: a longer sign stands before one that it begins with. PowerShell writes UTF-16 with a byte order mark; text
- * without a mark is known by the NUL beside its first bracket.
+ * The encodings, in the order in which they are tried: a longer signature stands before one that it begins with.
+ * PowerShell writes UTF-16 with a byte order mark; text without a mark is recognised by the NUL beside its first
+ * bracket.
  */
 const encodings: readonly Encoding[] = [
   { sign: [0x1f, 0x8b], decode: gunzipped },
@@ -38,10 +39,10 @@ const encodings: readonly Encoding[] = [
 ]
 
 /**
- * Yields an input as UTF-8: gzip is inflated and UTF-16 transcoded, piece by piece, as far as the reader asks for it.
- * Bytes of any other encoding are passed on unchanged.
+ * Yields an input as UTF-8: gzip is inflated and UTF-16 transcoded, piece by piece, as the reader asks for it. Bytes of
+ * any other encoding are passed on unchanged.
  *
- * @throws {RecordError} for what is compressed otherwise, cut off or damaged
+ * @throws {RecordError} if the input has another compression, is cut off or is damaged
  */
 export async function* decodedBytes(source: Bytes): AsyncGenerator<Uint8Array> {
   const { encoding, bytes } = await recognized(source)
@@ -59,7 +60,7 @@ function decodedBy(encoding: Encoding | undefined, bytes: Bytes): Bytes {
   return encoding.decode(bytes)
 }
 
-/** Returns the encoding that the first bytes tell, and all bytes. */
+/** Returns the encoding that the first bytes show, and all bytes. */
 async function recognized(source: Bytes): Promise<{ encoding: Encoding | undefined; bytes: Bytes }> {
   const parts = source[Symbol.asyncIterator]()
   const head: Uint8Array[] = []

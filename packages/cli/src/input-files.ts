@@ -13,7 +13,7 @@ export interface InputFile {
   readonly bytes: number | undefined
   /** Its name says NDJSON. */
   readonly ndjson: boolean
-  /** Its name says gzip, so that `bytes` is not the length of what it holds. */
+  /** The name says gzip, so `bytes` is not the length of the content. */
   readonly compressed?: boolean
   /** Whether `open` may be called more than once. */
   readonly rereadable?: boolean
@@ -26,10 +26,10 @@ const compressedName = /\.gz$/i
 const recordFileName = /\.(?:json|ndjson|jsonl)(?:\.gz)?$/i
 
 /**
- * The files behind the arguments: `-` is standard input, a directory stands for its `*.json`, `*.ndjson` and `*.jsonl`,
- * each also with `.gz`, sorted. An abort ends the reading.
+ * Returns the files for the arguments: `-` is standard input, a directory stands for its `*.json`, `*.ndjson` and
+ * `*.jsonl`, each also with `.gz`, sorted. An abort ends the reading.
  *
- * @throws {UsageError} for what does not exist, may not be read or is named twice
+ * @throws {UsageError} if a path does not exist, may not be read or is named twice
  */
 export async function findInputFiles(
   names: readonly string[],

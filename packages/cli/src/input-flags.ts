@@ -31,11 +31,11 @@ export function addInputFlags(command: Command): Command {
   return addConversionFlags(command)
 }
 
-/** For commands whose output begins before their input ends. */
+/** Returns the flag `--whole-stream`, for commands that write output before their input ends. */
 export function wholeStreamOption(): Option {
   return new Option(
     '--whole-stream',
-    'reads standard input to its end first, up to --max-file-bytes, so that a pipeline also finds a parent and job hooks that come after it, as in files',
+    'holds standard input in memory to its end, up to --max-file-bytes, so that a pipeline also finds a parent and job hooks that come after it, as in files',
   )
 }
 

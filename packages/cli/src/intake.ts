@@ -49,10 +49,10 @@ export const rememberedExportedJobs = 1_000_000
 const rememberedJobs = 100_000
 
 /**
- * Decides what becomes of each body, by what the run has learnt so far.
+ * Decides whether each body is converted, remembered or refused, by what the run has learnt so far.
  *
- * Inputs that can be read twice are surveyed first: then a pipeline finds its parent, its bridge and its job hooks
- * wherever they stand.
+ * Inputs that can be read twice are surveyed first: then a pipeline finds its parent, its bridge and its job hooks in
+ * any order.
  */
 export class Intake {
   readonly #options: ConvertOptions
@@ -64,7 +64,7 @@ export class Intake {
     weight: { max: rememberedExportedJobs, of: ({ jobIds }) => jobIds.length },
   })
   readonly #links: PipelineLinks
-  /** Of the survey, and of the records admitted so far. */
+  /** The job events of the survey, and of the records admitted so far. */
   readonly #surveyedJobEvents = new JobEvents(rememberedJobs)
   readonly #jobEvents = new JobEvents(rememberedJobs)
   readonly #pipelinesToCome = new PipelinesToCome(rememberedPipelines)
@@ -77,7 +77,7 @@ export class Intake {
     this.#links = new PipelineLinks(options, rememberedPipelines)
   }
 
-  /** Learns from a body before any is admitted. What is no record is left for `admit` to refuse. */
+  /** Learns from a body before any body is admitted. Bodies that are no records are left for `admit` to refuse. */
   survey(body: unknown): void {
     const input = this.#readable(body)
     if (input?.kind === 'pipeline') this.#links.learnRecord(input.record)
@@ -102,7 +102,7 @@ export class Intake {
     this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
 
-  /** The pipelines of which only job hooks have come. */
+  /** The pipelines for which only job hooks have arrived. */
   get pipelinesToCome(): readonly bigint[] {
     return this.#pipelinesToCome.ids
   }

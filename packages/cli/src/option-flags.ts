@@ -19,7 +19,7 @@ const flagNames: { readonly [K in OptionName]?: string } = { resourceServiceName
 const rows = Object.entries(optionTable) as [OptionName, OptionRow][]
 const heading = 'Conversion options:'
 
-/** Adds a flag for every conversion option, or for those of `names`, under a heading of their own. */
+/** Adds a flag for every conversion option, or for those in `names`, under a separate heading. */
 export function addConversionFlags(command: Command, names?: readonly OptionName[]): Command {
   const choices = Object.keys(profiles)
   command.addOption(

@@ -36,12 +36,12 @@ test('a bridge names the pipeline that it has started', () => {
   expect(Object.fromEntries(links.roots())).toEqual({ 'ci.example.com 31': 31n, 'ci.example.com 32': 31n })
 })
 
-test('what a record says of its upstream pipeline wins; the bridge is added where it is missing', () => {
+test('the upstream pipeline of a record takes precedence; a missing bridge is added', () => {
   const links = linksOf([recordOf(31, { bridges: [bridge(900, 32)] })])
-  const told = (source: object) => links.completed(recordOf(32, { source_pipeline: source })).upstream
-  expect(told({ pipeline_id: 31 })).toMatchObject({ pipelineId: 31n, bridgeId: 900n })
-  expect(told({ pipeline_id: 31, job_id: 901 })).toMatchObject({ bridgeId: 901n, bridgeListed: false })
-  expect(told({ pipeline_id: 30 })).toMatchObject({ pipelineId: 30n, bridgeId: undefined })
+  const upstreamFor = (source: object) => links.completed(recordOf(32, { source_pipeline: source })).upstream
+  expect(upstreamFor({ pipeline_id: 31 })).toMatchObject({ pipelineId: 31n, bridgeId: 900n })
+  expect(upstreamFor({ pipeline_id: 31, job_id: 901 })).toMatchObject({ bridgeId: 901n, bridgeListed: false })
+  expect(upstreamFor({ pipeline_id: 30 })).toMatchObject({ pipelineId: 30n, bridgeId: undefined })
 })
 
 test('as long as the parent has not finished, it may still list the bridge', () => {
@@ -73,7 +73,7 @@ test('a bridge that names its own pipeline is ignored', () => {
   expect(Object.fromEntries(links.roots())).toEqual({ 'ci.example.com 31': 31n })
 })
 
-test('beyond the capacity, what was heard of longest ago is forgotten', () => {
+test('beyond the capacity, the least recently mentioned pipelines are forgotten', () => {
   const records = Array.from({ length: 20 }, (_, index) => recordOf(index + 1))
   expect([...linksOf(records, {}, 5).roots()]).toHaveLength(5)
 })

@@ -11,12 +11,12 @@ import {
 } from '@penstock/converter'
 import { RecentMap } from './recent-map.ts'
 
-/** What is known of one pipeline. */
+/** The facts that are known about one pipeline. */
 interface KnownPipeline {
   readonly id: bigint
-  /** Its own record has been read. */
+  /** The pipeline's own record has been read. */
   readonly isRead: boolean
-  /** A record of it has been read that is to be exported, so that all of its exported bridges are known. */
+  /** A record of the pipeline that is to be exported has been read, so all of its exported bridges are known. */
   readonly isExported: boolean
   readonly rootPipelineId: bigint | undefined
   readonly upstream: UpstreamPipeline | undefined
@@ -25,16 +25,15 @@ interface KnownPipeline {
 /**
  * Learns from records and job hooks which pipeline started which.
  *
- * Hooks name the upstream pipeline in the downstream one; a REST API names the downstream pipeline in the bridges of the
- * upstream one. Beyond `capacity` pipelines and as many bridges, those heard of longest ago are forgotten.
- *
- * @see spec/pipeline-telemetry.md 1.2, 2.5
+ * Hooks name the upstream pipeline in the downstream one; a REST API names the downstream pipeline in the bridges of
+ * the upstream one. Only `capacity` pipelines and as many bridges are remembered; the least recently mentioned are
+ * forgotten first.
  */
 export class PipelineLinks {
   readonly #options: ConvertOptions
-  /** By `rootKey`. */
+  /** The pipelines by `rootKey`. */
   readonly #pipelines: RecentMap<string, KnownPipeline>
-  /** Bridges that records list, by `rootKey` of their ids. */
+  /** The bridges that records list, by `rootKey` of their ids. */
   readonly #bridges: RecentMap<string, true>
 
   constructor(options: ConvertOptions, capacity: number) {
@@ -61,7 +60,7 @@ export class PipelineLinks {
     this.#learn(recordInstance(event, this.#options), known)
   }
 
-  /** Yields a step towards the root for each pipeline, by `rootKey`: its root, its parent, or itself when it has none. */
+  /** Yields one step towards the root for each pipeline, by `rootKey`: its root, its parent, or itself if it has none. */
   *roots(): Generator<[key: string, id: bigint]> {
     for (const [key, { id, isRead, rootPipelineId, upstream }] of this.#pipelines) {
       if (rootPipelineId !== undefined) yield [key, rootPipelineId]
@@ -70,7 +69,7 @@ export class PipelineLinks {
     }
   }
 
-  /** Returns the record with what other records tell of its upstream pipeline. */
+  /** Returns the record, completed with what other records say about its upstream pipeline. */
   completed(record: PipelineRecord): PipelineRecord {
     const instance = recordInstance(record, this.#options)
     const learnt = this.#pipelines.get(rootKey(instance, record.id))?.upstream
@@ -80,7 +79,7 @@ export class PipelineLinks {
     return { ...record, upstream: bridgeListed === undefined ? upstream : { ...upstream, bridgeListed } }
   }
 
-  /** `undefined` as long as the record of the upstream pipeline is unknown. */
+  /** Tells whether the upstream record lists the bridge; `undefined` while that record is unknown. */
   #isBridgeListed(upstream: UpstreamPipeline, instance: string): boolean | undefined {
     if (upstream.bridgeId === undefined) return undefined
     const home = upstreamInstance(upstream, instance, this.#options)
@@ -124,7 +123,7 @@ export class PipelineLinks {
   }
 }
 
-/** What one source says, and the bridge from the other where only that one knows it. */
+/** Returns what one source says about the upstream pipeline, with the bridge of the other source if only that one names it. */
 function mergedUpstream(
   one: UpstreamPipeline | undefined,
   other: UpstreamPipeline | undefined,

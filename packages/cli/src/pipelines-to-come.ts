@@ -1,12 +1,12 @@
 import { rootKey } from '@penstock/converter'
 import { RecentMap } from './recent-map.ts'
 
-/** The pipelines that are known from job hooks alone: nothing can be made of them before their own hook comes. */
+/** The pipelines that are known from job hooks alone. They cannot be converted before their own hook arrives. */
 export class PipelinesToCome {
   readonly #waiting: RecentMap<string, bigint>
   readonly #arrived: RecentMap<string, true>
 
-  /** Beyond `capacity` pipelines, those heard of longest ago are forgotten. */
+  /** @param capacity how many pipelines are remembered; the least recently mentioned are forgotten first */
   constructor(capacity: number) {
     this.#waiting = new RecentMap({ entries: capacity })
     this.#arrived = new RecentMap({ entries: capacity })

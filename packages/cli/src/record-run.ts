@@ -15,9 +15,9 @@ export interface RecordSource {
   readonly name: string
   /** In order; what is wrong with the source itself is a fault among them. */
   readings(progress: Progress): AsyncIterable<Reading>
-  /** Whether `readings` may be called once more, for a first pass. */
+  /** Whether `readings` may be called a second time, for two passes. */
   readonly rereadable?: boolean
-  /** What people are told of its records, if there are several. */
+  /** A note about the input for the user, printed if it has several records. */
   readonly note?: string
 }
 
@@ -34,7 +34,7 @@ interface FileRunSettings extends RunSettings {
   /** Files, directories, `-`. */
   readonly inputs: readonly string[]
   readonly maxDocumentBytes: number
-  /** Reads streams to their end first, so that they have two passes as files do. */
+  /** Holds streams in memory until their end, so that they are read in two passes as files are. */
   readonly holdsStreams: boolean
   /** Ends the reading, as an interruption does. */
   readonly stop?: AbortSignal
@@ -47,7 +47,7 @@ export interface PlacedRecord extends Admitted {
 }
 
 /**
- * Reads all inputs, and does what every command does with records before and after its own part.
+ * Reads all inputs and does the work that all commands share before and after their own part.
  *
  * Files are read twice, so that the order of records makes no difference: the first pass learns how pipelines belong
  * together, the second yields them.
@@ -142,7 +142,7 @@ export class RecordRun {
     if (summary !== undefined) this.progress.print(summary)
   }
 
-  /** The first pass. The second one reports what is wrong with an input. */
+  /** Runs the first pass. The second one reports what is wrong with an input. */
   async #survey(): Promise<void> {
     const progress = this.#surveyProgress
     for (const source of this.#sources.filter(({ rereadable }) => rereadable)) {

@@ -22,7 +22,7 @@ export type Reading =
       readonly kind: 'body'
       readonly place: Place
       readonly body: unknown
-      /** Length of the document that begins with this body. */
+      /** The length of the document that begins with this body. */
       readonly documentBytes?: number
       /** Undefined: all signals, and nobody keeps account. */
       readonly outstanding?: Outstanding | undefined
@@ -46,12 +46,12 @@ interface ReadLimits {
 export const defaultMaxDocumentBytes = 64 * 1024 * 1024
 
 /**
- * The bodies of a file in order: one JSON value, the items of a JSON array, or one of these per line (NDJSON).
+ * Yields the bodies of a file in order: one JSON value, the items of a JSON array, or one of these per line (NDJSON).
  *
- * What a file is shows in its first line: by itself valid JSON, and the file is read line by line, whatever its length;
- * else it is one document. A file whose name says NDJSON is always read by lines. Never more than one document is held.
+ * If the first line is valid JSON by itself, the file is read line by line, whatever its length; else it is one
+ * document. A file with an NDJSON name is always read by lines. At most one document is held in memory.
  *
- * Files compressed with gzip are inflated, UTF-16 is transcoded; `onRead` hears of the bytes as they are in the file.
+ * Files compressed with gzip are inflated, UTF-16 is transcoded; `onRead` counts the bytes as they are in the file.
  */
 export async function* readBodies(
   file: InputFile,
@@ -195,7 +195,7 @@ function parsed(place: Place, bytes: Buffer, firstLine: number): Reading {
   }
 }
 
-/** What is often saved instead of JSON. */
+/** Contents that are often saved instead of JSON, and how to recognise them. */
 const notJson = [
   { sign: '<', reason: 'is HTML or XML, not JSON; it may be the error page of a server or a proxy' },
   { sign: 'HTTP/', reason: 'begins with the headers of an HTTP answer, not with JSON; save its body alone' },
@@ -214,12 +214,12 @@ function* itemsOf(reading: Reading): Generator<Reading> {
   if (body.length === 0) yield fault(place, new RecordError('', 'is an empty list, without a record'))
   for (const [index, item] of body.entries()) {
     const rest = { place: { ...place, index }, documentBytes: index === 0 ? documentBytes : 0 }
-    // Pages of a REST API, put together as a list of lists.
+    // Pages of a REST API may be saved as a list of lists.
     for (const each of Array.isArray(item) ? item : [item]) yield* bodiesIn({ kind: 'body', ...rest, body: each })
   }
 }
 
-/** A body, or that of the request which tools that capture webhooks have saved with its headers. */
+/** Yields the body, or the body of a captured request if a tool saved it with its headers. */
 function* bodiesIn(reading: Reading): Generator<Reading> {
   if (reading.kind === 'fault' || typeof reading.body !== 'object' || reading.body === null) {
     yield reading

@@ -8,7 +8,7 @@ const remarksPerFile = 20
 
 type Remark = 'skipped' | 'warning'
 
-/** Events of other hooks that are counted by name; the further ones are counted together. */
+/** How many other events are counted by name; further ones are counted together. */
 const namedEvents = 10
 
 /** Tells people, line by line, what happened to each record, and keeps count of it. */
@@ -43,7 +43,7 @@ export class Report {
     this.#remark('skipped', place, reason)
   }
 
-  /** A hook about something else; the end of the file tells how many there were. */
+  /** Counts a hook about another event; the number is printed at the end of the file. */
   skipOtherHook(event: string): void {
     this.#skipped += 1
     const isNamed = this.#otherHooks.has(event) || this.#otherHooks.size < namedEvents
@@ -59,19 +59,19 @@ export class Report {
   /** What was not told of the file that has come to its end. */
   endFile(file: string): void {
     this.#tellOtherHooks(file)
-    const untold = (remark: Remark) => this.#inFile[remark] - remarksPerFile
-    if (untold('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(untold('skipped'))} more skipped`))
-    if (untold('warning') > 0) this.#print(printable(`${file}: … and ${counted(untold('warning'), 'more warning')}`))
+    const unnamed = (remark: Remark) => this.#inFile[remark] - remarksPerFile
+    if (unnamed('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(unnamed('skipped'))} more skipped`))
+    if (unnamed('warning') > 0) this.#print(printable(`${file}: … and ${counted(unnamed('warning'), 'more warning')}`))
     this.#inFile.skipped = 0
     this.#inFile.warning = 0
   }
 
-  /** Says of which pipelines only job hooks came, which is why nothing was made of them. */
+  /** Names the pipelines for which only job hooks arrived, which is why they were not converted. */
   pipelinesToCome(ids: readonly bigint[]): void {
     for (const id of ids.slice(0, remarksPerFile))
       this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
-    const untold = ids.length - remarksPerFile
-    if (untold > 0) this.#print(`… and ${counted(untold, 'more pipeline')} of which only job hooks came`)
+    const unnamed = ids.length - remarksPerFile
+    if (unnamed > 0) this.#print(`… and ${counted(unnamed, 'more pipeline')} of which only job hooks came`)
   }
 
   /** `3 converted, 1 skipped, 2 refused`; `undefined` when that goes without saying. */

@@ -2,7 +2,7 @@ import { groupRestJobs, isRestJob, RecordError, type RestJob } from '@penstock/c
 import type { Place, Reading } from './record-stream.ts'
 import { formatCount } from './wording.ts'
 
-/** A series of REST jobs, one after another. */
+/** A series of consecutive REST jobs. */
 interface Series {
   readonly places: Place[]
   readonly jobs: RestJob[]
@@ -12,10 +12,10 @@ interface Series {
 const newSeries = (): Series => ({ places: [], jobs: [], bytes: 0 })
 
 /**
- * Passes bodies on, and puts REST jobs that follow each other together as one bundle per pipeline, however they are spread
+ * Yields other bodies unchanged, and joins consecutive REST jobs into one bundle per pipeline, however they are spread
  * over lists and lines.
  *
- * A series is held in memory until it ends; one whose documents are longer than `maxBytes` is refused.
+ * A series is held in memory until it ends. A series is refused if its documents are longer than `maxBytes`.
  */
 export async function* groupedJobs(readings: AsyncIterable<Reading>, maxBytes: number): AsyncGenerator<Reading> {
   let series = newSeries()

@@ -2,16 +2,16 @@ import { type KeyValue, type Span, StatusCode } from '@penstock/otlp'
 import type { Style } from './palette.ts'
 import { printable } from './wording.ts'
 
-/** What a waterfall shows of a span beside its times. */
+/** The parts of a span that a waterfall shows beside its times. */
 export interface SpanRow {
   readonly mark: Mark
   readonly name: string
   readonly isPipeline: boolean
-  /** The number behind the name: `#31` of a pipeline, `#2` of a job's second attempt, '' of most jobs. */
+  /** The number after the name: `#31` for a pipeline, `#2` for a job's second attempt, '' for most jobs. */
   readonly number: string
   /** Undefined for pipelines and stages. */
   readonly job: JobIdentity | undefined
-  /** `script_failure`. */
+  /** The reason of a failure, such as `script_failure`. */
   readonly detail: string
   readonly detailStyle: Style
   readonly stage: string
@@ -23,11 +23,11 @@ export interface SpanRow {
   readonly executed: boolean
 }
 
-/** Jobs of one `name` below one span are attempts of one job. */
+/** The identity of a job: jobs of one `name` below one span are attempts of one job. */
 interface JobIdentity {
   readonly id: bigint
   readonly name: string
-  /** As the source tells it. */
+  /** The number of the attempt, if the source has it. */
   readonly attempt: number | undefined
 }
 
@@ -104,7 +104,7 @@ function jobIdentity(span: Span, attributes: Attributes): JobIdentity {
 
 const saysNeverRan = (span: Span): boolean => valueOfOurs(span, '.cicd.pipeline.task.run.executed') === false
 
-/** Returns the value of a key of ours, which begins with the vendor namespace. */
+/** Returns the value of an attribute with one of our own keys, which begin with the vendor namespace. */
 const valueOfOurs = ({ attributes }: Span, keyEnd: string): unknown =>
   attributes.find(({ key }) => key.endsWith(keyEnd))?.value
 

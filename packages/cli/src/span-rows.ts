@@ -6,7 +6,7 @@ import type { SpanNode } from './span-tree.ts'
 export interface TreeRow {
   readonly span: Span
   readonly row: SpanRow
-  /** Lines of the tree before the mark. */
+  /** The lines of the tree that stand before the mark. */
   readonly branch: string
   /** True for an attempt of a job that a later attempt has replaced. */
   readonly isReplaced: boolean
@@ -29,7 +29,10 @@ export function treeRows(roots: readonly SpanNode[], extensions: boolean): TreeR
   return rows
 }
 
-/** Jobs that never ran come last, because the time at which a job was created says nothing. */
+/**
+ * Returns the nodes with their rows. Jobs that never ran come last, because the creation time of a job says nothing
+ * about its order.
+ */
 function describedInOrder(nodes: readonly SpanNode[], extensions: boolean): DescribedNode[] {
   const described = nodes.map((node) => ({ ...node, row: spanRow(node.span, extensions), isReplaced: false }))
   const jobs = groupAttempts(described)
@@ -37,7 +40,7 @@ function describedInOrder(nodes: readonly SpanNode[], extensions: boolean): Desc
   return [...jobs.filter(ran), ...jobs.filter((attempts) => !ran(attempts))].flatMap(numberAttempts)
 }
 
-/** Returns the attempts of each job, in order of the job's first span; whatever is no job stands alone. */
+/** Returns the attempts of each job, in order of the job's first span; a span that is no job forms a group alone. */
 function groupAttempts(nodes: readonly DescribedNode[]): DescribedNode[][] {
   const groups = new Map<unknown, DescribedNode[]>()
   for (const node of nodes) {
@@ -49,7 +52,7 @@ function groupAttempts(nodes: readonly DescribedNode[]): DescribedNode[][] {
   return [...groups.values()]
 }
 
-/** Ids grow, so they tell the order of attempts where the source does not number them. */
+/** Numbers the attempts of a job by id where the source does not number them, because ids grow. */
 function numberAttempts(attempts: readonly DescribedNode[]): DescribedNode[] {
   const idOf = ({ row }: DescribedNode) => row.job?.id ?? 0n
   return attempts

@@ -5,7 +5,7 @@ import { marks } from './span-row.ts'
 import type { TreeRow } from './span-rows.ts'
 import { counted, printable } from './wording.ts'
 
-/** Failed jobs that are named; the others are counted. */
+/** How many failed jobs are named; the others are counted. */
 const failuresNamed = 5
 const labelWidth = 'request  '.length
 const shaDigits = 8
@@ -14,11 +14,14 @@ interface HeaderLine {
   readonly label: string
   readonly text: string
   readonly style?: Style
-  /** Not cut, so that a terminal can open it. */
+  /** Not truncated, so that a terminal can open the URL. */
   readonly whole?: true
 }
 
-/** Returns what stands above the waterfall of a trace: what failed, then who started what, of its first pipeline. */
+/**
+ * Returns the lines above the waterfall of a trace, about its first pipeline: the failures, then the upstream pipeline
+ * and the user.
+ */
 export function traceHeader(
   { traceId, startNs }: { readonly traceId: string; readonly startNs: bigint },
   rows: readonly TreeRow[],
@@ -59,7 +62,7 @@ function failureLines(rows: readonly TreeRow[], pipeline: Texts): HeaderLine[] {
   return failures.map((text, at) => ({ label: at === 0 ? 'failed' : '', text, style: marks.failed.style }))
 }
 
-/** What semantic conventions call an error without a known reason is no reason to name. */
+/** The error type that semantic conventions use without a known reason. It is not printed. */
 const unknownReason = '_OTHER'
 const reasonText = (reason: string): string => (reason === '' || reason === unknownReason ? '' : `: ${reason}`)
 

@@ -50,7 +50,7 @@ export function waterfall(spans: readonly Span[], { extensions, ...options }: Wa
   return lines.length === 0 ? [] : [...lines, ...legend(drawing)]
 }
 
-/** What is drawn on, and the marks that the legend has to explain. */
+/** The settings of the drawing, and the marks used so far, which the legend explains. */
 interface Drawing {
   readonly width: number
   readonly palette: Palette
@@ -105,7 +105,10 @@ function rowLine(tree: TreeRow, layout: Layout, drawing: Drawing): string {
   return (label(tree, layout.label, palette) + stage + gap + duration + gap + bar(tree, layout.axis, drawing)).trimEnd()
 }
 
-/** Where room is short, the number matters more than the name, and the name more than the failure. */
+/**
+ * Returns the text of a row. If there is too little room, the number is kept before the name, and the name before the
+ * failure.
+ */
 function label({ branch, row }: TreeRow, width: number, palette: Palette): string {
   const room = width - branch.length - '✓ '.length - suffixWidth(row.number)
   const name = fitted(row.name, room)
@@ -132,7 +135,7 @@ function bar({ span, row }: TreeRow, axis: Axis, { palette, barMarks }: Drawing)
   return ' '.repeat(offset - queuedCells) + waiting + palette(row.mark.style, blocks)
 }
 
-/** Returns what the marks that were drawn mean, on as many lines as it takes. */
+/** Returns the legend for the marks that were drawn, wrapped to the width. */
 function legend({ marks, barMarks, width, palette }: Drawing): string[] {
   const lines: string[] = []
   let line = ''

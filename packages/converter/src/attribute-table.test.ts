@@ -82,7 +82,7 @@ test('lists of one table are independent of each other', () => {
   expect(first.map(({ value }) => value)).toEqual(['north', 'north', 1n])
 })
 
-test('a value that had to be cut does not replace the attributes of the one before', () => {
+test('a truncated value does not replace the remembered attributes', () => {
   const tally = newTally()
   expect(attributesOf({ name: 'north' }, tally)[0]?.value).toBe('north')
   expect(attributesOf({ name: 'x'.repeat(5000) }, tally)[0]?.value).toBe('x'.repeat(4096))

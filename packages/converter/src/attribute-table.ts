@@ -23,14 +23,14 @@ export type AttributeRow<Context> = {
     readonly from: (context: Context) => ValueByType[T] | undefined
     /** A key of ours that the interface does not list; the option `extensions` leaves it out. */
     readonly extension?: true
-    /** A key that only the option `extraAttributes` adds. */
+    /** Set for a key that only the option `extraAttributes` adds. */
     readonly extra?: true
     /**
-     * The fields of a pipeline hook that the value is read from; one of them is enough. Rows without it follow from the
-     * state of the run, which every payload tells.
+     * The fields of a pipeline hook that the value is read from; one of them is enough. Rows without this list depend
+     * on the state of the run, which every payload contains.
      */
     readonly needs?: readonly [string, ...string[]]
-    /** Whether the attribute can be expected at all; always, if left out. */
+    /** Tells whether the run can have the attribute at all; without it, always. */
     readonly applies?: (context: Context) => boolean
     /** When the attribute is missing, in the words of the documentation. */
     readonly absent: string
@@ -53,14 +53,15 @@ export function vendorKey(key: string, vendorNamespace: string): string {
 /** A table with its keys spelled out for one configuration. */
 export interface CompiledTable<Context> {
   readonly rows: readonly CompiledRow<Context>[]
-  /** A list is put together here and then copied, which costs less than an array that grows. */
+  /** A buffer in which a list is built before it is copied, which costs less than an array that grows. */
   readonly scratch: KeyValue[]
 }
 
 type CompiledRow<Context> = AttributeRow<Context> & {
   /**
-   * The last value, and its attributes. Most values of a job are those of the job before, and the same objects save
-   * cleaning here and encoding later. A value that had to be cut is not kept, so that every cut is counted.
+   * The last raw value, and the attributes made from it. Most values of a job equal those of the job before; the same
+   * objects are not cleaned again here, nor encoded again later. A value that had to be truncated is not kept, so that
+   * every truncation is counted.
    */
   lastRaw: unknown
   readonly lastAttributes: KeyValue[]
@@ -78,7 +79,7 @@ export function compileTable<Context>(table: AttributeTable<Context>, options: T
   return { rows, scratch: [] }
 }
 
-/** Returns what the rows of a compiled table find in `context`, in table order. */
+/** Returns the attributes that the rows of a compiled table have in `context`, in table order. */
 export function attributesFrom<Context>(table: CompiledTable<Context>, context: Context, tally: Tally): KeyValue[] {
   const { rows, scratch } = table
   let count = 0
@@ -116,7 +117,7 @@ const changesIn = (tally: Tally): number => tally.truncatedTexts + tally.dropped
 
 const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
 
-/** Returns the value as an attribute holds it; `undefined` if there is to be no attribute. */
+/** Returns the value as an attribute holds it; `undefined` if the attribute is left out. */
 function cleanValue(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): KeyValue['value'] | undefined {
   switch (type) {
     case 'string':

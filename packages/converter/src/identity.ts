@@ -72,24 +72,18 @@ export function pseudonym(instance: string, kind: 'id' | 'username', value: stri
   return hashedId(SPAN_ID_DIGITS, `user-${kind}\n${instance}\n${value}`)
 }
 
-/** Records of one forge, often of one project, come one after the other. */
-let lastInstance = { webUrl: '', host: '' }
-
 /** Returns the host (with a port that is not the default one) of a web URL; '' when there is none. */
 export function instanceOf(webUrl: string | undefined): string {
-  if (webUrl === undefined) return ''
-  if (webUrl !== lastInstance.webUrl) {
-    lastInstance = { webUrl, host: URL.canParse(webUrl) ? new URL(webUrl).host : '' }
-  }
-  return lastInstance.host
+  return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
 }
 
-/** A host contains no blank, so no URL gives an instance that begins like this. */
+/** The prefix of instances that stand for a project. A host contains no blank, so no URL gives such an instance. */
 export const projectInstancePrefix = 'project '
 
 /**
- * Returns the stand-in for the instance of a project without any URL; '' when it has no id and no path either. Ids of
- * different projects must not meet, as they may be of different instances. A path is hashed, as it may be of any length.
+ * Returns the stand-in for the instance of a project without any URL; '' if it has no id and no path either. Different
+ * projects must not share ids, because they may belong to different instances. A path is hashed, because it may have
+ * any length.
  */
 export function projectInstance({
   id,

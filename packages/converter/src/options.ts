@@ -10,7 +10,7 @@ export interface ConvertOptions {
   readonly environment: string
   readonly vendorNamespace: string
   readonly providerName: string
-  /** Instance part of hashed ids; without it see `recordInstance`. */
+  /** The instance that hashed ids contain; without it see `recordInstance`. */
   readonly instanceId: string | undefined
   readonly idScheme: 'hashed' | 'native'
   readonly spanNames: 'semconv' | 'native'

@@ -37,9 +37,9 @@ export interface PipelineRecord {
   readonly failureReason: string | undefined
   /** How the ref's pipelines went: `fixed`, `still_failing`, … (open set). */
   readonly refStatusName?: string | undefined
-  /** Why the configuration could not be read. */
+  /** The messages of the parser if the configuration could not be read. */
   readonly yamlErrors?: string | undefined
-  /** Percent. */
+  /** The coverage in percent. */
   readonly coverage?: number | undefined
   /** The root of the pipeline tree, when the source or the caller's root map knows it. */
   readonly rootPipelineId: bigint | undefined
@@ -50,15 +50,16 @@ export interface PipelineRecord {
   readonly project: ProjectRecord
   /** Jobs and bridges, unique by id, every known attempt; sorted by creation time, then id. */
   readonly jobs: readonly JobRecord[]
-  /** The source's list of jobs is unreadable, so that their number is unknown. */
+  /** Set if the list of jobs is unreadable, so that their number is unknown. */
   readonly jobsUnreadable?: true | undefined
   /** Whether the source lists bridges at all; decides what a child pipeline may point at (section 2.5). */
   readonly bridgesListed: boolean
   /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
   readonly receivedAtNs: bigint | undefined
   /**
-   * What ids are hashed with instead of the option `instanceId` and the host of the project's URL: set where another project
-   * of the same host has recorded a pipeline of the same id. Ids are hashed then, whatever the option `idScheme` says.
+   * The instance that ids are hashed with instead of the option `instanceId` and the host of the project's URL. It is
+   * set if another project of the same host has recorded a pipeline of the same id. Ids are then hashed even under
+   * `idScheme: native`.
    */
   readonly instance?: string | undefined
   /** What an earlier completion of the same pipeline already exported; absent on the first one. */
@@ -91,14 +92,14 @@ export interface UpstreamPipeline {
   readonly projectWebUrl: string | undefined
   readonly projectId?: bigint | undefined
   readonly projectPath?: string | undefined
-  /** Whether the parent's record lists the bridge, when the caller knows that record; decides under `bridgeSource: auto`. */
+  /** Whether the parent's record lists the bridge, if the caller knows that record; it decides under `bridgeSource: auto`. */
   readonly bridgeListed?: boolean | undefined
-  /** The `instance` of its record. */
+  /** The `instance` of the upstream pipeline's record. */
   readonly instance?: string | undefined
   /**
-   * What the caller knows of it, if it is of another project. `recorded`: that project has recorded it. `expected`: that project
-   * has not, so that its trace is not joined. `unknown`: there is no such project, so that nothing is linked to it. Without it,
-   * the record is believed.
+   * What the caller knows about the upstream pipeline, if it belongs to another project. `recorded`: that project has
+   * recorded it. `expected`: that project has not, so its trace is not joined. `unknown`: there is no such project, so
+   * nothing is linked to it. Without it, the record is believed.
    */
   readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
 }
@@ -107,7 +108,7 @@ export interface UpstreamPipeline {
 export interface DownstreamPipeline {
   readonly pipelineId: bigint
   readonly projectId: bigint | undefined
-  /** Web URL of its project. */
+  /** The web URL of the downstream project. */
   readonly projectWebUrl: string | undefined
 }
 
@@ -154,11 +155,11 @@ export interface JobRecord {
   readonly runner: RunnerRecord | undefined
   readonly artifacts: ArtifactsRecord | undefined
   readonly environment: EnvironmentRecord | undefined
-  /** Percent. */
+  /** The coverage in percent. */
   readonly coverage?: number | undefined
   /** Tags that a runner must have to take the job; REST only. */
   readonly requiredTags?: readonly string[] | undefined
-  /** Set on bridges that have started a pipeline. */
+  /** The pipeline that a bridge has started; undefined for other jobs. */
   readonly downstream?: DownstreamPipeline | undefined
   /** 1 for the first attempt, when the source tells (`retries_count`) or lists every attempt. */
   readonly attempt: number | undefined

@@ -13,9 +13,9 @@ export interface PipelineRun {
   readonly options: ConvertOptions
   readonly ids: IdScheme
   readonly record: PipelineRecord
-  /** What the ids of its own spans are hashed with. */
+  /** The instance that the ids of the run's own spans are hashed with. */
   readonly instance: string
-  /** What the ids of its trace and of its parent span are made with: those of another project where it joins its trace. */
+  /** The ids of the run's trace and of its parent span: those of another project if it joins the trace of that project. */
   readonly trace: IdSpace
   readonly rootId: bigint
   /** False when the root is only guessed from the direct parent. */
@@ -31,18 +31,23 @@ export interface PipelineRun {
   readonly errorType: string | undefined
   readonly refType: 'tag' | 'branch' | undefined
   readonly user: UserRecord | undefined
+  /** The instance that pseudonyms of users are hashed with; found once per run, because it is parsed from a URL. */
+  readonly userInstance: string
   /** The jobs that get a span and a log record, in order. */
   readonly exportedJobs: readonly JobRecord[]
   readonly tally: Tally
 }
 
-/** Within which ids are unique, and how they are made. */
+/** The instance in which ids are unique, and the scheme that makes them. */
 export interface IdSpace {
   readonly ids: IdScheme
   readonly instance: string
 }
 
-/** Returns the id space of records that have an instance of their own. The scheme `native` would make ids of numbers alone. */
+/**
+ * Returns the id space of records with an instance of their own. They are always hashed: the scheme `native` would make
+ * ids from the numbers alone.
+ */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
 function recordSpace(record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
@@ -80,6 +85,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   const { ids, instance } = recordSpace(record, plan)
   const trace = traceSpace(record, plan)
   const root = traceRoot(record, options)
+  const userInstance = recordInstance(record, options)
   const errorType = pipelineErrorType(record)
   const later =
     record.previousExport !== undefined && options.reexport === 'link'
@@ -104,7 +110,8 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
     result: resultOf(record.status, errorType, options),
     errorType,
     refType: refTypeOf(record),
-    user: maskedUser(record.user, recordInstance(record, options), options),
+    user: maskedUser(record.user, userInstance, options),
+    userInstance,
     exportedJobs: exportedJobs(record, times, options),
     tally,
   }
@@ -121,15 +128,13 @@ export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
     times,
     result: resultOf(job.status, errorType, run.options),
     errorType,
-    user: sameUser(job.user, run.record.user)
-      ? run.user
-      : maskedUser(job.user, recordInstance(run.record, run.options), run.options),
+    user: sameUser(job.user, run.record.user) ? run.user : maskedUser(job.user, run.userInstance, run.options),
   }
 }
 
 /**
- * Returns the instance that ids of a record or job event are hashed with: what is configured, else the host of the
- * project's URL, else that of the pipeline's, else the project's id or path, else ''.
+ * Returns the instance that the ids of a record or job event are hashed with: the configured one, else the host of the
+ * project's URL, else the host of the pipeline's URL, else the project's id or path, else ''.
  */
 export function recordInstance(
   { project, url }: Pick<PipelineRecord, 'project'> & Partial<Pick<PipelineRecord, 'url'>>,
@@ -138,7 +143,7 @@ export function recordInstance(
   return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
 }
 
-/** Returns the instance of a pipeline that started one of `instance`. */
+/** Returns the instance of the upstream pipeline of a pipeline in `instance`. */
 export function upstreamInstance(
   upstream: UpstreamPipeline,
   instance: string,
@@ -167,7 +172,7 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
 }
 
-/** A pipeline in the trace of another project has that one's instance there. */
+/** Returns the instance of the trace. A pipeline in the trace of another project has the instance of that project there. */
 function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
   const instance = recordInstance(record, options)
   const upstream = joinedUpstream(record, options)

@@ -17,7 +17,7 @@ import { findPipeline } from './pipelines/pipelines-of-each.ts'
 import { insertProject } from './projects/project-store.ts'
 import { insertUser } from './users/user-store.ts'
 
-/** Opens a database that has seen all migrations but the one of that name. */
+/** Opens a database with all migrations except the one of that name. */
 async function databaseWithout(name: string): Promise<Db<CoreTables>> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-migrate-'))
   const { location, remove } = await temporaryDatabase(directory)
@@ -40,7 +40,7 @@ async function databaseWithout(name: string): Promise<Db<CoreTables>> {
   return db
 }
 
-test('ids that counted for the whole instance count for their projects after the migration, and all that was there stays', async () => {
+test('the migration makes ids unique within their projects, and keeps all pipelines, jobs and Global IDs', async () => {
   const db = await databaseWithout('20261122T1500_ids_of_projects')
   expect(await pendingCoreMigrations(db)).toContain('20261122T1500_ids_of_projects')
   const { root, garden, vault } = await db.write(async (tx) => {
@@ -55,7 +55,7 @@ test('ids that counted for the whole instance count for their projects after the
     return { root, garden: await project('garden'), vault: await project('vault') }
   })
   const big = Number.MAX_SAFE_INTEGER
-  /** Project, pipeline and jobs, as the version before stored them. */
+  /** Project, pipeline and jobs, as the earlier version stored them. */
   const recorded: readonly [typeof garden, number, readonly number[]][] = [
     [garden, 31, [310, 311]],
     [garden, 32, [310]],

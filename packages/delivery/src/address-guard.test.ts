@@ -104,7 +104,7 @@ const specialBlocks = {
   ],
 } as const
 
-/** Bytes of an address in a block; `dice` fills what the block leaves open. */
+/** Returns the bytes of an address in a block; `dice` fills the free bits. */
 function within(cidr: string, dice: Uint8Array): number[] {
   const [start, bits] = ipaddr.parseCIDR(cidr)
   return start.toByteArray().map((byte, index) => {
@@ -115,7 +115,7 @@ function within(cidr: string, dice: Uint8Array): number[] {
 const writtenFrom = (bytes: readonly number[]) => ipaddr.fromByteArray([...bytes]).toString()
 const octets = (text: string) => ipaddr.parse(text).toByteArray()
 
-/** Every IPv6 spelling of an IPv4 address; `dice` fills what a spelling leaves open. */
+/** Every IPv6 spelling of an IPv4 address; `dice` fills the free bytes. */
 const spellings: Readonly<Record<string, (v4: number[], dice: Uint8Array) => number[]>> = {
   'as it is': (v4) => v4,
   'IPv4-mapped': (v4) => [...octets('::ffff:0:0').slice(0, 12), ...v4],

@@ -3,11 +3,11 @@ import type { LookupFunction } from 'node:net'
 import { notGlobalReason } from './address-rules.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 
-/** What a URL that somebody else has typed may make us connect to. */
+/** The rules for URLs that users of the service have typed: which addresses they may lead to. */
 export interface AddressPolicy {
-  /** Loopback, private and all other addresses that are not globally reachable are allowed. */
+  /** Allows loopback, private and all other addresses that are not globally reachable. */
   readonly allowsLocal: boolean
-  /** Only the allowed ones may be called. */
+  /** Only allowed hosts may be called. */
   readonly deniesOthers: boolean
   /** Excepted from both. */
   readonly allowed: AllowedHosts
@@ -21,7 +21,7 @@ interface Destination {
   readonly addresses: readonly string[]
 }
 
-/** The policy forbids it. The message is for the person who typed the URL. */
+/** The error for a destination that the policy forbids. The message is for the user who typed the URL. */
 export class AddressBlocked extends Error {
   override readonly name = 'AddressBlocked'
   readonly code = 'PENSTOCK_BLOCKED'
@@ -32,9 +32,8 @@ export class AddressBlocked extends Error {
 }
 
 /**
- * Returns why the policy forbids a destination, or `undefined` if it does not. One address that is forbidden is enough.
- *
- * @see spec/rest-part3-details.md 1.14
+ * Returns the reason why the policy forbids a destination, or `undefined` if it is allowed. One forbidden address is
+ * enough, because the connection may be made to any of them.
  */
 export function blockedBecause(policy: AddressPolicy, { url, addresses }: Destination): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only allowed schemes are http, https'
@@ -50,8 +49,8 @@ export function blockedBecause(policy: AddressPolicy, { url, addresses }: Destin
 }
 
 /**
- * Resolves names for one connection, and passes on only what the policy allows. The connection is made to these very
- * addresses, so a name that resolves to something else a moment later gains nothing.
+ * Returns a lookup that resolves names for one connection and passes on only addresses that the policy allows. The
+ * connection is made to these addresses, so a name that resolves to another address a moment later gains nothing.
  */
 export function guardedLookup(policy: AddressPolicy, url: URL, resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, done) => {

@@ -19,7 +19,7 @@ export const isInRange = (address: Address, range: Range): boolean =>
 
 const isUnspecified = isIn('0.0.0.0/32', '::/128')
 
-/** Interfaces come and go, so they are listed anew for every address. */
+/** Tells whether the address is one of this host. Interfaces come and go, so they are listed again for every address. */
 function isOfThisHost(address: Address): boolean {
   const text = address.toNormalizedString()
   return Object.values(networkInterfaces()).some((all) =>
@@ -27,10 +27,13 @@ function isOfThisHost(address: Address): boolean {
   )
 }
 
-/** Of IPv6, only this part has been given out; the rest reaches nobody, or a network of our own. */
+/** Tells whether an IPv6 address is in the only range that is allocated; all others are unreachable or in a private network. */
 const isAllocated = isIn('0.0.0.0/0', '2000::/3')
 
-/** The first rule that holds gives the reason. What none of them names is globally reachable unicast. */
+/**
+ * The rules that forbid addresses. The first matching rule gives the reason. An address without a matching rule is
+ * globally reachable unicast.
+ */
 const addressRules: readonly AddressRule[] = [
   {
     holds: (address) => isUnspecified(address) || isOfThisHost(address),

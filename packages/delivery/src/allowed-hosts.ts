@@ -2,17 +2,17 @@ import ipaddr from 'ipaddr.js'
 import { isInRange } from './address-rules.ts'
 import { parseAddress, reachedAddresses } from './reached-addresses.ts'
 
-/** An entry that is none of: host name, address, CIDR range, each with an optional port. */
+/** The error for an entry that is no host name, address or CIDR range, each with an optional port. */
 export class AllowedHostError extends Error {
   override readonly name = 'AllowedHostError'
 }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Hosts by name, addresses and ranges; an entry without a port allows every port. */
+/** A set of allowed host names, addresses and ranges; an entry without a port allows every port. */
 export class AllowedHosts {
   readonly #names = new Set<string>()
-  /** By port; '' is every port. */
+  /** The ranges by port; '' is every port. */
   readonly #ranges = new Map<string, Range[]>()
 
   /** @throws AllowedHostError */
@@ -20,7 +20,7 @@ export class AllowedHosts {
     for (const entry of entries) this.#add(entry)
   }
 
-  /** Whether the name is allowed, or every one of the addresses. */
+  /** Tells whether the name is allowed, or every one of the addresses. */
   has(url: URL, addresses: readonly string[]): boolean {
     const host = hostOf(url)
     const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -38,7 +38,7 @@ export class AllowedHosts {
   }
 }
 
-/** An address is allowed as it is written, or by the addresses that it stands for. */
+/** Tells whether an address is allowed as it is written, or by the addresses that it stands for. */
 function isAllowed(address: string, ranges: readonly Range[]): boolean {
   const isInOne = (each: ipaddr.IPv4 | ipaddr.IPv6) => ranges.some((range) => isInRange(each, range))
   const written = parseAddress(address)
@@ -46,7 +46,7 @@ function isAllowed(address: string, ranges: readonly Range[]): boolean {
   return isInOne(written) || reachedAddresses(address).every(isInOne)
 }
 
-/** Bounded by the length of a name in DNS; a name that needs IDNA is written in it. */
+/** Matches host names of at most 253 characters, the limit of DNS; names with non-ASCII letters must be in Punycode. */
 const hostName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9-]{1,63})*$/
 
 function entryParts(entry: string): { host: string; port: string } {
@@ -57,7 +57,7 @@ function entryParts(entry: string): { host: string; port: string } {
   return /^\d{0,5}$/.test(port) ? { host, port } : { host: '', port: '' }
 }
 
-/** Returns `undefined` for what is neither an address nor a range. IPv4 that is written as IPv6 is IPv4. */
+/** Returns the address or range that a text stands for, else `undefined`. IPv4 written as IPv6 is IPv4. */
 function rangeOf(text: string): Range | undefined {
   const [start = '', written, more] = text.split('/')
   const address = parseAddress(start)
@@ -72,7 +72,7 @@ function rangeOf(text: string): Range | undefined {
   return [address, bits]
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Returns the host of a URL without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

@@ -3,15 +3,15 @@ import { buildConnector, DecoratorHandler, type Dispatcher } from 'undici'
 import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup } from './address-guard.ts'
 
 /**
- * Judges connections by the addresses that they really have: when they are made, and again before each request that uses them,
- * because the policy may have changed since. A connection that the policy forbids is cut.
+ * Checks connections by their real addresses: when they are made, and again before each request that uses them, because
+ * the policy may have changed since. A connection that the policy forbids is cut.
  */
 export class GuardedConnections {
   readonly #policy: () => AddressPolicy
-  /** By origin. */
+  /** The open connections by origin. */
   readonly #open = new Map<string, Set<Socket>>()
 
-  /** @param policy the one of the moment */
+  /** @param policy returns the current policy */
   constructor(policy: () => AddressPolicy) {
     this.#policy = policy
   }
@@ -36,15 +36,15 @@ export class GuardedConnections {
     }
   }
 
-  /** Judges the connections of an origin once more when a request is about to be written to one of them. */
+  /** Checks the open connections of an origin again when a request is about to be written to one of them. */
   readonly interceptor: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     const { origin } = options
     return origin === undefined
       ? dispatch(options, handler)
-      : dispatch(options, new JudgingHandler(handler, () => this.cutForbidden(new URL(origin))))
+      : dispatch(options, new PolicyHandler(handler, () => this.cutForbidden(new URL(origin))))
   }
 
-  /** Cuts the connections of an origin that the policy of the moment forbids. Returns the reason, if there was one. */
+  /** Cuts the connections of an origin that the current policy forbids. Returns the reason, if there was one. */
   cutForbidden(origin: URL): string | undefined {
     let cutBecause: string | undefined
     for (const socket of this.#open.get(origin.origin) ?? []) {
@@ -66,26 +66,26 @@ export class GuardedConnections {
   }
 
   #reasonAgainst(origin: URL, { destroyed, remoteAddress }: Socket): string | undefined {
-    // A connection that has ended has no address, and carries no request any more.
+    // A closed connection has no address, and carries no requests any more.
     if (destroyed || remoteAddress === undefined) return undefined
     return blockedBecause(this.#policy(), { url: origin, addresses: [remoteAddress] })
   }
 }
 
-/** Its types leave out what it inherits from the interface. */
+/** The prototype with the handler's methods, which its types leave out because they are inherited from the interface. */
 const decorated = DecoratorHandler.prototype as Dispatcher.DispatchHandler
 
-class JudgingHandler extends DecoratorHandler {
-  readonly #judge: () => string | undefined
+class PolicyHandler extends DecoratorHandler {
+  readonly #cutForbidden: () => string | undefined
 
-  constructor(handler: Dispatcher.DispatchHandler, judge: () => string | undefined) {
+  constructor(handler: Dispatcher.DispatchHandler, cutForbidden: () => string | undefined) {
     super(handler)
-    this.#judge = judge
+    this.#cutForbidden = cutForbidden
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
     decorated.onRequestStart?.call(this, controller, context)
-    const reason = this.#judge()
+    const reason = this.#cutForbidden()
     if (reason !== undefined) controller.abort(new AddressBlocked(reason))
   }
 }

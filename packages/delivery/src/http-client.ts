@@ -63,7 +63,7 @@ export class HttpClient {
   readonly #addressPolicy: (() => AddressPolicy) | undefined
   readonly #guarded: GuardedConnections | undefined
 
-  /** @param addressPolicy for URLs that others have chosen; asked for every connection, and before each use of one */
+  /** @param addressPolicy the policy for URLs that users have chosen; called for every connection, and before each use of one */
   constructor(limits: HttpClientLimits = defaultHttpClientLimits, addressPolicy?: () => AddressPolicy) {
     this.#keptReplyBytes = limits.keptReplyBytes
     this.#addressPolicy = addressPolicy
@@ -87,7 +87,8 @@ export class HttpClient {
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpReply | NetworkFailure> {
     const blocked = this.#blockedLiteral(request.url)
     if (blocked !== undefined) return failureOf(new AddressBlocked(blocked))
-    // So that the request gets a new connection instead of one that would be cut under it.
+    // Cuts forbidden connections first, so that the request gets a new connection instead of one that would be cut
+    // under it.
     this.#guarded?.cutForbidden(request.url)
     const interruption = new Interruption(request.timeoutMs, signal)
     try {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Where the IPv4 addresses are in one form of an IPv6 address, and how to read them. */
+/** A form of IPv6 addresses that contain IPv4 addresses, and how to read them. */
 interface Embedding {
   readonly range: [ipaddr.IPv6, number]
   read(bytes: readonly number[]): readonly (readonly number[])[]
@@ -12,8 +12,8 @@ const range = (cidr: string) => ipaddr.IPv6.parseCIDR(cidr)
 const inLastBytes = (bytes: readonly number[]) => [bytes.slice(12)]
 
 /**
- * Returns the readings of a translated address whose prefix length is not known (RFC 6052, 2.2). What a layout leaves unused is
- * zero, so layouts that contradict the address are left out.
+ * Returns the readings of a translated address with an unknown prefix length (RFC 6052, 2.2). The unused bits of a
+ * layout are zero, so layouts that contradict the address are left out.
  */
 function readTranslated(bytes: readonly number[]): readonly (readonly number[])[] {
   return [
@@ -26,12 +26,12 @@ function readTranslated(bytes: readonly number[]): readonly (readonly number[])[
     .map(({ at }) => at.map((index) => bytes[index]!))
 }
 
-/** IPv6 addresses that stand for IPv4 addresses, or that are reached through them. */
+/** The forms of IPv6 addresses that stand for IPv4 addresses, or that are reached through them. */
 const embeddings: readonly Embedding[] = [
   // IPv4-mapped, and IPv4-translated (RFC 2765).
   { range: range('::ffff:0:0/96'), read: inLastBytes },
   { range: range('::ffff:0:0:0/96'), read: inLastBytes },
-  // IPv4-compatible; `::` and `::1` are in here too, but are addresses of their own.
+  // IPv4-compatible; `::` and `::1` are in this range too, but are real IPv6 addresses.
   { range: range('::/96'), read: inLastBytes },
   // NAT64: the well-known prefix, and the one for local use.
   { range: range('64:ff9b::/96'), read: inLastBytes },
@@ -44,7 +44,7 @@ const embeddings: readonly Embedding[] = [
 
 const ownAddresses = [range('::/128'), range('::1/128')]
 
-/** Returns the IPv4 address of an ISATAP interface (RFC 5214), which may stand behind any prefix. */
+/** Returns the IPv4 address of an ISATAP interface (RFC 5214), which may follow any prefix. */
 function isatapAddress(bytes: readonly number[]): ipaddr.IPv4 | undefined {
   const [first, ...rest] = bytes.slice(8, 12)
   const isIsatap = (first === 0 || first === 2) && rest.join() === '0,94,254'
@@ -52,8 +52,8 @@ function isatapAddress(bytes: readonly number[]): ipaddr.IPv4 | undefined {
 }
 
 /**
- * Returns the addresses that a connection to `address` reaches: itself, or the IPv4 addresses it stands for. An ISATAP address
- * reaches itself and an IPv4 address. Returns an empty list for what is no address.
+ * Returns the addresses that a connection to `address` reaches: itself, or the IPv4 addresses it stands for. An ISATAP
+ * address reaches itself and an IPv4 address. Returns an empty list for a text that is no address.
  */
 export function reachedAddresses(address: string): readonly Address[] {
   const parsed = parseAddress(address)
@@ -66,7 +66,7 @@ export function reachedAddresses(address: string): readonly Address[] {
   return inner === undefined ? [parsed] : [parsed, inner]
 }
 
-/** Returns `undefined` for what is no address in the usual notation. */
+/** Returns the address that the text stands for in the usual notation, else `undefined`. */
 export function parseAddress(address: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address)
   return address.includes(':') && ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address) : undefined

@@ -128,7 +128,7 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
   return BigInt64Array.from(new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)]))
 }
 
-/** Returns a digest that is equal for records that say the same. When a record was received makes no difference. */
+/** Returns a digest that is equal for records with the same content. The time when a record was received makes no difference. */
 export function digestOf(record: PipelineRecord): string {
   const said = { ...record, receivedAtNs: undefined }
   const text = JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))

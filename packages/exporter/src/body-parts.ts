@@ -22,11 +22,11 @@ export type BodyPart =
     }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'job'; readonly input: JobInput }
-  /** Its jobs follow. */
+  /** The pipeline without its jobs, which follow. */
   | { readonly kind: 'pipeline'; readonly record: PipelineRecord; readonly warnings: Warnings; readonly digest: string }
   | { readonly kind: 'jobs'; readonly jobs: readonly JobRecord[] }
 
-/** To receive so many takes about a millisecond. */
+/** How many jobs one part holds; receiving that many takes about a millisecond. */
 const JOBS_PER_PART = 250
 
 /** Reads a body, in the worker thread. */
@@ -59,7 +59,10 @@ export function* bodyParts({ source, context }: BodyTask): Generator<BodyPart> {
   }
 }
 
-/** Puts a body together from its parts, in the main thread. @throws RecordError */
+/**
+ * Joins the parts of a body, in the main thread.
+ * @throws RecordError
+ */
 export function joinBody(parts: readonly BodyPart[]): ReceivedBody {
   let text = ''
   let input: ReceivedBody['input'] | undefined

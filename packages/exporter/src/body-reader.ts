@@ -5,12 +5,15 @@ import { type BodyPart, type BodyTask, joinBody } from './body-parts.ts'
 import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
 import { utf8Text } from './utf8-text.ts'
 
-/** `.ts` where the sources run as they are, `.js` once they are built. */
+/** The extension of this file: `.ts` if the sources run directly, `.js` if they are built. */
 const ownExtension = extname(import.meta.url)
-/** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
+/**
+ * The length up to which a body is read on the event loop: that takes a few milliseconds, which is less than a thread
+ * boundary costs.
+ */
 const INLINE_BYTES = 64 * 1024
 const THREADS = 1
-/** Each of up to 25 MiB. */
+/** How many large bodies may wait, each of up to 25 MiB. */
 const MAX_WAITING = 8
 
 /**
@@ -25,10 +28,10 @@ export class BodyReader {
   })
 
   /**
-   * Returns the body, as `readBody` does. A large `Uint8Array` that has its buffer to itself is handed to the thread, and is
-   * empty afterwards.
+   * Returns the body, as `readBody` does. A large `Uint8Array` that does not share its buffer is moved to the thread,
+   * and is empty afterwards.
    *
-   * @throws RecordError; WorkersBusyError when too many large bodies wait
+   * @throws RecordError; WorkersBusyError if too many large bodies wait
    */
   async read(source: string | Uint8Array, context: BodyContext = {}): Promise<ReceivedBody> {
     if (source.length <= INLINE_BYTES) return readBody(typeof source === 'string' ? source : utf8Text(source), context)

@@ -24,7 +24,7 @@ export interface ExportRecordsTable {
   previous_job_ids: string | null
   /** JSON of what job hooks have told of its jobs; null when nothing. */
   job_news: string | null
-  /** JSON of an `ExportIdentity`; null where ids follow from the record alone. */
+  /** JSON of an `ExportIdentity`; null if the ids follow from the record alone. */
   identity: string | null
   enqueued_at_ms: number
 }

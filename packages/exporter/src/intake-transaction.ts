@@ -121,7 +121,7 @@ export class IntakeTransaction {
     return { kind: 'enqueued', signals, warnings }
   }
 
-  /** Looks for an upstream pipeline of another project where that project's pipelines are. */
+  /** Looks an upstream pipeline of another project up in the scope of that project. */
   async #known(
     { received, realm, pipelineId, upstreamId }: Arrival,
     { record }: PipelineInput,

@@ -4,7 +4,7 @@ export interface ReceivedBody {
   readonly input: Input
   /** JSON of the body without the pipeline's variables, which may hold secrets. */
   readonly text: string
-  /** `digestOf` the record, if it has been computed: for a large one it takes long. */
+  /** The `digestOf` the record, if it was computed in a worker thread because the record is large. */
   readonly digest?: string
 }
 
@@ -22,7 +22,7 @@ export interface BodyContext {
   readonly receivedAtNs?: bigint
   /** Takes the place of whatever project a pipeline hook says it is of. */
   readonly project?: HookProject
-  /** A pipeline with more is refused. Default: any number. */
+  /** The highest number of jobs; a pipeline with more is refused. Default: any number. */
   readonly maxJobs?: number
 }
 

@@ -28,7 +28,7 @@ export interface ExportPlan {
   readonly identity?: ExportIdentity | undefined
 }
 
-/** What a record alone does not say about its ids, as `PipelineRecord` and its `upstream` have it. */
+/** The parts of a pipeline's identity that its record alone does not contain, as in `PipelineRecord` and its `upstream`. */
 export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
   readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
 }
@@ -38,7 +38,7 @@ export interface Received {
   readonly scope: string
   readonly body: ReceivedBody
   readonly receivedAtNs: bigint
-  /** The scope of an upstream pipeline of another project, if that is not `scope`; null where there is none. */
+  /** The scope of the upstream pipeline's project, if that is not `scope`; null if there is no such project. */
   readonly upstreamScope?: string | null | undefined
   /** Asked only when the pipeline is to be exported now. */
   readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
@@ -114,7 +114,7 @@ export class RecordIntake {
     for (const arrival of arrivals) taken.push(await transaction.take(arrival))
     const added = await queue.enqueue(tx as unknown as Transaction<DeliveryTables>, transaction.deliveries, nowMs)
     await transaction.write()
-    // To insert, and to commit, 25 MB take a while each: the event loop has a turn in between.
+    // Inserting and committing 25 MB take long, so the event loop gets a turn in between.
     if (all.some(({ body }) => body.text.length > LARGE_CHARACTERS)) await setImmediate()
     if (added === transaction.deliveries.length) return taken
     // The ledger had forgotten a pipeline whose deliveries are still there. Which one shows when each is taken alone.

@@ -78,8 +78,9 @@ export interface FoundRecord {
 }
 
 /**
+ * Returns the stored record.
  * @param read how the body is read; by default on the event loop
- * @throws RecordError of a body that cannot be read any more
+ * @throws RecordError if the body can no longer be read
  */
 export async function findRecord(
   db: Kysely<ExporterTables>,

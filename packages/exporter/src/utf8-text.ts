@@ -1,6 +1,9 @@
 import { RecordError } from '@penstock/converter'
 
-/** @throws RecordError for bytes that are not UTF-8 */
+/**
+ * Returns the text of UTF-8 bytes.
+ * @throws RecordError for bytes that are not UTF-8
+ */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -45,7 +45,7 @@ export interface GatewayConfig {
   /** Credentials elsewhere than in `Authorization: Bearer` (T-9); off by default. */
   readonly credentialSources: readonly CredentialSource[]
   readonly allowedOrigins: readonly string[]
-  /** Of wire bytes, and of the inflated bytes of bodies that are inflated (P-8). */
+  /** The limit on wire bytes, and on the inflated bytes of bodies that are inflated. */
   readonly maxBodyBytes: number
   readonly inspectInflatedSize: InflatedSizeInspection
   /** Of all bodies under way together (X-3). */
@@ -56,7 +56,7 @@ export interface GatewayConfig {
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
   readonly maxConnectionAgeMs: number
-  /** Of each listener; see `ListenerSettings`. */
+  /** The limits of each listener; see `ListenerSettings`. */
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   /** How old an unconfirmed snapshot may get before it is refused (T-14). */
@@ -73,8 +73,8 @@ export interface GatewayConfig {
 }
 
 /**
- * Which bodies are inflated only to measure them: those without a valid token, or all. With a valid token a body is
- * otherwise forwarded as it came, and upstream judges its inflated size.
+ * Selects the bodies that are inflated only to measure them: those without a valid token, or all. Otherwise a body with
+ * a valid token is forwarded unchanged, and the upstream checks its inflated size.
  */
 export type InflatedSizeInspection = 'unauthenticated' | 'always'
 

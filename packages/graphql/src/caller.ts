@@ -56,7 +56,10 @@ export async function callerInBody(
   return callerBy(core, raw.headers, { ...parametersIn({ search }), ...body })
 }
 
-/** @throws GraphqlRefusal for a credential that comes twice, or as a list or an object */
+/**
+ * Returns the parameters of the query.
+ * @throws GraphqlRefusal for a credential that comes twice, or as a list or an object
+ */
 function parametersIn({ search }: Pick<Incoming, 'search'>): Parameters {
   const found: Record<string, string> = {}
   for (const [name, value] of urlEncodedEntries(search.slice(1))) {

@@ -37,7 +37,7 @@ export interface GraphqlRoute extends ServedRoute {
 export const GRAPHQL_PATH = '/api/graphql'
 const TIMEOUT_MS = 30_000
 const bodyRules: FormRules = { jsonLimits: graphqlJsonLimits }
-/** For callers whose headers and query hold no credential: enough for a document, or for a credential in the body. */
+/** The limits for callers without a credential in headers or query: enough for a document, or for a credential in the body. */
 const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
 /**

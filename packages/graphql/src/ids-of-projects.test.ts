@@ -30,14 +30,14 @@ const put = (project: Project, id: number, run: object = {}) =>
 const parts = `id detailedStatus { id } stages { nodes { id groups { nodes { id } } } }
   jobs { nodes { id kind detailedStatus { id } artifacts { nodes { id } } } }`
 
-async function told(project: Project) {
+async function pipelinesOf(project: Project) {
   const query = `{ project(fullPath: "${project.fullPath}") { pipelines { nodes { iid ${parts} } } } }`
   const { body } = await server.ask(query, { as: alice })
   expect(body.errors).toBeUndefined()
   return body.data.project.pipelines.nodes
 }
 
-/** Returns all Global IDs in an answer but those of statuses, by which nothing is found. */
+/** Returns all Global IDs in an answer, except those of statuses, which cannot be looked up. */
 const globalIds = (answer: unknown): string[] =>
   JSON.stringify(answer)
     .match(/gid:[^"]+/g)!
@@ -46,7 +46,7 @@ const globalIds = (answer: unknown): string[] =>
 test('pipelines of two projects with the same ids have Global IDs that differ, and each is found by its own', async () => {
   for (const id of [31, 32]) await put(garden, id)
   for (const id of [31, 32]) await put(vault, id)
-  const [ours, theirs] = [await told(garden), await told(vault)]
+  const [ours, theirs] = [await pipelinesOf(garden), await pipelinesOf(vault)]
   expect(ours.map(({ id }: { id: string }) => id)).toEqual(['gid://svc/Ci::Pipeline/32', 'gid://svc/Ci::Pipeline/31'])
   expect(ours[1].jobs.nodes).toMatchObject([
     { id: 'gid://svc/Ci::Bridge/311', kind: 'BRIDGE' },
@@ -90,21 +90,21 @@ test('pipelines of two projects with the same ids have Global IDs that differ, a
   }
 })
 
-test('a mutation changes the pipeline whose Global ID it is given, and no other of that id', async () => {
+test('a mutation changes the pipeline with the given Global ID, and no other pipeline of that id', async () => {
   await put(garden, 31)
   await put(vault, 31)
-  const [{ id }] = await told(vault)
+  const [{ id }] = await pipelinesOf(vault)
   const destroy = 'mutation Destroy($id: CiPipelineID!) { pipelineDestroy(input: { id: $id }) { errors } }'
   const { body } = await server.ask(destroy, { as: alice, variables: { id } })
   expect(body).toEqual({ data: { pipelineDestroy: { errors: [] } } })
-  expect(await told(vault)).toEqual([])
-  expect(await told(garden)).toHaveLength(1)
+  expect(await pipelinesOf(vault)).toEqual([])
+  expect(await pipelinesOf(garden)).toHaveLength(1)
   const again = await server.ask(destroy, { as: alice, variables: { id } })
   expect(again.body.errors).toMatchObject([{ path: ['pipelineDestroy'] }])
-  expect(await told(garden)).toHaveLength(1)
+  expect(await pipelinesOf(garden)).toHaveLength(1)
 })
 
-test('the upstream of a pipeline is that of the project it names, whichever others have its id', async () => {
+test('the upstream of a pipeline belongs to the project it names, even if other projects have that id', async () => {
   for (const project of [garden, vault]) await put(project, 31)
   const home = { id: 9, pathWithNamespace: garden.fullPath }
   const child = (project: Project, id: number) =>
@@ -132,7 +132,7 @@ test('the upstream of a pipeline is that of the project it names, whichever othe
   )
   const query = `{ project(fullPath: "ops/vault") { pipelines(first: 2) { nodes { id upstream { project { path } } sourceJob { id } } } } }`
   const { body } = await server.ask(query, { as: alice })
-  const bridgeOf = async (project: Project) => (await told(project)).at(-1).jobs.nodes[0].id
+  const bridgeOf = async (project: Project) => (await pipelinesOf(project)).at(-1).jobs.nodes[0].id
   expect(body.data.project.pipelines.nodes).toMatchObject([
     { upstream: { project: { path: 'vault' } }, sourceJob: { id: await bridgeOf(vault) } },
     { upstream: { project: { path: 'garden' } }, sourceJob: { id: await bridgeOf(garden) } },
@@ -149,7 +149,7 @@ const step = fc.record({
   id: fc.integer({ min: 1, max: 3 }),
 })
 
-test('whatever three projects record, a Global ID that was printed never finds something else', async () => {
+test('whatever three projects record, a printed Global ID never finds another object', async () => {
   const { world } = server
   let made = 0
   const newProject = async () => {
@@ -160,7 +160,7 @@ test('whatever three projects record, a Global ID that was printed never finds s
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
       const projects = [await newProject(), await newProject(), await newProject()]
-      /** What each was printed for. */
+      /** The object that each Global ID was printed for. */
       const printed = new Map<string, string>()
       for (const { kind, project: at, id } of steps) {
         const project = projects[at]!
@@ -169,12 +169,12 @@ test('whatever three projects record, a Global ID that was printed never finds s
           await world.perform(alice, removeProject, { project: project.id })
           projects[at] = await newProject()
         } else {
-          const pipeline = (await told(project)).find(({ iid }: { iid: string }) => iid === String(id))
+          const pipeline = (await pipelinesOf(project)).find(({ iid }: { iid: string }) => iid === String(id))
           const destroy = 'mutation Destroy($id: CiPipelineID!) { pipelineDestroy(input: { id: $id }) { errors } }'
           if (pipeline) await server.ask(destroy, { as: alice, variables: { id: pipeline.id } })
         }
         const each = projects[at]!
-        for (const pipeline of await told(each)) {
+        for (const pipeline of await pipelinesOf(each)) {
           const name = `${each.fullPath} ${pipeline.iid}`
           for (const gid of globalIds(pipeline)) {
             expect(printed.get(gid) ?? name, gid).toBe(name)

@@ -116,7 +116,7 @@ test('a stage keeps its id when the record changes which stages there are', asyn
     const builds = stages.map((stage, index) => ({ id: 900 + index, name: stage, stage, status: 'success' }))
     return putRecord(world, alice, app, 90, { finishedAt: `2026-02-03 04:00:${seconds} UTC` }, { builds })
   }
-  const told = async (): Promise<[string, string][]> => {
+  const stageIds = async (): Promise<[string, string][]> => {
     const query =
       '{ project(fullPath: "acme/app") { pipeline(id: "gid://svc/Ci::Pipeline/90") { stages { nodes { id name } } } } }'
     const { nodes } = (await server.ask(query, { as: alice })).body.data.project.pipeline.stages
@@ -131,8 +131,8 @@ test('a stage keeps its id when the record changes which stages there are', asyn
   ]
   for (const [index, stages] of orders.entries()) {
     await put(10 + index, stages)
-    expect((await told()).map(([, name]) => name)).toEqual(stages)
-    for (const [id, name] of await told()) {
+    expect((await stageIds()).map(([, name]) => name)).toEqual(stages)
+    for (const [id, name] of await stageIds()) {
       expect(printed.get(id) ?? name).toBe(name)
       printed.set(id, name)
     }
@@ -262,7 +262,7 @@ describe('jobs of a project', () => {
     expect(jobs.nodes.map(({ id }: { id: string }) => id.split('/').at(-1))).toEqual(ids)
   })
 
-  test('are told of one project in an operation', async () => {
+  test('are listed for one project only in an operation', async () => {
     const other = await server.world.project('other', await server.world.group('else'), 'public')
     const { body } = await server.ask(
       `{ a: project(fullPath: "acme/app") { jobs { count } more: jobs { count } } b: project(fullPath: "${other.fullPath}") { jobs { count } } }`,
@@ -275,7 +275,7 @@ describe('jobs of a project', () => {
   })
 })
 
-test('all jobs of the instance are told to administrators', async () => {
+test('all jobs of the instance are listed for administrators only', async () => {
   const root = await server.world.user('root', { isAdministrator: true })
   const query =
     '{ jobs(runnerTypes: [GROUP_TYPE]) { count nodes { id shortSha ... on CiJob { needs { nodes { id } } } } } all: jobs { count } }'

@@ -4,16 +4,15 @@ const MAX_ELEMENTS = 50_000
 const MAX_MEMBERS = 50_000
 
 /**
- * The limits of a request's JSON, which are checked on its bytes before it is parsed.
- *
- * @see spec/graphql-contract.md 1.1: 32 levels and 100,000 values, the outermost not counted
+ * The limits of a request's JSON, which are checked on its bytes before it is parsed: 32 levels and 100,000 values,
+ * without the outermost one.
  */
 export const graphqlJsonLimits: JsonLimits = { containers: 20_000, values: 100_001, depth: 32 }
 
 /**
- * Parses JSON that came inside a text: a form's field or a parameter.
+ * Parses JSON from the text of a form field or a parameter.
  *
- * @throws SyntaxError; what `refusal` makes of the reason why it is too much
+ * @throws SyntaxError; the error that `refusal` makes if the text exceeds a limit
  */
 export function parseModestJson(text: string, refusal: (message: string) => Error): unknown {
   const excess = exceededJsonLimit(Buffer.from(text), graphqlJsonLimits)
@@ -24,10 +23,10 @@ export function parseModestJson(text: string, refusal: (message: string) => Erro
 }
 
 /**
- * Refuses a value, parsed within `graphqlJsonLimits`, that has too many values in one place, or a number without bounds.
+ * Refuses a value, parsed within `graphqlJsonLimits`, that has too many values in one list or object, or a number
+ * beyond the range of a double.
  *
- * @throws what `refusal` makes of the reason
- * @see spec/graphql-contract.md 1.1
+ * @throws the error that `refusal` makes from the reason
  */
 export function requireModestJson(root: unknown, refusal: (message: string) => Error): void {
   const open: object[] = []

@@ -106,7 +106,7 @@ export function addPipelineMutations(kit: Kit): void {
   })
 }
 
-/** Finds a pipeline by its Global ID, and changes it as one of its project. */
+/** Finds a pipeline by its Global ID, and changes it within its project. */
 async function changePipeline(
   { core, actor }: RequestContext,
   operation: Operation<InputSchema, unknown>,

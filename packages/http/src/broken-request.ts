@@ -1,13 +1,13 @@
 import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { HeadProblem } from './request-head.ts'
 
-/** What Node's parser reports with `clientError`. */
+/** The error that Node's parser reports with `clientError`. */
 export interface BrokenRequest extends NodeJS.ErrnoException {
   /** The bytes that were parsed last. */
   readonly rawPacket?: Buffer
 }
 
-/** How an API writes an error that its listener answers before the API sees the request. */
+/** The form in which an API writes errors that its listener answers before the API sees the request. */
 export interface RefusalForm {
   readonly contentType: string
   body(problem: HeadProblem): string
@@ -26,7 +26,10 @@ const problems: Readonly<Record<string, HeadProblem>> = {
 const targetTooLong: HeadProblem = { status: 414, message: 'The request target is too long.' }
 const malformed: HeadProblem = { status: 400, message: 'This is not a request in HTTP/1.1.' }
 
-/** Returns Node's status for a broken request, but 414 for a first line that is too long, which Node reports as headers. */
+/**
+ * Returns Node's status for a broken request, but 414 for a first line that is too long, which Node reports as too many
+ * headers.
+ */
 export function brokenRequestProblem({ code = '', rawPacket }: BrokenRequest): HeadProblem {
   const packet = rawPacket?.toString('latin1') ?? ''
   const firstLine = packet.split('\r', 1)[0]!
@@ -45,7 +48,7 @@ export function refusalHeaders(body: string, { contentType }: RefusalForm): Read
   }
 }
 
-/** Returns a whole response as it goes over the wire. */
+/** Returns a whole HTTP response as text. */
 export function refusalText(problem: HeadProblem, form: RefusalForm, more: Readonly<Record<string, string>> = {}) {
   const body = form.body(problem)
   const headers = Object.entries({ ...refusalHeaders(body, form), ...more }).map(([name, value]) => `${name}: ${value}`)

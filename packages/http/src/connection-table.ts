@@ -1,19 +1,19 @@
 export interface ConnectionLimits {
-  /** Connections of all addresses together. */
+  /** The highest number of connections of all addresses together. */
   readonly maxConnections: number
-  /** Connections of one IPv4 address, or of one IPv6 network of 64 bits. */
+  /** The highest number of connections of one IPv4 address, or of one IPv6 network of 64 bits. */
   readonly maxPerAddress: number
-  /** Connections beyond these limits that are kept for health probes. */
+  /** The number of connections beyond these limits that are kept for health probes. */
   readonly reserve: number
 }
 
 /**
- * How far a connection has come: it has not sent the head of a request yet (`waiting`), it has (`active`), or it is closed
- * after an error answer (`leaving`).
+ * The progress of a connection: it has not sent the head of a request yet (`waiting`), it has (`active`), or it is
+ * being closed after an error answer (`leaving`).
  */
 export type ConnectionState = 'leaving' | 'waiting' | 'active'
 
-/** `general`: any request is served. `reserve`: only health probes are. */
+/** The class of a connection. `general`: any request is served. `reserve`: only health probes are. */
 export type ConnectionClass = 'general' | 'reserve'
 
 export type ConnectionAdmission<Connection> =
@@ -26,7 +26,7 @@ export type ConnectionAdmission<Connection> =
   | { readonly admitted: false }
 
 interface Entry {
-  /** `undefined` for an address that has no limit of its own. */
+  /** The address that is counted; `undefined` if it has no limit of its own. */
   readonly address: string | undefined
   state: ConnectionState
   class: ConnectionClass
@@ -34,7 +34,7 @@ interface Entry {
 
 type Queues<Connection> = Readonly<Record<ConnectionState, Set<Connection>>>
 
-/** How many active connections are looked at for an idle one, so that a full table costs little. */
+/** How many active connections are searched for an idle one, so that a full table costs little. */
 const MAX_LOOKS = 64
 
 /**
@@ -45,7 +45,7 @@ export class ConnectionTable<Connection> {
   readonly #limits: ConnectionLimits
   readonly #isBusy: (connection: Connection) => boolean
   readonly #entries = new Map<Connection, Entry>()
-  /** Each in the order in which the connections entered their state. */
+  /** The connections by state, each in the order in which they entered it. */
   readonly #queues: Readonly<Record<ConnectionClass, Queues<Connection>>> = { general: queues(), reserve: queues() }
   readonly #byAddress = new Map<string, Set<Connection>>()
   #generalCount = 0

@@ -4,7 +4,7 @@ import { subscriberOf, unmapped } from '@penstock/runtime'
 import { type ConnectionClass, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 
 interface OpenConnection {
-  /** Responses that are not finished, in the order of their requests. */
+  /** The unfinished responses, in the order of their requests. */
   readonly responses: Set<ServerResponse>
   /** The response to the latest request, while it is not finished. */
   lastResponse: ServerResponse | undefined
@@ -13,15 +13,15 @@ interface OpenConnection {
 
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits
-  /** Whether the limit per address does not apply to this address. */
+  /** Tells whether the limit per address does not apply to this address. */
   readonly isExempt: (address: string) => boolean
   /** Called when a connection is evicted or refused because a limit is reached. */
   readonly onLimit: () => void
 }
 
-/** In which a connection in the reserve has to send the head of its request. */
+/** The time in which a connection in the reserve has to send the head of its request. */
 const RESERVE_HEAD_MS = 1_000
-/** In which a client can read an error answer before its connection is destroyed. */
+/** The time in which a client can read an error answer before its connection is destroyed. */
 const LEAVING_MS = 1_000
 
 /** The open sockets of a listener: admits, evicts and destroys them as a `ConnectionTable` decides. */
@@ -108,7 +108,7 @@ export class Connections {
     if (connection === undefined) return
     clearTimeout(connection.timer)
     const timer = setTimeout(() => {
-      // After a pause of the process, what has arrived meanwhile is read first.
+      // After a pause of the process, data that has arrived meanwhile is read first.
       setImmediate(() => {
         if (connection.timer === timer) socket.destroy()
       })

@@ -14,9 +14,9 @@ export function parameterText(value: unknown): string | undefined {
 }
 
 /**
- * Returns the text of a parameter that means one value; `undefined` without one, or if it is blank.
+ * Returns the text of a parameter that must have one value; `undefined` if it is missing or blank.
  *
- * @throws MalformedForm for a list, an object or a truth value, so that a credential is never taken for none
+ * @throws MalformedForm for a list, an object or a boolean, so that a credential is never ignored
  */
 export function singleParameter(parameters: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined

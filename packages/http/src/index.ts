@@ -11,7 +11,7 @@ export {
   singleParameter,
 } from './credentials.ts'
 export { Html, html } from './html.ts'
-export { defaultConnectionLimits, type Listening, type ListenOptions, listen } from './listen.ts'
+export { type Listening, type ListenOptions, listen } from './listen.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'

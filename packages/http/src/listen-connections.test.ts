@@ -42,7 +42,7 @@ async function received(socket: Socket): Promise<string> {
   return text
 }
 
-/** Resolves when the server has destroyed the connection: only then it resets what the client goes on sending. */
+/** Resolves when the server has destroyed the connection: only then further bytes of the client are answered with a reset. */
 async function destroyed(socket: Socket): Promise<void> {
   const sending = setInterval(() => socket.write('x'), 20)
   closing.push(() => clearInterval(sending))
@@ -59,7 +59,7 @@ describe('connections without a request', () => {
   test.each([
     ['of one address', {}],
     ['of a proxy', { isExempt: () => true }],
-  ])('1,000 silent sockets %s lock nobody out', async (_, options) => {
+  ])('1,000 silent sockets %s shut no client out', async (_, options) => {
     const server = await serve(options)
     await Promise.all(times(1_000).map(() => open(server)))
     const answers = await Promise.all(times(20).map(() => exchange(server, get('/livez'))))
@@ -70,14 +70,14 @@ describe('connections without a request', () => {
     ['half a head', 'GET / HTTP/1.1\r\nHo'],
     ['no HTTP', '\x16\x03\x01\r\n\r\n'],
     ['an endless first line', `GET /${'a'.repeat(20_000)}`],
-  ])('1,000 sockets with %s lock nobody out', async (_, text) => {
+  ])('1,000 sockets with %s shut no client out', async (_, text) => {
     const server = await serve()
     const sockets = await Promise.all(times(1_000).map(() => open(server, text)))
     for (const socket of sockets) socket.resume()
     expect(statusOf(await exchange(server, get('/livez')))).toBe(200)
   })
 
-  test('a socket whose request was broken is closed even if the client leaves its side open', async () => {
+  test('after a broken request the socket is closed even if the client leaves its side open', async () => {
     const server = await serve()
     const socket = await open(server, 'nonsense\r\n\r\n')
     expect(await received(socket)).toMatch(/^HTTP\/1.1 400 [\s\S]*Connection: close/)
@@ -113,7 +113,7 @@ describe('connections without a request', () => {
 })
 
 describe('connections with a request', () => {
-  /** Answers `/slow` when the gate opens, all else at once. */
+  /** Starts a server that answers `/slow` when the gate opens, and other paths at once. */
   async function withBusy(limits: NonNullable<ListenOptions['limits']>, busy: number) {
     const gate = new Gate()
     const arrived = new Gate()

@@ -16,7 +16,7 @@ import { type HeadProblem, headProblem, originForm } from './request-head.ts'
 
 export interface Listening {
   readonly host: string
-  /** The bound port, also if any free one was asked for. */
+  /** The bound port, also if any free port was requested. */
   readonly port: number
   /** `http://host:port`, an IPv6 address in brackets. */
   readonly url: string
@@ -28,35 +28,38 @@ export interface Listening {
 }
 
 export interface ListenTimes {
-  /** From the first byte of a request, or from the start of a silent connection, to the end of the head. */
+  /** The time from the first byte of a request, or from the start of a silent connection, to the end of the head. */
   readonly headMs: number
-  /** For a whole request; nothing that is served here is large. */
+  /** The time for a whole request; all requests are small. */
   readonly requestMs: number
-  /** For a client that does not read its answer, or sends nothing of its body. */
+  /** The time in which a client may read nothing of its answer, or send nothing of its body. */
   readonly stallMs: number
 }
 
 export interface ListenOptions {
   readonly limits?: Partial<ConnectionLimits>
   readonly times?: Partial<ListenTimes>
-  /** Whether an address has no limit of its own: a proxy of ours, which stands for many clients. Default: none. */
+  /** Tells whether an address has no limit of its own, because it is a trusted proxy for many clients. Default: none. */
   readonly isExempt?: (address: string) => boolean
-  /** Paths that are also answered to connections in the reserve. */
+  /** The paths that are also answered to connections in the reserve. */
   readonly probePaths?: readonly string[]
-  /** How errors are written that are found before the handler sees the request. Default: plain text. */
+  /** The form of errors that are found before the handler sees the request. Default: plain text. */
   readonly refusalForm?: RefusalForm
   readonly log?: Log
 }
 
-export const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
+const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
 const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 60_000 }
-/** How often Node looks for requests that are late. */
+/** The interval at which Node looks for late requests. */
 const CHECK_MS = 1_000
-/** Longer than proxies keep idle connections, so that the proxy closes them, and never while it sends a request. */
+/**
+ * The time an idle connection is kept: longer than proxies keep theirs, so that the proxy closes it and never sends a
+ * request into a closing connection.
+ */
 const KEEP_ALIVE_MS = 75_000
 /** Requests of one connection that are accepted before they are answered. */
 const MAX_PIPELINED = 32
-/** At most one line in this time says that the limits are reached. */
+/** The interval between log lines that say that the limits are reached. */
 const LOG_EVERY_MS = 60_000
 
 const pipelinedTooMany: HeadProblem = { status: 503, message: 'Too many requests were sent ahead of their answers.' }
@@ -64,10 +67,10 @@ const noRoom: HeadProblem = { status: 503, message: 'The server has too many con
 const noTunnel: HeadProblem = { status: 405, message: 'This server is no proxy.' }
 
 /**
- * Serves HTTP/1.1. It never holds a connection without a bound: see `ConnectionTable` for the number of connections and
- * `ListenTimes` for their time.
+ * Serves HTTP/1.1. No connection is held without a bound: `ConnectionTable` limits the number of connections, and
+ * `ListenTimes` their time.
  *
- * @throws the system's error (`code` EADDRINUSE, EACCES …) when the address cannot be bound
+ * @throws the system's error (`code` EADDRINUSE, EACCES …) if the address cannot be bound
  */
 export async function listen(
   handler: RequestListener,
@@ -115,7 +118,7 @@ export async function listen(
   )
   server.on('timeout', (socket) => {
     const responses = connections.responsesOf(socket)
-    // While a handler works nothing moves either; its client is not the one to blame.
+    // While a handler works, nothing is sent or received either, and that is not the client's fault.
     if (responses.size === 0 || socket.writableLength > 0) socket.destroy()
   })
   server.on('clientError', (error: BrokenRequest, stream) => {
@@ -153,7 +156,7 @@ export async function listen(
   }
 }
 
-/** Whether an answer written now is taken for the answer to the broken request, not to one before it. */
+/** Tells whether the client would take an answer written now for the answer to the broken request, not to one before it. */
 function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {
   const [current, ...further] = responses
   if (current === undefined) return true

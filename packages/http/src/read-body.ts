@@ -11,11 +11,11 @@ import { type FormEntry, multipartEntries } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
 import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
 
-/** The bounds of one route's bodies, which may be forms beside JSON. */
+/** The limits of one route's bodies, which may be JSON or forms. */
 export interface FormRules extends Partial<JsonBodyLimits> {
-  /** The most bytes of each file; files are held in memory. Default: 1 MiB. */
+  /** The highest number of bytes of each file; files are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
-  /** Only JSON is taken, and not parsed: the route reads its bytes. */
+  /** Set if only JSON is accepted and not parsed, because the route reads its bytes. */
   readonly keepsBytes?: true
 }
 
@@ -24,16 +24,18 @@ const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
 export interface Body {
   readonly body: unknown
   readonly form?: readonly FormEntry[]
-  /** JSON as it came, if the route keeps it. It is within the limits on JSON, and may be malformed. */
+  /** The unparsed JSON, if the route keeps it. It is within the limits on JSON, and may be malformed. */
   readonly bytes?: Buffer
 }
 
 /**
- * The body as JSON, application/x-www-form-urlencoded or multipart/form-data; an empty one is none, whatever its type. One
- * without a type is taken for a form, as `curl -d` would have said. Where the text is kept, JSON alone.
+ * Returns the body as JSON, application/x-www-form-urlencoded or multipart/form-data. An empty body counts as none,
+ * whatever its type. A body without a type is read as a form, which is what `curl -d` sends. A route that keeps the
+ * bytes accepts JSON only.
  *
- * @param limits those of the application, for what `rules` leave open; of a form without its files
- * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json; MalformedForm; ClientGone
+ * @param limits the limits of the application, used where `rules` have none; for a form without its files
+ * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json;
+ *   MalformedForm; ClientGone
  */
 export async function readBody(request: IncomingMessage, limits: JsonBodyLimits, rules: FormRules): Promise<Body> {
   if (isWithoutBody(request)) return { body: undefined }

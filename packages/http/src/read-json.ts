@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { type JsonLimits, JsonScanner } from '@penstock/json'
 import { RequestProblem } from './request-problem.ts'
 
-/** Enough for any request of an ordinary API; what carries thousands of items needs limits of its own. */
+/** Limits that are enough for ordinary API requests; a route that takes thousands of items needs limits of its own. */
 export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 20_000, depth: 64 }
 
-/** What a JSON body may be. */
+/** The limits on a JSON body. */
 export interface JsonBodyLimits {
   readonly limitBytes: number
   readonly jsonLimits: JsonLimits
@@ -18,12 +18,13 @@ export class ClientGone extends Error {
 }
 
 /**
- * Returns the JSON value of a body within `limits`, or `undefined` when it has none and none is `needed`.
+ * Returns the JSON value of a body within `limits`, or `undefined` if it is empty and not `needed`.
  *
- * A body that is too large is not read further than to where that shows; Node discards the rest after the answer.
- * The limits on JSON are checked on its bytes as they arrive, because parsing is what they protect from.
+ * A body that is too large is read only until that shows; Node discards the rest after the answer. The limits on JSON
+ * are checked on its bytes as they arrive, because they protect from the cost of parsing.
  *
- * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json; ClientGone
+ * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json;
+ *   ClientGone
  */
 export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, needed: boolean): Promise<unknown> {
   if (!needed && isWithoutBody(request)) return undefined
@@ -53,12 +54,15 @@ function requireJson(request: IncomingMessage): void {
   }
 }
 
-/** Reads a JSON body without parsing it. @throws RequestProblem body_too_large, json_beyond_limit; ClientGone */
+/**
+ * Reads a JSON body without parsing it.
+ * @throws RequestProblem body_too_large, json_beyond_limit; ClientGone
+ */
 export function readJsonBytes(request: IncomingMessage, { limitBytes, jsonLimits }: JsonBodyLimits): Promise<Buffer> {
   return readBytes(request, limitBytes, jsonGuard(jsonLimits))
 }
 
-/** Returns a check of the chunks of one JSON body. It throws RequestProblem json_beyond_limit at the first excess. */
+/** Returns a check for the chunks of one JSON body. It throws RequestProblem json_beyond_limit when a limit is exceeded. */
 function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
   const scanner = new JsonScanner(limits)
   return (chunk) => {
@@ -70,8 +74,8 @@ function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
 /**
  * Reads a body of at most `limitBytes`.
  *
- * @param take called with each chunk before it is kept; what it throws ends the reading
- * @throws RequestProblem body_too_large; ClientGone; what `take` throws
+ * @param take called with each chunk before it is kept; an error that it throws ends the reading
+ * @throws RequestProblem body_too_large; ClientGone; errors of `take`
  */
 export function readBytes(
   request: IncomingMessage,
@@ -101,12 +105,12 @@ export function readBytes(
   })
 }
 
-/** Parsing this much takes milliseconds. */
+/** The length from which a text is parsed in a turn of its own; parsing it takes milliseconds. */
 const OWN_TURN_BYTES = 64 * 1024
 
 /**
- * Returns the value of a JSON text. A large one is parsed in a turn of the event loop of its own: the rest of a request takes
- * time in proportion to it too.
+ * Returns the value of a JSON text. A large one is parsed in a separate turn of the event loop, because the rest of a
+ * request also takes time in proportion to it.
  *
  * @throws RequestProblem invalid_json
  */

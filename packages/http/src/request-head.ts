@@ -1,15 +1,15 @@
-/** What a listener answers by itself, before any application sees the request. */
+/** A problem with the head of a request, which a listener answers before any application sees the request. */
 export interface HeadProblem {
   readonly status: number
   readonly message: string
 }
 
-/** A limit of our own, as Node would drop headers beyond its limit without an error. */
+/** The highest number of headers. Node would drop headers beyond its limit without an error, so this limit is our own. */
 export const MAX_HEADERS = 200
 
 /**
- * Headers that mean one value. Node keeps the first and drops the others, so that a proxy in front and we could act on
- * different ones.
+ * Headers that may come once. Node keeps the first and drops the others, so a proxy in front could act on a different
+ * one than we do.
  */
 const singleHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -19,9 +19,12 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ])
 
-/** Returns what is wrong with the head of a request; names and values of headers in turn, as Node's `rawHeaders` has them. */
+/**
+ * Returns the problem with the head of a request, if there is one. `rawHeaders` are names and values in turn, as Node
+ * has them.
+ */
 export function headProblem(target: string, rawHeaders: readonly string[]): HeadProblem | undefined {
-  // A proxy in front may end the path there, or take it for a part of it.
+  // A proxy in front may end the path there, or treat it as part of the path.
   if (target.includes('#')) return { status: 400, message: 'A request target has no fragment.' }
   if (rawHeaders.length > 2 * MAX_HEADERS) {
     return { status: 431, message: `A request may have ${MAX_HEADERS} headers at most.` }
@@ -39,7 +42,10 @@ export function headProblem(target: string, rawHeaders: readonly string[]): Head
   return undefined
 }
 
-/** Returns the path and query of a request target in absolute form (`http://host/path?query`), others unchanged. */
+/**
+ * Returns the path and query of a request target in absolute form (`http://host/path?query`); other targets are
+ * returned unchanged.
+ */
 export function originForm(target: string): string {
   const match = /^https?:\/\/[^/?#]*/i.exec(target)
   if (match === null) return target

@@ -7,7 +7,7 @@ export type Wrong =
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'invalid_json' }
-  /** JSON that is within its size in bytes, and too much to parse. */
+  /** JSON that is short enough in bytes, but exceeds a limit on its content. */
   | { readonly kind: 'json_beyond_limit'; readonly limit: JsonLimit; readonly most: number }
 
 /** Thrown by the kit, put into words and a status by the application's `renderError`. */

@@ -32,7 +32,7 @@ export interface RouteRequest extends Incoming {
   readonly body: unknown
   /** What that form was made of, in its order. */
   readonly form?: readonly FormEntry[]
-  /** A JSON body as it came, if the route keeps it instead of having it parsed. */
+  /** The unparsed bytes of a JSON body, if the route keeps them. */
   readonly bytes?: Buffer
 }
 

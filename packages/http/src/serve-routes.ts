@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Default 64 KiB. */
   readonly bodyLimitBytes?: number
-  /** Of JSON bodies of routes that have no limits of their own. Default: `defaultJsonLimits`. */
+  /** The limits on JSON bodies of routes that have no limits of their own. Default: `defaultJsonLimits`. */
   readonly jsonLimits?: JsonLimits
   readonly log: Log
   /** Asked where no route fits the path and method, before they are refused; an answer from here is the answer. */
@@ -40,7 +40,7 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Tells browsers to use nothing but HTTPS for this host (RFC 6797); no header over HTTP, or for 0 seconds. */
+/** Returns the header that restricts browsers to HTTPS for this host (RFC 6797); no header over HTTP, or for 0 seconds. */
 export function strictTransportHeaders(isHttps: boolean, seconds: number): Readonly<Record<string, string>> {
   return isHttps && seconds > 0 ? { 'Strict-Transport-Security': `max-age=${seconds}` } : {}
 }

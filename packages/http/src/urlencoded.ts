@@ -29,14 +29,14 @@ function entryOf(part: string): readonly [name: string, value: string] {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The value of a hexadecimal digit by its byte; others are not digits. */
+/** The value of a hexadecimal digit by its byte; -1 for other bytes. */
 const hexDigits = new Int8Array(256).fill(-1)
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   hexDigits[digit.charCodeAt(0)] = value
   hexDigits[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-/** Unlike `decodeURIComponent`, leaves a `%` that begins no escape as it is. */
+/** Returns the decoded text. Unlike `decodeURIComponent`, leaves a `%` that begins no escape unchanged. */
 function decoded(text: string): string {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
@@ -46,7 +46,7 @@ function decoded(text: string): string {
     const byte = bytes[at]!
     const high = byte === 0x25 ? hexDigits[bytes[at + 1] ?? 0]! : -1
     const low = high === -1 ? -1 : hexDigits[bytes[at + 2] ?? 0]!
-    // In place: what is written never overtakes what is read.
+    // Decodes in place: the write position never passes the read position.
     bytes[length++] = low === -1 ? byte : high * 16 + low
     if (low !== -1) at += 2
   }

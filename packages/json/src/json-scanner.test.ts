@@ -4,7 +4,7 @@ import { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from 
 
 type Counts = Record<JsonLimit, number>
 
-/** Counts on the parsed value, with a stack of its own so that deep values do not end ours. */
+/** Counts on the parsed value, with an explicit stack so that deep values do not overflow the call stack. */
 function referenceCounts(root: unknown): Counts {
   const counts: Counts = { containers: 0, values: 0, depth: 0 }
   const open = [{ value: root, depth: 0 }]
@@ -19,7 +19,7 @@ function referenceCounts(root: unknown): Counts {
   return counts
 }
 
-/** Finds each count by asking for the smallest limit that is not exceeded. */
+/** Returns each count as the smallest limit that is not exceeded. */
 function scannedCounts(text: string): Counts {
   const bytes = Buffer.from(text)
   const smallest = (limit: JsonLimit) => {
@@ -104,7 +104,7 @@ describe('limits', () => {
     ['[[1],2]', { containers: 1 }, 'containers'],
     ['[[1],2]', { values: 3 }, 'values'],
     ['[[1],2]', { depth: 1 }, 'depth'],
-    // The first to be exceeded is named.
+    // The limit that is exceeded first is named.
     ['[1,2,[3]]', { values: 2, depth: 1 }, 'values'],
     ['[[3],1,2]', { values: 2, depth: 1 }, 'depth'],
   ])('%s within %j: %s', (text, limits, expected) => {

@@ -1,4 +1,4 @@
-/** The most of each that a JSON text may have. `Infinity` allows any number. */
+/** The highest counts that a JSON text may have. `Infinity` allows any number. */
 export interface JsonLimits {
   /** Arrays and objects. */
   readonly containers: number
@@ -14,7 +14,7 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** What a byte outside a string means to the scanner. */
+/** The class of a byte outside of strings. */
 const OTHER = 0
 const BLANK = 1
 const QUOTED = 2
@@ -29,14 +29,15 @@ for (const byte of [0x5d, 0x7d]) kinds[byte] = CLOSING
 kinds[QUOTE] = QUOTED
 kinds[COMMA] = SEPARATOR
 
-/** Most strings end before this; for the rest, a native search is faster than a loop. */
+/** The length that the fast loop expects of strings: most are shorter, and a native search is faster for the others. */
 const SHORT_STRING_BYTES = 48
 
 /**
- * Counts containers, values and depth of a JSON text as its bytes arrive, and stops at the first limit that they exceed.
+ * Counts containers, values and depth of a JSON text as its bytes arrive, and stops at the first limit that they
+ * exceed.
  *
- * For a text that `JSON.parse` accepts the counts are exact, but a member whose name is repeated counts each time, as
- * each is parsed. Malformed text is not detected: the counts of such a text only cover what a parser reads before it fails.
+ * For a text that `JSON.parse` accepts the counts are exact, except that a repeated member counts each time, because
+ * each is parsed. Malformed text is not detected: its counts cover only the part that a parser reads before it fails.
  *
  * Memory is constant, and time is proportional to the bytes. Bytes may be split anywhere.
  */
@@ -61,7 +62,7 @@ export class JsonScanner {
     return this.#exceeded
   }
 
-  /** Returns the first limit that the bytes so far exceed, or `undefined`. What follows an excess is not read. */
+  /** Returns the first limit that the bytes so far exceed, or `undefined`. Bytes after an excess are not read. */
   write(chunk: Uint8Array): JsonLimit | undefined {
     if (this.#exceeded !== undefined || chunk.length === 0) return this.#exceeded
     const { containers: mostContainers, values: mostValues, depth: mostDepth } = this.#limits
@@ -130,7 +131,7 @@ export class JsonScanner {
       if (at >= end) break
       const quoteAt = chunk.indexOf(QUOTE, at)
       const stopAt = quoteAt === -1 ? end : quoteAt
-      // A quote, or the next chunk's first byte, is escaped by an odd number of backslashes before it.
+      // An odd number of backslashes before a quote, or before the next chunk's first byte, escapes it.
       let backslashesAt = stopAt
       while (backslashesAt > at && chunk[backslashesAt - 1] === BACKSLASH) backslashesAt--
       const isEscaped = (stopAt - backslashesAt) % 2 === 1
@@ -141,7 +142,7 @@ export class JsonScanner {
         return quoteAt + 1
       }
     }
-    // Past the end by one: the chunk ended with a backslash that escapes the next chunk's first byte.
+    // One past the end: the chunk ended with a backslash that escapes the next chunk's first byte.
     this.#isEscaped = at > end
     return end
   }
@@ -150,7 +151,8 @@ export class JsonScanner {
 /**
  * Returns the first limit that `bytes` exceed, or `undefined` if they are within all.
  *
- * Takes 2 to 5 ms per MB, so many MB take longer than a turn of the event loop should: give large bodies to a `JsonScanner` as they arrive.
+ * Takes 2 to 5 ms per MB. Several MB take longer than a turn of the event loop should, so give large bodies to a
+ * `JsonScanner` as they arrive.
  */
 export function exceededJsonLimit(bytes: Uint8Array, limits: JsonLimits): JsonLimit | undefined {
   return new JsonScanner(limits).write(bytes)

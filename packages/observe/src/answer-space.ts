@@ -3,8 +3,8 @@ interface Streamed<Row> {
 }
 
 /**
- * The bytes that one answer may still take. Rows are read one at a time and counted, because a few of them can hold as much
- * as the whole database.
+ * The number of bytes that one answer may still use. Rows are read one at a time and counted, because a few of them can
+ * be as large as the whole database.
  */
 export class AnswerSpace {
   #bytesLeft: number
@@ -15,16 +15,16 @@ export class AnswerSpace {
     this.#bytesLeft = bytes
   }
 
-  /** There were more rows than fit. */
+  /** Tells whether there were more rows than fit. */
   get isTruncated(): boolean {
     return this.#isTruncated
   }
 
   /**
-   * Yields the rows that fit, and the very first one in any case. Ask the database nothing else meanwhile: the connection is
-   * taken until the last row.
+   * Yields the rows that fit, but always the first one. Run no other query meanwhile: the connection is in use until
+   * the last row.
    *
-   * @param sizeOf the characters of a row that go into the answer
+   * @param sizeOf returns the number of characters of a row that go into the answer
    */
   async *rows<Row extends object>(query: Streamed<Row>, sizeOf: (row: Row) => number = lengthOf): AsyncGenerator<Row> {
     for await (const row of query.stream()) {
@@ -45,7 +45,7 @@ export class AnswerSpace {
   }
 }
 
-/** What a row takes beside its texts, in an answer or in memory. */
+/** The size of a row beside its texts, in an answer or in memory. */
 const ROW_BYTES = 50
 
 const lengthOf = (row: object): number =>

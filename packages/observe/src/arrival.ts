@@ -102,7 +102,7 @@ export function toArrival(signal: Signal, request: OtlpRequest, arrivedNs: bigin
 export const rowsOf = ({ spans, logRecords, points }: Arrival): number =>
   spans.length + logRecords.length + points.length
 
-/** Items that are written as JSON and read again together; each point of a metric counts as one. */
+/** How many items are serialised and parsed at a time; each point of a metric counts as one. */
 const ITEMS_PER_PART = 1_000
 
 type Item = ItemOf[Signal]
@@ -115,7 +115,7 @@ interface PlacedItem {
   readonly tree: Tree
 }
 
-/** Yields every item with its place and its form in canonical OTLP/JSON, which it holds of a few items at a time. */
+/** Yields every item with its place and its canonical OTLP/JSON. Only a few items are held as JSON at a time. */
 function* placedItems(signal: Signal, request: OtlpRequest): Generator<PlacedItem> {
   const names = signals[signal].json
   const encoder = new RequestEncoder('json')
@@ -141,7 +141,7 @@ function* placedItems(signal: Signal, request: OtlpRequest): Generator<PlacedIte
   }
 }
 
-/** Yields the items in parts. A metric with more points than a part may hold becomes several metrics. */
+/** Yields the items in parts. A metric with more points than fit into a part becomes several metrics. */
 function* partsOf(items: readonly Item[]): Generator<Item[]> {
   let part: Item[] = []
   let weight = 0

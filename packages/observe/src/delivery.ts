@@ -4,7 +4,7 @@ import { type Arrival, toArrival } from './arrival.ts'
 
 export type ContentCoding = 'identity' | 'gzip' | 'deflate'
 
-/** One request as it arrived. */
+/** A request as it arrived. */
 export interface Delivery {
   readonly signal: Signal
   readonly encoding: Encoding
@@ -13,20 +13,20 @@ export interface Delivery {
 }
 
 export interface DeliveryLimits {
-  /** The body once it is inflated. Default 64 MiB. */
+  /** The limit on the inflated body. Default 64 MiB. */
   readonly maxBodyBytes: number
-  /** Elements of all lists of the request: resources, scopes, spans, attributes, points. Default 500,000. */
+  /** The limit on the elements of all lists of the request: resources, scopes, spans, attributes, points. Default 500,000. */
   readonly maxElements: number
 }
 
-/** What became of one request. Only a `kept` one is stored; an `unavailable` one may be sent again. */
+/** The result of one request. Only a `kept` one is stored; an `unavailable` one may be sent again. */
 export type Receipt =
   | { readonly kind: 'kept'; readonly partialSuccess: PartialSuccess | undefined }
   | { readonly kind: 'rejected' | 'too_large' | 'unavailable'; readonly text: string }
 
 export interface DecodedDelivery {
   readonly arrival: Arrival
-  /** The body once it was inflated. */
+  /** The length of the inflated body. */
   readonly bodyBytes: number
 }
 
@@ -36,13 +36,16 @@ interface Refused {
   readonly text: string
 }
 
-/** Control characters are one byte in protobuf and six in JSON, the form in which items are stored. */
+/**
+ * The limit on a body written as JSON, the form in which items are stored: a control character is one byte in protobuf
+ * and six in JSON.
+ */
 const MAX_JSON_BYTES = 192 * 1024 * 1024
 
 const tooLarge: Refused = { kind: 'too_large', text: 'the body is too large' }
 const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
 
-/** Inflates and decodes a request, within limits on the memory that it takes. Blocks its thread for as long as that lasts. */
+/** Inflates and decodes a request within limits on memory. Blocks its thread meanwhile. */
 export function decodeDelivery(
   { signal, encoding, coding, wire }: Delivery,
   { maxBodyBytes, maxElements }: DeliveryLimits,
@@ -60,7 +63,7 @@ export function decodeDelivery(
   }
 }
 
-/** With `info`, zlib returns its engine too; the types of Node do not say so. */
+/** The result of zlib with the option `info`, which Node's types do not describe: it contains the engine. */
 interface Inflated {
   readonly buffer: Uint8Array
   readonly engine: { readonly bytesWritten: number }
@@ -74,18 +77,18 @@ function inflated(wire: Uint8Array, coding: ContentCoding, maxBytes: number): Ui
   if (coding === 'identity') return wire.length > maxBytes ? tooLarge : wire
   try {
     const { buffer, engine } = inflaters[coding](wire, { maxOutputLength: maxBytes, info: true }) as Inflated
-    // zlib stops silently at zeros behind a gzip member, or behind a deflate stream: the rest would be lost.
+    // zlib stops silently at zeros after a gzip member or a deflate stream, so the rest would be lost.
     return engine.bytesWritten === wire.length ? buffer : notInflatable
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge
-    // Failures of zlib itself have codes such as Z_DATA_ERROR.
+    // Errors of zlib itself have codes such as Z_DATA_ERROR.
     if (code?.startsWith('Z_')) return notInflatable
     throw error
   }
 }
 
-/** Returns the length that a body would have in JSON if all of it were text. */
+/** Returns the length of a body as JSON if all of it were text. */
 function mostJsonBytes(body: Uint8Array): number {
   let controls = 0
   for (let at = 0; at < body.length; at += 1) if (body[at]! < 0x20) controls += 1

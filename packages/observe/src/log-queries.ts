@@ -21,7 +21,7 @@ export interface StoredLogRecord extends StoredPlace {
   readonly record: object
 }
 
-/** Returns the latest records first. */
+/** Returns log records, the latest first. */
 export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
@@ -48,7 +48,7 @@ export async function listLogRecords(
       .$if(serviceId !== undefined, (select) => select.where('log_records.service_id', '=', serviceId!))
       .$if(query.minSeverity !== undefined, (select) => select.where('severity_number', '>=', query.minSeverity!))
       .$if(query.traceId !== undefined, (select) =>
-        // The second condition, spelt out, is that of the index.
+        // The second condition repeats that of the index literally, so that the index is used.
         select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
       )
       .orderBy('time_ns', 'desc')

@@ -1,19 +1,22 @@
 import type { DeliveryLimits } from './delivery.ts'
 
-/** What is kept. */
+/** The limits on stored telemetry. */
 export interface StoreBounds {
-  /** How long anything is kept after it arrived, whatever time it bears. Default 7 days. */
+  /** How long an item is kept after it arrived, whatever its own time. Default 7 days. */
   readonly retentionMs: number
-  /** The database file; the oldest goes to make room. The write-ahead log beside it takes a few MiB more. Default 1 GiB. */
+  /**
+   * The limit on the database file; the oldest items are deleted to stay within it. The write-ahead log takes a few MiB
+   * more. Default 1 GiB.
+   */
   readonly maxFileBytes: number
 }
 
 export interface ObserveLimits extends StoreBounds, DeliveryLimits {
-  /** Request bodies that wait to be written, as they arrived. Default 64 MiB. */
+  /** The limit on request bodies that wait to be written, as they arrived. Default 64 MiB. */
   readonly maxWaitingBytes: number
-  /** Queries that wait for their turn. Default 100. */
+  /** The number of queries that may wait. Default 100. */
   readonly maxWaitingQueries: number
-  /** The memory of the thread that decodes and writes, apart from the bodies. Default 1 GiB. */
+  /** The heap limit of the thread that decodes and writes, without the bodies. Default 1 GiB. */
   readonly writerHeapBytes: number
 }
 

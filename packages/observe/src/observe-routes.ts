@@ -14,8 +14,8 @@ export interface ObserveMount<Access> {
   unavailable(): Error
 }
 
-/** Set on a list that ends early, because more than that does not fit into one answer. */
-export const TRUNCATED_HEADER = 'X-Truncated'
+/** The header of a list that ends early because the rest does not fit into one answer. */
+const TRUNCATED_HEADER = 'X-Truncated'
 
 /** Where the routes are served, below the mount's own origin. */
 export const observePath = '/api/v1/observe'

@@ -73,7 +73,7 @@ export async function observeServer(
   const intake = new Intake(store, options)
   const address = { host: '127.0.0.1', port: 0 }
   const listening = await listen((request, response) => void intake.answer(request, response), address, {
-    // All connections are those of the gateway and its workers.
+    // All connections come from the gateway and its workers.
     isExempt: () => true,
     log: options.log ?? silentLog,
   })
@@ -171,7 +171,7 @@ class Intake {
     }
   }
 
-  /** What a body takes counts until its answer is known: its memory moves to another thread, but not out of the process. */
+  /** Counts a body until its answer is known: its memory moves to another thread, but stays in the process. */
   async #withBody<Result>(
     request: IncomingMessage,
     use: (wire: Uint8Array<ArrayBuffer>) => Promise<Result>,
@@ -194,7 +194,7 @@ class Intake {
   }
 }
 
-/** Returns the parts in memory of their own, which can move to another thread. */
+/** Copies the parts into a buffer of its own, which can move to another thread. */
 function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(bytes)
   let at = 0

@@ -50,13 +50,13 @@ test('a thread that runs out of memory is replaced; what was kept stays', async 
   expect((await asked.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
 })
 
-test('beyond what may wait, a request is told to come again', async () => {
+test('a request beyond the limit on waiting bodies is unavailable', async () => {
   await open({ maxWaitingBytes: 1_000 })
   const receipts = await Promise.all([1, 2, 3, 4].map((number) => receive(numberedTrace(number))))
   expect(receipts.map(({ kind }) => kind)).toEqual(['kept', 'kept', 'unavailable', 'unavailable'])
 })
 
-test('a close waits for what is under way, and what comes later is told to come again', async () => {
+test('a close waits for requests under way, and later requests are unavailable', async () => {
   await open()
   const underWay = [1, 2, 3].map((number) => receive(numberedTrace(number)))
   await store.close()

@@ -11,17 +11,17 @@ export interface ObserveOptions {
   readonly file: string
   readonly limits?: Partial<ObserveLimits>
   readonly log?: Log
-  /** For the pauses between restarts of a thread; the threads follow the system's clock. */
+  /** The clock for the pauses between restarts of a thread; the threads themselves use the system's clock. */
   readonly clock?: Clock
 }
 
-/** The memory of the thread that answers queries, whose answers are bounded. */
+/** The heap limit of the thread that answers queries. */
 const READER_HEAP_BYTES = 512 * 1024 * 1024
 
 /** Opens or creates the store. One process owns the file. */
 export async function openObserve(options: ObserveOptions): Promise<Observe> {
   const { file, limits, log = silentLog, clock = systemClock } = options
-  // On this thread, so that a file that cannot be used is reported with the database's own error.
+  // Opened on this thread first, so that a file that cannot be used is reported with the database's own error.
   const db = openStoreFile(file)
   try {
     await migrate(db, migrations)
@@ -42,10 +42,11 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
 }
 
 /**
- * Telemetry on a laptop: received, kept for a while, answered for.
+ * Receives telemetry on a laptop, keeps it for a while and answers queries about it.
  *
- * Neither decoding nor SQL happens on the thread of the caller. One thread inflates, decodes, writes and deletes; another,
- * started by the first question, reads. Where a thread ends, its requests are `unavailable`; what was `kept` is on disk.
+ * Neither decoding nor SQL runs on the caller's thread. One thread inflates, decodes, writes and deletes; another,
+ * started by the first query, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
+ * disk.
  */
 export class Observe {
   readonly limits: ObserveLimits
@@ -65,7 +66,7 @@ export class Observe {
     this.#startReader = startReader
   }
 
-  /** Takes one Export*ServiceRequest and its memory: the caller must not use `wire` afterwards. */
+  /** Stores one Export*ServiceRequest and takes over its memory: the caller must not use `wire` afterwards. */
   async receive(delivery: Delivery & { readonly wire: Uint8Array<ArrayBuffer> }): Promise<Receipt> {
     const bytes = delivery.wire.length
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.limits.maxWaitingBytes) {
@@ -83,9 +84,9 @@ export class Observe {
   }
 
   /**
-   * Returns `undefined` if nothing is kept of what was asked for by its id.
+   * Answers a question; `undefined` if nothing is stored under the id that it asks for.
    *
-   * @throws ThreadUnavailable, also if too many questions wait for their turn
+   * @throws ThreadUnavailable, also if too many questions wait
    */
   async answer(question: Question): Promise<Answer | undefined> {
     if (this.#waitingQuestions >= this.limits.maxWaitingQueries) {
@@ -103,7 +104,7 @@ export class Observe {
     }
   }
 
-  /** Writes what has been received, then closes the file. Requests that come later are `unavailable`. */
+  /** Writes everything received, then closes the file. Later requests are `unavailable`. */
   async close(): Promise<void> {
     await (await this.#reader)?.close()
     await this.#writer.close()

@@ -16,7 +16,7 @@ import type { StoredTrace, TraceSummary } from './trace-queries.ts'
 
 type Query<About extends Question['about']> = Extract<Question, { about: About; query: unknown }>['query']
 
-/** Every question as a method that returns the parsed answer. */
+/** Returns a method for every question, which returns the parsed answer. */
 export function questionsTo(answer: (question: Question) => Promise<Answer | undefined>) {
   const ask = async <Found>(question: Question): Promise<Found> => {
     const found = await answer(question)
@@ -33,7 +33,7 @@ export function questionsTo(answer: (question: Question) => Promise<Answer | und
   }
 }
 
-/** What the threads of a store do, on the thread of the test and with its clock. */
+/** A store that does the work of its threads on the thread of the test, with the clock of the test. */
 export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'answer'> {
   readonly #writer: StoreWriter
   readonly #reader: ReturnType<typeof openToRead<ObserveTables>>

@@ -8,7 +8,7 @@ import { storeStatus } from './status.ts'
 import type { ObserveTables } from './tables.ts'
 import { findTrace, listTraces, type TraceQuery } from './trace-queries.ts'
 
-/** What the store can be asked. */
+/** The questions that the store answers. */
 export type Question =
   | { readonly about: 'status' }
   | { readonly about: 'services' }
@@ -20,14 +20,14 @@ export type Question =
 
 export interface Answer {
   readonly json: Uint8Array<ArrayBuffer>
-  /** There is more than fits into an answer. */
+  /** The store has more than fits into the answer. */
   readonly isTruncated: boolean
 }
 
-/** The texts of one answer, as they are stored. */
+/** The limit on the stored texts in one answer. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** Returns `undefined` if nothing is kept of what was asked for by its id. Blocks its thread for as long as the query takes. */
+/** Answers a question; `undefined` if nothing is stored under the id that it asks for. Blocks its thread during the query. */
 export async function answerQuestion(
   db: Kysely<ObserveTables>,
   question: Question,

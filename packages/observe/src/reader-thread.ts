@@ -1,4 +1,4 @@
-// Where the thread that answers queries starts. A long query, or a long answer, keeps only other queries waiting.
+// The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
 import { openToRead } from '@penstock/db'
 import type { ObserveLimits } from './observe-limits.ts'
 import { type Answer, answerQuestion, type Question } from './questions.ts'
@@ -10,7 +10,7 @@ serveThread<{ file: string; limits: ObserveLimits }, Question, Answer | undefine
   let last: Promise<unknown> = Promise.resolve()
   return {
     answer(question) {
-      // One after another, so that the memory of one answer is the most that is ever taken.
+      // Queries run one after another, so that the memory of one answer is the most that is ever used.
       const answer = last.then(() => answerQuestion(db.read, question, limits))
       last = answer.catch(() => {})
       return answer

@@ -6,14 +6,17 @@ import type { FromThread, ToThread } from './thread-messages.ts'
 
 interface StoreThreadOptions {
   readonly entry: 'writer-thread' | 'reader-thread'
-  /** What the thread opens; it must be cloneable. */
+  /** The argument of the thread's `open`; it must be cloneable. */
   readonly data: unknown
   readonly heapBytes: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** The thread ended before it answered, there is none at the moment, or its database cannot be used. The request may be sent again. */
+/**
+ * The error for a request that has no answer: the thread ended first, there is none at the moment, or its database
+ * cannot be used. The request may be sent again.
+ */
 export class ThreadUnavailable extends Error {
   override readonly name = 'ThreadUnavailable'
 }
@@ -23,16 +26,16 @@ interface Pending<Reply> {
   reject(error: Error): void
 }
 
-/** A thread that ends before it has answered anything is started again after this long, and after twice as long each time. */
+/** The pause before a thread that ended without any answer is started again; it doubles each time. */
 const RESTART_MS = 1_000
 const MAX_RESTART_MS = 30_000
 
-/** The sources run as they are under a test, and the built files otherwise. */
+/** The extension of this file: `.ts` in tests, which run the sources, and `.js` otherwise. */
 const ownExtension = extname(import.meta.url)
 
 /**
- * A thread that answers requests, and that another one replaces when it ends. Requests under way when a thread ends are not
- * given to the next one: one of them may have been the reason.
+ * A thread that answers requests, and is replaced when it ends. Requests under way when a thread ends are not given to
+ * the next one: one of them may have been the reason.
  */
 export class StoreThread<Request, Reply> {
   readonly #options: StoreThreadOptions
@@ -41,10 +44,13 @@ export class StoreThread<Request, Reply> {
   #worker: Worker | undefined
   #ended: Promise<unknown> = Promise.resolve()
   #lastId = 0
-  /** Threads in a row that ended without an answer. */
+  /** How many threads in a row ended without an answer. */
   #failures = 0
 
-  /** @throws what keeps the thread from opening its file */
+  /**
+   * Starts the thread.
+   * @throws the error that prevents the thread from opening its file
+   */
   static async start<Request, Reply>(options: StoreThreadOptions): Promise<StoreThread<Request, Reply>> {
     const thread = new StoreThread<Request, Reply>(options)
     const worker = thread.#start()
@@ -66,6 +72,8 @@ export class StoreThread<Request, Reply> {
   }
 
   /**
+   * Sends a request to the thread and returns its answer.
+   *
    * @param transfer memory that moves to the thread with the request
    * @throws ThreadUnavailable
    */
@@ -128,7 +136,7 @@ export class StoreThread<Request, Reply> {
     }
   }
 
-  /** The reason is for the log: it may quote the database. */
+  /** Fails a request. The reason is written to the log only, because it may quote the database. */
   #fail(id: number, { text, isUnavailable }: { readonly text: string; readonly isUnavailable: boolean }): void {
     if (!isUnavailable) {
       this.#settle(id)?.reject(new Error(text))

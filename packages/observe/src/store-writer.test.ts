@@ -24,7 +24,7 @@ const keep = async (signal: 'traces' | 'metrics' | 'logs', body: Uint8Array) => 
   expect(await store.receiveBody(signal, body, 'json')).toEqual({ kind: 'kept', partialSuccess: undefined })
 }
 const listedTraces = async () => (await store.asked.traces({ limit: 1_000 })).map(({ trace_id }) => trace_id)
-/** What maintenance does once a minute. One that takes its time is overtaken by a long move: the last minute is one by itself. */
+/** Runs maintenance. The last minute is a separate move of the clock: one long move could overtake a slow maintenance. */
 const maintained = async (ms: number) => {
   await clock.untilSleeping()
   await clock.advance(ms - MINUTE_MS)
@@ -124,7 +124,7 @@ describe('what is received', () => {
     expect(await listedTraces()).toHaveLength(200)
   })
 
-  test('after the end, a request is told to come again', async () => {
+  test('after the end, a request is unavailable', async () => {
     await store.close()
     expect(await store.receiveBody('traces', numberedTrace(1), 'json')).toMatchObject({ kind: 'unavailable' })
   })
@@ -177,7 +177,7 @@ describe('queries', () => {
     ])
   })
 
-  test('traces of a service, of a time, newest first, so many', async () => {
+  test('traces of a service and a time range, newest first, up to the limit', async () => {
     for (const number of [3, 1, 2, 4]) await keep('traces', numberedTrace(number))
     await keep('traces', numberedTrace(5, { service: 'till' }))
     const found = async (query: object) =>

@@ -16,14 +16,14 @@ interface StoreWriterOptions {
 }
 
 /**
- * Requests are decoded for one transaction until they have this many rows, or this many bytes as they arrived. So at most
- * one large request is held in memory decoded, and the small ones before it.
+ * The number of rows after which a transaction takes no further request; there is also a limit on bytes. So at most one
+ * large decoded request, and the small ones before it, are in memory.
  */
 const ROWS_PER_TRANSACTION = 20_000
 const BYTES_PER_TRANSACTION = 4 * 1024 * 1024
 const MAINTENANCE_INTERVAL_MS = 60_000
 const PAGES_PER_RECLAIM = 1_000
-/** Free pages that are left in the file for the next rows. */
+/** How many free pages stay in the file for the next rows. */
 const SPARE_PAGES = 256
 
 interface Waiting {
@@ -36,7 +36,7 @@ interface Decoded {
   settle(receipt: Receipt): void
 }
 
-/** Opens a database that `migrations` have been applied to, and keeps it within its limits until it is closed. */
+/** Opens a database after its migrations, and keeps it within its limits until it is closed. */
 export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions): StoreWriter {
   return new StoreWriter(openStoreFile(file), clock, limits, log)
 }
@@ -44,8 +44,8 @@ export function openStoreWriter({ file, clock, limits, log }: StoreWriterOptions
 export const openStoreFile = (file: string): SqliteDb<ObserveTables> => openSqlite(file, { reclaimable: true })
 
 /**
- * Writes what is received to the database, and deletes what is too old or too much. All of it is synchronous for long
- * stretches (decoding, SQL), so it runs on a thread of its own.
+ * Writes requests to the database, and deletes items that are too old or beyond the size limit. Decoding and SQL block
+ * the thread for a long time, so the writer needs a thread of its own.
  */
 export class StoreWriter {
   readonly #db: SqliteDb<ObserveTables>
@@ -65,7 +65,7 @@ export class StoreWriter {
     this.#maintaining = this.#maintain()
   }
 
-  /** Takes one Export*ServiceRequest. A `kept` one survives the loss of the process and of power. */
+  /** Stores one Export*ServiceRequest. A `kept` one survives a crash of the process and a loss of power. */
   async receive(delivery: Delivery): Promise<Receipt> {
     if (this.#stop.signal.aborted) return { kind: 'unavailable', text: 'the embedded store is closing' }
     return new Promise((settle) => {
@@ -74,7 +74,7 @@ export class StoreWriter {
     })
   }
 
-  /** Writes what has been received, then closes the file. Requests that come later are `unavailable`. */
+  /** Writes everything received, then closes the file. Later requests are `unavailable`. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#writing
@@ -84,7 +84,7 @@ export class StoreWriter {
 
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Requests that came during the last transaction are let in first, so that they share the next one.
+      // Requests that arrived during the last transaction are accepted first, so that they share the next one.
       await turnOfTheLoop()
       const batch = this.#decodeBatch()
       if (batch.length === 0) continue
@@ -112,7 +112,7 @@ export class StoreWriter {
     return batch
   }
 
-  /** What fails together is tried one by one, so that one request cannot fail the others. */
+  /** Writes a batch. If that fails, requests are written one by one, so that one of them cannot fail the others. */
   async #write(batch: readonly Decoded[]): Promise<void> {
     try {
       await this.#db.write((tx) =>
@@ -166,7 +166,7 @@ export class StoreWriter {
     })
   }
 
-  /** How much of what is kept is too much, as a share. */
+  /** Returns the space beyond the limit, as a share of the used space; negative if there is none. */
   async #excess(): Promise<number> {
     const { pageBytes, pages, freePages } = await spaceOf(this.#db.read)
     const usedBytes = (pages - freePages) * pageBytes

@@ -2,12 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { isUnavailable } from '@penstock/db'
 import type { Log } from '@penstock/runtime'
 
-/** What a thread is told by the thread that started it. */
+/** The messages to a thread from the thread that started it. */
 export type ToThread<Request> =
   | { readonly kind: 'request'; readonly id: number; readonly request: Request }
   | { readonly kind: 'close' }
 
-/** What a thread says to the thread that started it. */
+/** The messages from a thread to the thread that started it. */
 export type FromThread<Reply> =
   | { readonly kind: 'opened' }
   | { readonly kind: 'reply'; readonly id: number; readonly reply: Reply }
@@ -18,13 +18,13 @@ export type LogLevel = keyof Log
 
 interface ThreadWork<Request, Reply> {
   answer(request: Request): Promise<Reply>
-  /** Returns the memory of a reply that moves with it. */
+  /** Returns the memory that moves with a reply. */
   transferred(reply: Reply): readonly ArrayBuffer[]
   /** Resolves when everything under way is done. */
   close(): Promise<void>
 }
 
-/** Opens what a thread works with, and answers requests until it is told to close. Throws outside of a thread. */
+/** Opens the resources of a thread, and answers requests until the message `close`. Throws on the main thread. */
 export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) => ThreadWork<Request, Reply>): void {
   const port = parentPort
   if (port === null) throw new Error('This file is the start of a thread')
@@ -48,7 +48,7 @@ export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) =
   say({ kind: 'opened' })
 }
 
-/** Returns a log whose lines the thread that started this one writes. */
+/** Returns a log that sends its lines to the thread that started this one. */
 function logThrough(say: (message: FromThread<never>) => void): Log {
   const at = (level: LogLevel) => (fields: object, text: string) => say({ kind: 'log', level, fields, text })
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Log

@@ -24,7 +24,7 @@ export interface TraceSummary {
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
 }
 
-/** Returns the traces that started last first. */
+/** Returns traces, the latest start first. */
 export async function listTraces(
   db: Kysely<ObserveTables>,
   query: TraceQuery,
@@ -113,7 +113,7 @@ interface Group {
   readonly scopes: Map<number, { readonly json: string; readonly spans: object[] }>
 }
 
-/** Returns `undefined` if no span of the trace is kept. */
+/** Returns the trace; `undefined` if none of its spans is stored. */
 export async function findTrace(
   db: Kysely<ObserveTables>,
   traceId: string,
@@ -131,7 +131,7 @@ export async function findTrace(
     .limit(maxSpans + 1)
   const resources = new Map<number, Group>()
   let spans = 0
-  // The resource and the scope of a span appear once, however many spans have them.
+  // The resource and the scope appear once, however many spans share them.
   const rows = space.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
     const resource = resources.get(resource_id)
     const resourceSize = resource === undefined ? resource_json.length : 0

@@ -1,4 +1,4 @@
-// Where the thread that decodes and writes starts.
+// The entry point of the thread that decodes and writes.
 import { type Log, systemClock } from '@penstock/runtime'
 import type { Delivery, Receipt } from './delivery.ts'
 import type { ObserveLimits } from './observe-limits.ts'

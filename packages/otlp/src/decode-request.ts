@@ -1,4 +1,4 @@
-import { exceededJsonLimit, type JsonLimit, type JsonLimits } from '@penstock/json'
+import { exceededJsonLimit, type JsonLimits, jsonExcess } from '@penstock/json'
 import { refuse, reportingRefusals } from './decode-error.ts'
 import { DecodeBudget, type DecodeLimits } from './decode-limits.ts'
 import type { Encoding } from './encoding.ts'
@@ -44,16 +44,10 @@ export function decodeMessage<T>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const excesses: Readonly<Record<JsonLimit, string>> = {
-  containers: 'arrays and objects',
-  values: 'values',
-  depth: 'levels of nesting',
-}
-
-/** The bytes are counted before they are parsed: a few kilobytes of compressed brackets can take gigabytes as objects. */
+/** Parses JSON after counting its bytes: a few kilobytes of compressed brackets can become gigabytes of objects. */
 function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   const exceeded = exceededJsonLimit(bytes, limits)
-  if (exceeded !== undefined) return refuse(`JSON with more than ${limits[exceeded]} ${excesses[exceeded]}`)
+  if (exceeded !== undefined) return refuse(`JSON ${jsonExcess(exceeded, limits[exceeded])}`)
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {

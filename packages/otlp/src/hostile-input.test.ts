@@ -110,7 +110,7 @@ test.each([
   ['objects in a list that is known', `{"resourceSpans":[${'{},'.repeat(50_000)}{}]}`, /arrays and objects/],
   ['objects in a list that is unknown', `{"unknown":[${'{},'.repeat(50_000)}{}]}`, /arrays and objects/],
   ['numbers', `{"unknown":[${'1,'.repeat(100_000)}1]}`, /values/],
-  ['levels', `{"unknown":${'['.repeat(100_000)}`, /levels of nesting/],
+  ['levels', `{"unknown":${'['.repeat(100_000)}`, /nested deeper/],
 ])('JSON with too many %s is refused before it is parsed', (_, json, reason) => {
   const parse = vi.spyOn(JSON, 'parse')
   onTestFinished(() => parse.mockRestore())

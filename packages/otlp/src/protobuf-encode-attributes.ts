@@ -16,7 +16,7 @@ const ARRAY = tagOf(anyValueArms.array.number, LENGTH_DELIMITED)
 const KVLIST = tagOf(anyValueArms.kvlist.number, LENGTH_DELIMITED)
 const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
-/** A shorter list is encoded again sooner than it is compared. */
+/** The shortest list worth comparing; encoding a shorter one again is faster. */
 const MIN_REMEMBERED = 16
 
 /** Writes a repeated KeyValue, each element under `tag`, which takes one byte. */

@@ -1,24 +1,24 @@
 import type { ProtobufWriter } from './protobuf-writer.ts'
 import type { KeyValue } from './types.ts'
 
-/** A longer list is not remembered. */
+/** The longest list that is remembered. */
 const MAX_BYTES = 64 * 1024
-/** Fewer equal elements in a row are encoded sooner than they are copied. */
+/** The shortest run of equal elements worth copying; encoding fewer is faster. */
 const MIN_RUN = 2
-/** Short runs are copied four bytes at a time, from their end; what is read in front of one must exist. */
+/** The size of a copied word. Short runs are copied from their end, so the bytes before a run must exist. */
 const WORD_BYTES = 4
-/** From this many bytes on, a native copy beats a loop. */
+/** The length from which a native copy is faster than a loop. */
 const NATIVE_COPY_FROM = 160
 
 /**
- * The attribute list that was encoded last, with its bytes. Most attributes of a job are those of the job before, and a
- * log record has those of its span behind two of its own, the very same objects each time. Values of the model never
- * change, so the same objects mean the same bytes: they are copied, run by run.
+ * The attribute list that was encoded last, with its bytes. Most attributes of a job are those of the job before. A log
+ * record has two attributes of its own and then those of its span, the same objects each time. Values of the model
+ * never change, so the same objects have the same bytes, which are copied run by run.
  *
  *     before:  [ a b c d e f … ]     remembered
  *     now:     [ a b X d e f … ]     X is encoded, the others are copied in two runs
  *
- * One list is enough for a caller that sends span and log record of a job one after the other; remembering more keeps
+ * One list is enough for a caller that encodes span and log record of a job one after the other; remembering more keeps
  * young objects alive and costs the garbage collector more than the copies save.
  */
 export class LastList {
@@ -27,7 +27,7 @@ export class LastList {
   #buffer = Buffer.allocUnsafeSlow(4 * 1024)
   #view = new DataView(this.#buffer.buffer)
   #end = WORD_BYTES
-  /** Of every element, the bytes from its start to the end of the list; and 0 behind the last. */
+  /** For every element, the number of bytes from its start to the end of the list, followed by 0. */
   #starts: number[] = [0]
   #newStarts: number[] = []
 
@@ -64,7 +64,7 @@ export class LastList {
     starts.length = attributes.length + 1
     starts[attributes.length] = 0
     let run = firstRun
-    /** End of what is left of the remembered list. */
+    /** The end of the unused part of the remembered list. */
     let lastEnd = last.length
     for (let end = attributes.length; end > 0; run = sameAtEnd(attributes, end, last, lastEnd)) {
       if (run >= MIN_RUN) {
@@ -130,7 +130,7 @@ export class LastList {
   }
 }
 
-/** Returns how many of the last elements of `list`, up to `end`, are the last ones of `other`, up to `otherEnd`. */
+/** Returns how many elements of `list` before `end` equal those of `other` before `otherEnd`. */
 function sameAtEnd(list: readonly KeyValue[], end: number, other: readonly KeyValue[], otherEnd: number): number {
   const most = Math.min(end, otherEnd)
   let count = 0
@@ -138,7 +138,7 @@ function sameAtEnd(list: readonly KeyValue[], end: number, other: readonly KeyVa
   return count
 }
 
-/** Returns where the list ends without `key`, which may have one key behind it; the same end if it is not there. */
+/** Returns the end of the list without `key`, which may be followed by one other key; the same end if it is not there. */
 function endBefore(list: readonly KeyValue[], end: number, key: string): number {
   if (end > 0 && list[end - 1]!.key === key) return end - 1
   return end > 1 && list[end - 2]!.key === key ? end - 2 : end

@@ -1,10 +1,10 @@
 import type { ProtobufWriter } from './protobuf-writer.ts'
 
-/** A longer one is not remembered. */
+/** The longest member that is remembered. */
 const MAX_BYTES = 64 * 1024
 
 /**
- * The member of a oneof that was encoded last, with its bytes: the same measurements under two metric names are one
+ * The member of a oneof that was encoded last, with its bytes. The same measurements under two metric names are one
  * object, which is encoded once and copied once. Values of the model never change.
  */
 export class LastMember {
@@ -12,14 +12,14 @@ export class LastMember {
   #buffer = new Uint8Array(4 * 1024)
   #length = 0
 
-  /** Writes the member as it was encoded before, tag and length included; tells whether it could. */
+  /** Copies the bytes of the remembered member, tag and length included, if `model` is that member; returns whether it is. */
   copyTo(writer: ProtobufWriter, model: object): boolean {
     if (this.#model !== model) return false
     writer.raw(new Uint8Array(this.#buffer.buffer, 0, this.#length))
     return true
   }
 
-  /** Keeps what has been written since `before`. */
+  /** Remembers the bytes that were written since `before`. */
   remember(writer: ProtobufWriter, model: object, before: number): void {
     const length = writer.written - before
     this.#model = length > MAX_BYTES ? undefined : model

@@ -59,7 +59,7 @@ export function encodeRequest<S extends Signal>(signal: S, request: OtlpRequest<
   return new RequestEncoder(encoding).encode(signal, request)
 }
 
-/** By how much the four lengths in front of the items of a request may grow with the items. */
+/** The number of bytes by which the four lengths in front of the items of a request may grow with the items. */
 const MAX_LENGTH_GROWTH = 40
 
 class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
@@ -67,7 +67,7 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
   readonly #encoding: Encoding
   readonly #signal: S
   readonly #frame: Frame
-  /** Without items; a body of more items is at most `MAX_LENGTH_GROWTH` longer than this and its items. */
+  /** The length of a body without items; a body with items is at most `MAX_LENGTH_GROWTH` longer than this and its items. */
   readonly #emptyBytes: number
   readonly #limits: ChunkLimits
   readonly #regions: RegionPool
@@ -122,7 +122,7 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
     const { maxItems, maxBytes } = this.#limits
     if (this.#items >= maxItems) return false
     const itemsBytes = this.#region.length + this.#frame.separator.length + itemBytes
-    // The exact length is worked out only where it decides.
+    // The exact length is computed only where it decides.
     return (
       this.#emptyBytes + itemsBytes + MAX_LENGTH_GROWTH <= maxBytes || this.#frame.bodyBytes(itemsBytes) <= maxBytes
     )

@@ -81,13 +81,13 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   }
 }
 
-/** Returns what may be a credential of each kind, from the first place that has one. */
+/** Returns the possible credentials, one of each kind, from the first place that has one. */
 const tokensIn = ({ headers, parameters }: CredentialRequest, { takesJobTokens }: EndpointAccess) => ({
   bearer: oauthTokenIn(headers.authorization, parameters),
   privateToken: singleParameter(parameters, 'private_token') ?? parameterText(headers['private-token']),
   jobToken:
     singleParameter(parameters, 'job_token') ??
-    // Elsewhere `token` is a parameter of the operation.
+    // For other operations `token` is an ordinary parameter.
     (takesJobTokens ? singleParameter(parameters, 'token') : undefined) ??
     parameterText(headers['job-token']),
 })
@@ -146,7 +146,7 @@ const sudoAnswers: Readonly<Record<SudoRefusal, (target: string) => RestError>> 
   no_such_user: (target) => new RestError(404, { message: `404 User with ID or username ${target} Not Found` }),
 }
 
-/** Names the user behind a credential that is good, but not for this request. Others are refused as an address's. */
+/** Names the user of a credential that is valid, but not for this request. Other refusals count for the address. */
 function refusalOf({ user }: Authenticated, { status, body, headers }: RestError): RestError {
   if (user === undefined || status === 401) return new RestError(status, body, headers)
   return new CallerRefusal(user.id, status, body, headers)

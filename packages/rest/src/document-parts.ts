@@ -5,7 +5,7 @@ import { pipelinesArea } from './pipelines.ts'
 
 /** A document to be read in a worker thread. */
 export interface DocumentTask {
-  /** Name of the row's operation. */
+  /** The name of the row's operation. */
   readonly operation: string
   readonly bytes: Uint8Array
   readonly inPath: object
@@ -15,14 +15,14 @@ export interface DocumentTask {
 export type DocumentPart =
   | { readonly kind: 'invalid_json' }
   | { readonly kind: 'refused'; readonly failure: Failure }
-  /** Its long lists are empty: their items follow. */
+  /** The input without the items of its long lists, which follow. */
   | { readonly kind: 'input'; readonly input: object }
   | { readonly kind: 'items'; readonly key: string; readonly items: readonly unknown[] }
 
-/** To receive so many takes about a millisecond. */
+/** How many items one part holds; receiving that many takes about a millisecond. */
 const ITEMS_PER_PART = 500
 
-/** The rows whose bodies may be so large that a thread reads them. */
+/** The rows with bodies that may be large enough to be read by a thread. */
 const rows = new Map(
   pipelinesArea.routes.filter(({ bodyTextAs }) => bodyTextAs !== undefined).map((row) => [row.operation.name, row]),
 )
@@ -55,7 +55,10 @@ function refusalOf(error: unknown): DocumentPart {
   throw error
 }
 
-/** Puts a validated input together from its parts, in the main thread. @throws as `readDocument` */
+/**
+ * Joins the parts of a validated input, in the main thread.
+ * @throws the errors of `readDocument`
+ */
 export function joinDocument(parts: readonly DocumentPart[]): object {
   let input: Record<string, unknown> = {}
   for (const part of parts) {

@@ -29,7 +29,7 @@ test('a large document is read in another thread, with the result that it has he
   expect(large).toMatchObject({ payload: record(70_000).toString(), project: 'ops/tools' })
 })
 
-test('more large documents than may wait are unavailable for a second, and the others are read', async () => {
+test('large documents beyond the queue are unavailable for a second, and the others are read', async () => {
   const all = Array.from({ length: 11 }, () => reader.read(row, record(70_000), inPath))
   const outcomes = await Promise.allSettled(all)
   const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.failure] : []))

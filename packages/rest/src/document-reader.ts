@@ -5,16 +5,19 @@ import { readDocument } from './document.ts'
 import { type DocumentPart, type DocumentTask, joinDocument } from './document-parts.ts'
 import type { RestRoute } from './route.ts'
 
-/** `.ts` where the sources run as they are, `.js` once they are built. */
+/** The extension of this file: `.ts` if the sources run directly, `.js` if they are built. */
 const ownExtension = extname(import.meta.url)
-/** Reading this much takes a few milliseconds, which is less than a thread boundary is worth. */
+/**
+ * The length up to which a body is read on the event loop: that takes a few milliseconds, which is less than a thread
+ * boundary costs.
+ */
 const INLINE_BYTES = 64 * 1024
 const THREADS = 1
-/** Each of up to 16 MiB. */
+/** How many large documents may wait, each of up to 16 MiB. */
 const MAX_WAITING = 8
 const RETRY_AFTER_SECONDS = 1
 
-/** Reads and validates the bodies that are documents: small ones at once, large ones in a worker thread. */
+/** Reads and validates request bodies that are documents: small ones at once, large ones in a worker thread. */
 export class DocumentReader {
   readonly #pool = new WorkerPool<DocumentTask, DocumentPart>({
     script: new URL(`./document-worker${ownExtension}`, import.meta.url),
@@ -23,11 +26,11 @@ export class DocumentReader {
   })
 
   /**
-   * Returns the input of the row's operation. Large bytes that have their buffer to themselves are handed to the thread, and
+   * Returns the input of the row's operation. Large bytes that do not share their buffer are moved to the thread, and
    * are empty afterwards.
    *
    * @param inPath the parameters of the path, by the operation's names
-   * @throws RequestProblem invalid_json; DomainError `parameters`, or `unavailable` when too many large documents wait
+   * @throws RequestProblem invalid_json; DomainError `parameters`, or `unavailable` if too many large documents wait
    */
   async read(row: RestRoute, bytes: Buffer, inPath: object): Promise<ValidatedInput<RestRoute['operation']['input']>> {
     const { name, input } = row.operation

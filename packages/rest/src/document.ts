@@ -5,7 +5,7 @@ import type { RestRoute } from './route.ts'
 import { renamed } from './to-input.ts'
 
 /**
- * Reads the body of a row whose body is a document, and validates it together with the parameters of the path.
+ * Reads the document in the body of a request, and validates it together with the parameters of the path.
  *
  * @param inPath by the operation's names
  * @throws RequestProblem invalid_json; DomainError `parameters`

@@ -116,7 +116,7 @@ const requestAnswers: {
 }
 
 function requestError({ wrong, headers }: RequestProblem, incoming: Incoming): RestError {
-  // Each kind's function takes its own problem, which the type of a lookup cannot say.
+  // The type of a table lookup cannot say that each function gets the problem of its own kind.
   const answer = requestAnswers[wrong.kind] as (incoming: Incoming, wrong: Wrong) => Answer
   const { status, body } = answer(incoming, wrong)
   return new RestError(status, body, headers)

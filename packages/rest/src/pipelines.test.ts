@@ -54,7 +54,7 @@ async function call(method: string, path: string, body?: string, headers: Record
   return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
 }
 const put = (body: string, headers?: Record<string, string>) => call('PUT', 'pipeline_records/31', body, headers)
-/** Above what is read on the event loop. */
+/** Returns a record that is too large to be read on the event loop. */
 const large = (more: object = {}) =>
   JSON.stringify({
     object_attributes: { id: 31, status: 'success', finished_at: '2026-02-03 04:09:00 UTC' },
@@ -195,7 +195,7 @@ describe('a record', () => {
     expect(body).toEqual({ message: '401 Unauthorized' })
   })
 
-  test('that is large is read in another thread, and stored and told of like a small one', async () => {
+  test('that is large is read in another thread, and stored and reported like a small one', async () => {
     expect(await put(large())).toMatchObject({ status: 201, body: { id: 31, status: 'success' } })
     expect(heard).toMatchObject([{ type: 'pipeline.created', payload: large() }])
     const page = await call('GET', 'pipelines/31/jobs?per_page=100&page=12')

@@ -56,7 +56,7 @@ const commitTwo = () =>
     ],
   })
 
-test('a write that would pass what the project may store is answered with 413', async () => {
+test('a write beyond the storage limit of the project is answered with 413', async () => {
   const core = { ...world.core, settings: { ...world.core.settings, projectStorageBytes: 10 } }
   const areas = [repositoryArea, pipelinesArea]
   const small = createServer(restListener({ core, areas, log: silentLog, rateLimits: 'off' }))

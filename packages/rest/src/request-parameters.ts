@@ -18,17 +18,20 @@ export interface ParameterSources {
   readonly path: Readonly<Record<string, string>>
 }
 
-/** Parameters that say who calls. As a list or an object they would be taken for none, and another caller assumed. */
+/**
+ * The parameters that identify the caller. A list or an object would be ignored, and the request would run as another
+ * caller.
+ */
 const callerNames = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
 
 /** Of names (`a[b][]`) and of JSON alike. */
 const MAX_DEPTH = 32
 
 /**
- * One set of parameters: the path wins over the body, the body over the query.
+ * Returns one set of parameters: the path wins over the body, and the body over the query.
  *
- * @see spec/rest-part2-details.md 1.3
- * @throws RestError 400 for a parameter that says who calls and has not one value, for NUL or half a surrogate pair anywhere, and for what is nested too deeply
+ * @throws RestError 400 for a parameter that identifies the caller without having exactly one value, for NUL or half a
+ *   surrogate pair anywhere, and for values that are nested too deeply
  */
 export function mergeParameters({ query, form, body, path }: ParameterSources): RequestParameters {
   const inQuery = fromEntries(query)
@@ -48,7 +51,7 @@ function validateCallerParameters({ values, repeated }: RequestParameters): void
   for (const name of callerNames) {
     const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
     const isSingle = (typeof value === 'string' || typeof value === 'number') && !repeated.has(name)
-    // A JSON body may have names that only forms read as lists, and a form names that are not closed.
+    // JSON may have names that only forms read as lists, and a form may have names with an unclosed bracket.
     const isMisspelled = Object.keys(values).some((other) => other.startsWith(`${name}[`))
     if (!isSingle || isMisspelled) throw new RestError(400, { error: `${name} is invalid` })
   }

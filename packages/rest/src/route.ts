@@ -70,7 +70,7 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly limit?: Limit & { readonly name: string }
   /** Of a body without its files, for what carries content. Default: 2 MiB. */
   readonly bodyLimitBytes?: number
-  /** The containers, values and levels of a JSON body. Default: 10,000, 20,000 and 64. */
+  /** The limits on containers, values and levels of a JSON body. Default: 10,000, 20,000 and 64. */
   readonly jsonLimits?: JsonLimits
   /** Of a file that may come with it; it is held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number

@@ -30,7 +30,7 @@ export interface RestOptions {
   readonly rateLimits?: RateLimits | 'off'
   /** Whose X-Forwarded-For says where a request comes from. Default: nobody's. */
   readonly trustedProxies?: TrustedProxies
-  /** `max-age` of Strict-Transport-Security, sent if the external URL is HTTPS. 0: never sent. Default: a year. */
+  /** The `max-age` of Strict-Transport-Security, sent if the external URL is HTTPS. 0: never sent. Default: a year. */
   readonly strictTransportSeconds?: number
   /** Served beside the API, by their whole paths; those of the API go first. */
   readonly extraRoutes?: readonly ExtraRoute[]
@@ -38,8 +38,8 @@ export interface RestOptions {
 
 export interface ExtraRoute extends ServedRoute {
   /**
-   * Returns the user whose call it is, for the throttle; without it the address is counted. Throws at a credential that may
-   * not be used, with `userId` if it is known whose it is.
+   * Returns the user of the call, for the throttle; without a user the address is counted. Throws for a credential that
+   * may not be used, with `userId` if its user is known.
    */
   callerId?(incoming: Incoming): Promise<number | undefined>
 }

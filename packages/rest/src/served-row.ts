@@ -132,18 +132,18 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   const parameters = mergeParameters(
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
-  const isToldByBody = !isDocument && hasCredential(request)
-  const told = isToldByBody ? await toldBy(callerOf(row, request, parameters.values, deps)) : early
-  const counted = countedId(told)
+  const isCallerInBody = !isDocument && hasCredential(request)
+  const caller = isCallerInBody ? await outcomeOf(callerOf(row, request, parameters.values, deps)) : early
+  const counted = countedId(caller)
   if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = settled(told)
+  const { actor } = settled(caller)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const told = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
-    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, told) : told
+    const given = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, given) : given
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -153,7 +153,7 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   }
 }
 
-/** Read where a body is missing: what is wrong with it is said of its members. */
+/** Read in place of a missing body, so that errors name its missing members. */
 const noDocument = Buffer.from('{}')
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
@@ -163,19 +163,19 @@ function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }
   return captcha && { [TOLD_BY_HEADERS]: captcha }
 }
 
-/** Looks at names only: to take a body apart once more would cost as much as the first time. */
+/** Tells whether a body has a credential. Checks names only: reading the body again would cost as much as the first time. */
 function hasCredential({ form, body }: RouteRequest): boolean {
-  // `token[]` is a parameter called `token`.
+  // `token[]` is a form of the parameter `token`.
   if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   return credentialNames.some((name) => Object.hasOwn(body, name))
 }
 
-/** Returns the user whom the throttle counts: the one whose credential was shown, be it refused or used for sudo. */
+/** Returns the user that the throttle counts: the owner of the shown credential, even if it was refused or used for sudo. */
 const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 
-const toldBy = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+const outcomeOf = (caller: Promise<Caller>): Promise<EarlyCaller> =>
   caller.then(
     (found) => ({ caller: found }),
     (refusal: unknown) => ({ refusal }),

@@ -3,7 +3,7 @@ import { WorkerPool, type WorkerPoolOptions, WorkersBusyError } from './worker-p
 
 type Task = { readonly count: number } | 'throw' | 'exit' | 'never' | Uint8Array
 
-/** Speaks the protocol of `serveTasks` in plain JavaScript: a thread reads no TypeScript. */
+/** A worker with the protocol of `serveTasks` in plain JavaScript, because a thread reads no TypeScript. */
 const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
@@ -58,8 +58,8 @@ test('a task that fails, and a thread that ends, fail that task alone', async ()
     pool.run('exit'),
     pool.run({ count: 1 }),
   ])
-  const told = results.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))
-  expect(told).toEqual([
+  const outcomes = results.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))
+  expect(outcomes).toEqual([
     'A task failed in its worker thread: Error: of the task',
     [1],
     'A worker thread has ended with code 3',
@@ -67,7 +67,7 @@ test('a task that fails, and a thread that ends, fail that task alone', async ()
   ])
 })
 
-test('as many tasks wait as may, and one more is refused', async () => {
+test('a task beyond the queue is refused', async () => {
   open()
   const all = ['never', { count: 1 }, { count: 1 }].map((task) => pool.run(task as Task))
   const outcomes = Promise.allSettled(all)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Transferable, Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker } from './worker-tasks.ts'
 
-/** As many tasks wait as may; the caller should ask again later. */
+/** The error for a full queue; the caller should ask again later. */
 export class WorkersBusyError extends Error {
   override readonly name = 'WorkersBusyError'
 
@@ -12,14 +12,14 @@ export class WorkersBusyError extends Error {
 }
 
 export interface WorkerPoolOptions {
-  /** A module that calls `serveTasks`. */
+  /** The module that calls `serveTasks`. */
   readonly script: URL
   readonly threads: number
-  /** Tasks that wait for a thread; one more is refused. */
+  /** How many tasks may wait for a thread; further ones are refused. */
   readonly maxWaiting: number
-  /** A thread that has been idle for this long ends. */
+  /** How long an idle thread is kept. */
   readonly idleMs?: number
-  /** Of the JavaScript heap of each thread. A task that needs more fails, and the process goes on. */
+  /** The heap limit of each thread. A task that needs more fails, and the process goes on. */
   readonly maxHeapMegabytes?: number
 }
 
@@ -35,10 +35,10 @@ const IDLE_MS = 60_000
 const MAX_HEAP_MEGABYTES = 1_024
 
 /**
- * Runs tasks that take long in threads of their own, so that the event loop goes on meanwhile.
+ * Runs slow tasks in threads, so that the event loop is free meanwhile.
  *
- * A result crosses the thread boundary in parts. To receive one takes time in proportion to its size, so each part arrives
- * in a turn of its own. Threads start with the first task.
+ * A result crosses the thread boundary in parts. Receiving one takes time in proportion to its size, so each part
+ * arrives in a separate turn. Threads start with the first task.
  */
 export class WorkerPool<Task, Part> {
   readonly #options: WorkerPoolOptions
@@ -51,9 +51,9 @@ export class WorkerPool<Task, Part> {
   }
 
   /**
-   * Returns the parts of the task's result.
+   * Runs a task and returns the parts of its result.
    *
-   * @throws WorkersBusyError; an Error for what the task throws, or when its thread ends
+   * @throws WorkersBusyError; an Error if the task throws, or if its thread ends
    */
   run(task: Task, transfer: readonly Transferable[] = []): Promise<Part[]> {
     if (this.#isClosed || this.#waiting.length >= this.#options.maxWaiting) {
@@ -65,7 +65,7 @@ export class WorkerPool<Task, Part> {
     })
   }
 
-  /** Ends the threads. Tasks that are not finished fail. */
+  /** Ends the threads. Unfinished tasks fail. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { reject } of this.#waiting.splice(0)) reject(new WorkersBusyError())
@@ -111,7 +111,7 @@ class Thread<Task, Part> {
     this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
     this.#worker.unref()
     this.#worker.on('message', (message: FromWorker<Part>) => void this.#take(message))
-    // An 'exit' follows.
+    // The event 'exit' follows.
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', (code) => {
       this.#isOver = true
@@ -155,7 +155,7 @@ class Thread<Task, Part> {
     this.#job = undefined
     this.#worker.unref()
     this.#idleTimer = setTimeout(() => {
-      // Before it has ended, so that it gets no task any more.
+      // Set before the thread has ended, so that it gets no further task.
       this.#isOver = true
       void this.#worker.terminate()
     }, this.#idleMs).unref()

@@ -1,15 +1,16 @@
 import { parentPort } from 'node:worker_threads'
 
-/** What a worker thread is sent: a task, or that the next part of its result may come. */
+/** The messages to a worker thread: a task, or the request for the next part of its result. */
 export type ToWorker<Task> = { readonly task: Task } | 'next'
 
-/** What a worker thread sends: the parts of a result one by one, then its end. */
+/** The messages from a worker thread: the parts of a result one by one, then its end. */
 export type FromWorker<Part> = { readonly part: Part } | { readonly failure: string } | { readonly isDone: true }
 
 /**
  * Serves the tasks of a `WorkerPool` in this worker thread, one at a time.
  *
- * @param handle yields the parts of a result; what it throws fails the task. Expected failures are parts.
+ * @param handle yields the parts of a result; an error that it throws fails the task, so expected failures must be
+ *   parts
  */
 export function serveTasks<Task, Part>(handle: (task: Task) => Iterable<Part>): void {
   const port = parentPort

@@ -1,4 +1,4 @@
-/** JSON that costs as much as it can for its bytes. Each makes about `bytes` of it, to stand where one value may. */
+/** The shapes of JSON that are most expensive for their size. Each returns one value of about `bytes` bytes. */
 export const jsonShapes: Readonly<Record<string, (bytes: number) => string>> = {
   'empty objects': (bytes) => `[${repeated('{},', bytes)}{}]`,
   zeros: (bytes) => `[${repeated('0,', bytes)}0]`,

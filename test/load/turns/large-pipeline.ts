@@ -1,6 +1,6 @@
 const USER = { id: 5, name: 'Ines Okafor', username: 'iokafor', avatar_url: 'https://ci.example.com/a.png', email: 'x' }
 
-/** A pipeline hook as a forge sends it, which ended so many seconds later than the first one; half of the jobs say so too. */
+/** Returns a pipeline hook as a forge sends it. Pipeline and half of the jobs end `secondsLater` seconds later than in the first hook. */
 export function largePipelineHook(id: number, jobCount: number, secondsLater = 0): string {
   return JSON.stringify({
     object_kind: 'pipeline',

@@ -3,7 +3,7 @@ import { jsonShapes, repeated } from './json-shapes.ts'
 import { largePipelineHook } from './large-pipeline.ts'
 import { type ProbedService, secrets } from './probed-service.ts'
 
-/** One request that is as expensive as its listener lets it be. */
+/** A request that is as expensive as its listener allows. */
 export interface WorstBody {
   readonly listener: string
   readonly what: string
@@ -19,7 +19,7 @@ export interface WorstBody {
 const MIB = 1024 * 1024
 const json = { 'Content-Type': 'application/json' }
 const asRoot = { 'PRIVATE-TOKEN': secrets.rootToken }
-/** The project that the program makes first. */
+/** The id of the project that the program creates first. */
 const PROJECT = 1
 
 type Target = Pick<WorstBody, 'listener' | 'method' | 'url' | 'headers'>
@@ -94,7 +94,7 @@ function smallJobs(id: number, jobId: (index: number) => number): string {
 const shapesOf = (target: Target, bytes: number, around: (value: string) => string): WorstBody[] =>
   Object.entries(jsonShapes).map(([what, make]) => ({ ...target, what, body: () => around(make(bytes)) }))
 
-/** What the limits on JSON just let through. */
+/** Returns JSON that the limits just let through. */
 const withinLimits = (
   target: Target,
   containers: number,
@@ -124,7 +124,7 @@ const multipart = (target: Target, what: string, body: string, boundary = 'x'): 
 })
 
 const document = (query: string): string => JSON.stringify({ query })
-/** Characters that a document may have. */
+/** The number of characters that a document may have. */
 const QUERY = 9_990
 
 /** A row per request; a listener is added by adding its rows. */
@@ -143,7 +143,7 @@ export const worstBodies: readonly WorstBody[] = [
   },
   form(issue, 'a form of many pairs', `title=a&${repeated('a=1&', 2 * MIB - 100)}`),
   form(issue, 'a form of 1,000 nested pairs', `title=a&${repeated(`a${'[b]'.repeat(30)}[]=1&`, 98_000)}`),
-  form(issue, 'a form whose name is nested deeply', `title=a&a${repeated('[b]', 2 * MIB - 100)}=1`),
+  form(issue, 'a form with a deeply nested name', `title=a&a${repeated('[b]', 2 * MIB - 100)}=1`),
   form(issue, 'a form of escapes', `title=a&b=${repeated('%41', 2 * MIB - 100)}`),
   multipart(issue, 'many parts', `${part('title', 'a')}${repeated(part('a', ''), 3 * MIB - 200)}--x--\r\n`),
   multipart(issue, 'a part of near boundaries', `${part('title', repeated('\r\n--', 2 * MIB - 300))}--x--\r\n`),

@@ -26,8 +26,8 @@ export const checkCommand: CommandDefinition = {
   name: 'check',
   define: (command: Command) => {
     command
-      .summary('what a payload cannot fill, and why')
-      .description('Says what each record is, and which attributes and metrics it has no values for.')
+      .summary('the attributes and metrics that a payload has no values for')
+      .description('Reports the kind of each record, the attributes and metrics it has no values for, and why.')
       .argument('<file...>', 'files, directories, or - for standard input')
       .addOption(
         new Option('--format <format>', 'json: one object per record and line')
@@ -59,7 +59,7 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
   return exitCode
 }
 
-/** A hook about another event is skipped by all commands. */
+/** Tells whether a body is refused. A hook about another event is not: every command skips it. */
 const isRefusal = (result: Checked['result']): boolean =>
   result instanceof RecordError && !(result instanceof OtherHookError)
 

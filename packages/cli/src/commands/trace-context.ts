@@ -68,7 +68,10 @@ function orUsage<T>(work: () => T): T {
 
 type PrintedVariables = Readonly<Record<string, string>>
 
-/** A `TRACESTATE` that the job has belongs to another `TRACEPARENT`, so it is emptied if the context has none. */
+/**
+ * Returns the variables to print. An existing `TRACESTATE` belongs to another `TRACEPARENT`, so it is emptied if the
+ * context has none.
+ */
 function variablesOf(context: JobTraceContext, env: Environment['env']): PrintedVariables {
   return {
     TRACEPARENT: context.traceparent,

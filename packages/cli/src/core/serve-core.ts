@@ -27,7 +27,7 @@ interface ServedExports {
   readonly ownGateway: string
 }
 
-/** As the API writes a request that it refuses without a route. */
+/** Writes errors of the listener in the form that the API uses for requests without a route. */
 const refusalForm: RefusalForm = {
   contentType: 'application/json',
   body: ({ status, message }) => JSON.stringify({ error: `${status} ${message}` }),

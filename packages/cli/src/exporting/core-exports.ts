@@ -29,10 +29,9 @@ import { projectScope } from './project-scope.ts'
 const DIGEST_CHARACTERS = 16
 
 /**
- * Enqueues each pipeline that the core records, in the transaction that records it: as one of the project it was put into,
- * whatever project the record names, and in a trace that no other project writes.
- *
- * @see docs/decisions/0014-ids-of-projects.md
+ * Enqueues each pipeline that the core records, in the transaction that records it. The pipeline is exported under the
+ * project it was put into, whatever project the record names, and in a trace that no other project writes
+ * (docs/decisions/0014-ids-of-projects.md).
  */
 export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
   const listener: EventListener = {
@@ -73,7 +72,7 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
   return listener
 }
 
-/** A body that has been read as one of a project of these names. */
+/** A body that was read for a project of these names. */
 interface PreparedBody {
   readonly project: HookProject
   readonly body: ReceivedBody
@@ -84,7 +83,10 @@ const isSameProject = (one: HookProject, other: HookProject): boolean =>
 
 type ListenerContext = Parameters<EventListener['hear']>[0]
 
-/** @throws DomainError for a body that cannot be read, or not now */
+/**
+ * Runs `read` and turns its errors into errors of the core.
+ * @throws DomainError if the body cannot be read, or not now
+ */
 async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
   try {
     return await read()
@@ -103,7 +105,7 @@ const hookProject = ({ settings }: Core, { id, name, fullPath, defaultBranch }: 
   default_branch: defaultBranch ?? null,
 })
 
-/** Returns the upstream pipeline that a record names in a project of this core other than its own. */
+/** Returns the upstream pipeline if the record names one in another project of this core. */
 async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord): Promise<NamedUpstream | undefined> {
   if (upstream === undefined || !upstream.otherProject) return undefined
   const { projectId, projectPath, projectWebUrl, pipelineId } = upstream
@@ -115,7 +117,7 @@ async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord):
   return isOfThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
 }
 
-/** Returns what the trace of a pipeline is made from, if that is more than its record. */
+/** Returns the parts of the identity that do not follow from the record alone. */
 async function identityOf(
   tx: ListenerContext,
   project: Project,
@@ -137,7 +139,7 @@ async function upstreamIdentity(
     const instance = await findTraceInstance(tx, named.project, rootPipelineId ?? pipelineId)
     return { instance, standing: named.isRecorded ? 'recorded' : 'expected' }
   }
-  // Of this host it would be a trace of whichever project has a pipeline of that id.
+  // Hashed with this host, it would be a trace of any project that has a pipeline of that id.
   const host = instanceOf(projectWebUrl)
   const isElsewhere = host !== '' && host !== instanceOf(tx.core.settings.externalUrl)
   return { standing: isElsewhere ? 'expected' : 'unknown' }

@@ -6,7 +6,10 @@ import type { Settings } from '../serve/setting-table.ts'
 import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
 import { projectIdOf } from './project-scope.ts'
 
-/** Returns where the delivery of this key goes, in which trace it is and what that is hashed from, under these settings. */
+/**
+ * Returns the endpoint of the delivery with this key, its trace, and the text that its ids are hashed from, under these
+ * settings.
+ */
 export async function deliveryFacts(
   db: Pick<Db<ExporterTables>, 'read'>,
   settings: Settings,

@@ -61,13 +61,13 @@ export const coreSettingRows = {
     'PENSTOCK_CORE_MAX_CONNECTIONS',
     integer(1, 100_000),
     '1000',
-    'Open connections of the core. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+    'The highest number of open connections of the core. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
   ),
   'core.maxConnectionsPerAddress': row(
     'PENSTOCK_CORE_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     '256',
-    'The same for each address, or IPv6 network of 64 bits. `core.trustedProxies` are exempt.',
+    'The same limit for each address, or IPv6 network of 64 bits. `core.trustedProxies` are exempt.',
   ),
   'core.strictTransportSeconds': row(
     'PENSTOCK_STRICT_TRANSPORT_SECONDS',
@@ -79,7 +79,7 @@ export const coreSettingRows = {
     'PENSTOCK_PROJECT_STORAGE_BYTES',
     integer(0, 2 ** 50),
     String(2 ** 30),
-    'What a project may store, in its Git objects and in records of pipelines; beyond it writes are refused with 413. 0: no limit.',
+    'The bytes that a project may store in Git objects and pipeline records; writes beyond that are refused with 413. 0: no limit.',
   ),
   'core.eventRetentionDays': row(
     'PENSTOCK_EVENT_RETENTION_DAYS',

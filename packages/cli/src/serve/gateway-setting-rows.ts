@@ -127,13 +127,13 @@ export const gatewaySettingRows = {
     'PENSTOCK_MAX_BODY_BYTES',
     integer(1_024, 1024 ** 3),
     String(defaults.maxBodyBytes),
-    'Of one request, on the wire; also inflated, where the gateway inflates it.',
+    'The limit on one request on the wire, and on its inflated size if the gateway inflates it.',
   ),
   'gateway.inspectInflatedSize': row(
     'PENSTOCK_INSPECT_INFLATED_SIZE',
     choice('unauthenticated', 'always'),
     defaults.inspectInflatedSize,
-    'Which bodies are inflated only to measure them: those without a valid token, or all.',
+    'The bodies that are inflated only to measure them: those without a valid token, or all.',
   ),
   'gateway.inFlightBytes': row(
     'PENSTOCK_IN_FLIGHT_BYTES',
@@ -175,13 +175,13 @@ export const gatewaySettingRows = {
     'PENSTOCK_MAX_CONNECTIONS',
     integer(1, 100_000),
     String(defaults.maxConnections),
-    'Open connections of each OTLP port and process. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+    'The highest number of open connections of each OTLP port and process. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
   ),
   'gateway.maxConnectionsPerAddress': row(
     'PENSTOCK_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     String(defaults.maxConnectionsPerAddress),
-    'The same for each address, or IPv6 network of 64 bits. Raise it where all clients come through one proxy.',
+    'The same limit for each address, or IPv6 network of 64 bits. Raise it if all clients connect through one proxy.',
   ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',

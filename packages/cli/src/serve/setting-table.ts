@@ -38,19 +38,19 @@ export const settingTable = {
     'PENSTOCK_OBS_MAX_CONNECTIONS',
     integer(1, 100_000),
     '1000',
-    'Open connections of this listener. A further one closes the oldest without a request; if all have one, only health probes are answered.',
+    'The highest number of open connections of this listener. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
   ),
   'observability.maxConnectionsPerAddress': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     '256',
-    'The same for each address, or IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
+    'The same limit for each address, or IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
   ),
   'observability.strictTransportSeconds': row(
     'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',
     integer(0, 2 * 365 * 86_400),
     '31536000',
-    'How long browsers use nothing but HTTPS for the host, if a proxy says that it was asked over HTTPS (`X-Forwarded-Proto`). 0: no such header.',
+    'How long browsers use nothing but HTTPS for the host, if a proxy says that the request came over HTTPS (`X-Forwarded-Proto`). 0: no such header.',
   ),
   'observability.retentionHours': row(
     'PENSTOCK_OBSERVE_RETENTION_HOURS',

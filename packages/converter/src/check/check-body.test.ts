@@ -75,7 +75,7 @@ function checked(body: unknown, options: ConvertOptionsInput = {}) {
   return result
 }
 
-/** A metric may have the name of an attribute, and data points have attributes of spans. */
+/** Returns the names of gaps. A metric may have the name of an attribute, and data points have attributes of spans. */
 const gapNames = (body: unknown) =>
   checked(body).gaps.flatMap(({ part, names }) =>
     names.map((name) => (part === 'metric' || part === 'point' ? `${part} ${name}` : name)),
@@ -104,7 +104,7 @@ function without(paths: readonly string[]): typeof fullHook {
   return hook
 }
 
-/** All that a conversion sends: attribute keys of the resource and of spans, and names of metrics. */
+/** Returns all names that a conversion sends: attribute keys of the resource and of spans, and names of metrics. */
 function sentNames(body: unknown): Set<string> {
   const input = readInput(body, { receivedAtNs: 1n })
   if (input.kind !== 'pipeline') throw new Error('not a pipeline')
@@ -148,7 +148,7 @@ describe('the tables name the fields that the converter reads', () => {
     expect([...new Set(needed)].filter((path) => !optionalFields.includes(path))).toEqual([])
   })
 
-  test('alternatives are all needed to be missing', () => {
+  test('a gap is reported only if all alternative fields are missing', () => {
     const alternatives = ['object_attributes.url', 'project.web_url']
     expect(gapNames(without([alternatives[0]!]))).toEqual([])
     expect(gapNames(without([...alternatives, 'builds[].web_url'])).sort()).toEqual([
@@ -174,7 +174,7 @@ describe('reasons', () => {
     )
   })
 
-  test('are those of the table for a value that is there and cannot be used', () => {
+  test('come from the table if a value is present but cannot be used', () => {
     const run = { ...fullHook.object_attributes, before_sha: '0000000000' }
     expect(reasonOf(checked({ ...fullHook, object_attributes: run }), 'vcs.ref.base.revision')).toBe(
       'blank or all zeros',
@@ -203,7 +203,7 @@ describe('reasons', () => {
   })
 })
 
-test('what does not apply is no gap', () => {
+test('an attribute that does not apply to the run is no gap', () => {
   const [job] = fullHook.builds
   const succeeded = {
     ...fullHook,

@@ -13,7 +13,7 @@ import { newTally } from '../text.ts'
 import { hasTime } from '../traces/span-times.ts'
 import { type EmptyField, emptyField, isJobField, type PayloadForm, pathIn, spelledPath } from './payload-field.ts'
 
-/** What a payload is, and what it lacks. */
+/** The kind of a payload, and the attributes and metrics that it has no values for. */
 export type CheckedBody =
   | {
       readonly kind: 'pipeline hook' | 'REST bundle'
@@ -22,9 +22,9 @@ export type CheckedBody =
       readonly jobs: number
       readonly decision: ExportDecision
       readonly warnings: Warnings
-      /** What the payload cannot fill, in the order of the tables. */
+      /** The attributes and metrics that the payload cannot fill, in the order of the tables. */
       readonly gaps: readonly Gap[]
-      /** What is left out because of the state of the run. */
+      /** The attributes and metrics that are left out because of the state of the run. */
       readonly inapplicable: readonly Inapplicable[]
     }
   | { readonly kind: 'job hook'; readonly pipelineId: bigint; readonly jobId: bigint; readonly warnings: Warnings }
@@ -38,7 +38,7 @@ export interface Gap {
   readonly reason: string
   /** The fields of the payload that would fill it; one of them is enough. */
   readonly needs: readonly string[]
-  /** Of job attributes: how many jobs lack it. */
+  /** How many jobs lack the field; for job attributes only. */
   readonly jobsWithout?: number
 }
 
@@ -47,8 +47,7 @@ export type Inapplicable = Pick<Gap, 'part' | 'names' | 'reason'>
 /**
  * Returns what a body is recognised as, and which attributes and metrics it cannot fill.
  *
- * `nowNs` stands in where the record has no time at all.
- *
+ * @param nowNs the receipt time for a record that has no time at all
  * @throws {RecordError} for a body that is no record
  */
 export function checkBody(body: unknown, options: ConvertOptions, nowNs: bigint): CheckedBody {
@@ -85,7 +84,7 @@ export function checkBody(body: unknown, options: ConvertOptions, nowNs: bigint)
   }
 }
 
-/** A body with its jobs by id. */
+/** A body, and its jobs by id. */
 interface Payload {
   readonly form: PayloadForm
   readonly body: JsonObject
@@ -104,7 +103,7 @@ function payloadOf(body: JsonObject): Payload {
 
 type Context = PipelineRun | JobRun | PointContext
 
-/** Returns the rows of a table that are left out of some of the contexts. */
+/** Returns the rows of a table that at least one of the contexts has no value for. */
 function rowsOf<C extends Context>(
   part: Exclude<GapPart, 'metric'>,
   table: CompiledTable<C>,
@@ -142,7 +141,7 @@ function metricRows(run: PipelineRun, payload: Payload): (Gap | Inapplicable)[] 
   })
 }
 
-/** Jobs count as a whole here: one that has the field would be enough. */
+/** Returns why a metric has no value. Jobs count together: one that has the field would be enough. */
 function metricReason(needs: readonly string[], payload: Payload, { jobs }: PipelineRecord): string | undefined {
   if (!needs.some(isJobField)) return reasonFor(needs, payload, undefined)
   const bodies = jobs.map(({ id }) => payload.jobs.get(String(id)))
@@ -152,7 +151,7 @@ function metricReason(needs: readonly string[], payload: Payload, { jobs }: Pipe
     : undefined
 }
 
-/** Returns why none of the fields fills a row; undefined if one of them holds something that cannot be used. */
+/** Returns why none of the fields fills a row; `undefined` if one of them has a value that cannot be used. */
 function reasonFor(needs: readonly string[], { form, body }: Payload, job: JsonObject | undefined): string | undefined {
   const empty: EmptyField[] = []
   for (const path of needs) {
@@ -164,7 +163,7 @@ function reasonFor(needs: readonly string[], { form, body }: Payload, job: JsonO
   return empty.map(({ path, is }) => `${path} is ${is}`).join(', ')
 }
 
-/** `3 of 12 jobs: runner is null`. Jobs that lack it for different reasons are counted apart. */
+/** Returns reasons with counts, such as `3 of 12 jobs: runner is null`, one for each different reason. */
 function countedReasons(reasons: readonly string[], jobs: number): string {
   const countByReason = new Map<string, number>()
   for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1)

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../sources/fields.ts'
 
-/** How a payload spells the fields that the tables name as pipeline hooks do. */
+/** The form of a payload, which decides the paths of its fields. The tables name fields as pipeline hooks do. */
 export type PayloadForm = 'hook' | 'rest'
 
-/** The part of a path that is looked up in the object of one job. */
+/** The first part of a path that leads into the object of a job. */
 const jobPrefix = 'builds[].'
 const runPrefix = 'object_attributes.'
 
-/** Where REST has what a hook has elsewhere; what is not listed here differs in `restPath`. */
+/** The REST paths of hook fields; those that are not listed here follow the rules of `restPath`. */
 const restPaths: Readonly<Record<string, string>> = {
   'object_attributes.url': 'pipeline.web_url',
   'user.id': 'pipeline.user.id',
@@ -16,13 +16,13 @@ const restPaths: Readonly<Record<string, string>> = {
 
 export const isJobField = (path: string): boolean => path.startsWith(jobPrefix)
 
-/** Returns the path of a field in payloads of a form. Paths of jobs are relative to the job. */
+/** Returns the path of a field in payloads of a form. The paths of jobs are relative to the job. */
 export function pathIn(form: PayloadForm, path: string): string {
   if (isJobField(path)) return path.slice(jobPrefix.length)
   return form === 'hook' ? path : restPath(path)
 }
 
-/** Returns how a path is written for people. */
+/** Returns a path in the notation that is shown to users. */
 export function spelledPath(form: PayloadForm, path: string): string {
   if (!isJobField(path)) return pathIn(form, path)
   return form === 'hook' ? path : `jobs[].${pathIn(form, path)}`
@@ -31,13 +31,13 @@ export function spelledPath(form: PayloadForm, path: string): string {
 const restPath = (path: string): string =>
   restPaths[path] ?? (path.startsWith(runPrefix) ? `pipeline.${path.slice(runPrefix.length)}` : path)
 
-/** The outermost field on the way to a path that holds nothing, and how; undefined if the path leads to a value. */
+/** The outermost empty field on a path, and in which way it is empty. */
 export interface EmptyField {
   readonly path: string
   readonly is: 'missing' | 'null' | 'empty'
 }
 
-/** Returns the first field on the way to `path` that holds nothing. */
+/** Returns the first empty field on the way to `path`; `undefined` if the path leads to a value. */
 export function emptyField(body: JsonObject, path: string): EmptyField | undefined {
   const steps = path.split('.')
   let at: unknown = body

@@ -35,7 +35,7 @@ export interface MetricRow {
    * count one run twice.
    */
   readonly onReexport: boolean
-  /** The fields of a pipeline hook that it is measured from; one of them is enough. */
+  /** The fields of a pipeline hook that the metric is measured from; one of them is enough. */
   readonly needs?: readonly [string, ...string[]]
   /** When it is emitted, in the words of the documentation. */
   readonly emitted: string

@@ -116,7 +116,7 @@ describe('hooks about something else are no fault', () => {
   })
 })
 
-test('a job hook whose relay left out object_kind is read by its shape', () => {
+test('a job hook without object_kind, as relays send it, is recognised by its shape', () => {
   const body = { build_id: 380, build_status: 'success', pipeline_id: 31 }
   expect(readInput(body, { receivedAtNs: undefined }).kind).toBe('job')
 })

@@ -7,10 +7,10 @@ export type BodyKind = 'pipeline' | 'build' | 'rest'
 export const expectedBody = 'must be a pipeline hook, a job hook or { project, pipeline, jobs, bridges }'
 
 /**
- * Returns what a body is. `object_kind` decides; relays leave it out, so the shape decides then.
+ * Returns the kind of a body. `object_kind` decides; if a relay left it out, the shape decides.
  *
- * @throws {OtherHookError} for a hook about something else
- * @throws {RecordError} for every other body; a body that is often mistaken for a record is named, with what to do
+ * @throws {OtherHookError} for a hook about another event
+ * @throws {RecordError} for every other body; bodies that are often mistaken for a record are named, with advice
  */
 export function kindOfBody(values: JsonObject): BodyKind {
   const kind = values.object_kind
@@ -26,7 +26,7 @@ export function kindOfBody(values: JsonObject): BodyKind {
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-/** Members that hold headers and body of a captured request; the last ones are of GitLab's own history of a webhook. */
+/** The members that hold headers and body of a captured request; the last pair is that of GitLab's own history of a webhook. */
 const captures = [
   { headers: 'headers', body: 'body' },
   { headers: 'headers', body: 'payload' },
@@ -35,8 +35,8 @@ const captures = [
 ] as const
 
 /**
- * Returns the request body inside `{ headers, body }`, as tools that capture webhooks write it: a text, or a JSON value;
- * `undefined` for what is no captured request.
+ * Returns the request body inside `{ headers, body }`, the form in which tools save webhooks: a text, or a JSON value;
+ * `undefined` for a body that is no captured request.
  */
 export function capturedBody(values: JsonObject): unknown {
   const capture = captures.find(({ headers, body }) => {
@@ -59,20 +59,20 @@ interface NearMiss {
 const bundle = '{ project, pipeline, jobs, bridges }'
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)
 
-/** Objects of which GitHub's hooks have one at the top. */
+/** Objects of which GitHub's hooks have one at the top level. */
 const githubObjects = ['workflow_run', 'workflow_job', 'check_run', 'check_suite']
 /** Lists that GitHub's API returns beside their `total_count`. */
 const githubLists = ['workflow_runs', 'jobs', 'check_runs', 'check_suites']
 const otlpMembers = ['resourceSpans', 'resourceMetrics', 'resourceLogs']
 
-/** Whether a body is a hook or a list in the format of GitHub. GitLab's test reports have a `total_count`, too. */
+/** Tells whether a body is a hook or a list in the format of GitHub. GitLab's test reports have a `total_count`, too. */
 function isOfGithub(values: JsonObject): boolean {
   const isList = 'total_count' in values && githubLists.some((name) => Array.isArray(values[name]))
   const isHook = 'sender' in values && isObject(values.repository) && 'full_name' in values.repository
   return isList || isHook || githubObjects.some((name) => isObject(values[name]))
 }
 
-/** Bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
+/** The bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
 const nearMisses: readonly NearMiss[] = [
   {
     matches: (values) => isRestJob(values),
@@ -133,18 +133,18 @@ const nearMisses: readonly NearMiss[] = [
   },
 ]
 
-/** An id as digits; anything else is not repeated. */
+/** Returns an id as digits; anything else is replaced, because texts of the body are not repeated. */
 function numeral(id: unknown): string {
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? String(id) : 'without a usable id'
 }
 
-/** The pipeline of a deployment's job; there is no job if the deployment was made through the API. */
+/** Names the pipeline of a deployment's job; a deployment through the API has no job. */
 function deployingPipeline(deployable: unknown): string {
   const id = isObject(deployable) && isObject(deployable.pipeline) ? deployable.pipeline.id : undefined
   return id === undefined ? 'the pipeline that deployed' : `pipeline ${numeral(id)}, which it belongs to`
 }
 
-/** ` (401)` for `{"message": "401 Unauthorized"}`. */
+/** Returns the status in a REST error, such as ` (401)` for `{"message": "401 Unauthorized"}`. */
 function statusIn({ message, error, status }: JsonObject): string {
   const found = [message, error, status].map((each) => /^[45]\d\d\b/.exec(String(each))?.[0]).find(Boolean)
   return found === undefined ? '' : ` (${found})`

@@ -126,7 +126,10 @@ export function readEnvironment(owner: Fields): EnvironmentRecord | undefined {
   return (record.name ?? record.action ?? record.deploymentTier) === undefined ? undefined : record
 }
 
-/** Reads `artifacts_file`, else the archive among REST's `artifacts`. A size of 0 without a name is how some versions say none. */
+/**
+ * Reads `artifacts_file`, else the archive among REST's `artifacts`. Some versions report a size of 0 without a name
+ * for a job without artifacts.
+ */
 export function readArtifacts(job: Fields): ArtifactsRecord | undefined {
   const file =
     section(job, 'artifacts_file') ?? sectionWhere(job, 'artifacts', ({ file_type }) => file_type === 'archive')

@@ -94,7 +94,7 @@ export function seconds(fields: Fields, key: string): number | undefined {
   return absent(fields, key, value, 'seconds, 0 or above')
 }
 
-/** Percent, 0 or above, as a number or as decimal digits: REST writes a pipeline's coverage as a text. */
+/** Reads a percentage, 0 or above, as a number or as decimal digits: REST writes the coverage of a pipeline as a text. */
 export function percent(fields: Fields, key: string): number | undefined {
   const given = fields.values[key]
   const value = typeof given === 'string' && decimal.test(given) ? Number(given) : given

@@ -56,14 +56,14 @@ export function readJobWebhook(hook: Fields, receivedAtNs: bigint | undefined): 
   }
 }
 
-/** `commit.id` of a job hook is the pipeline's id, the only place where versions before `pipeline_id` have it. */
+/** Reads the pipeline's id. In versions without `pipeline_id`, only `commit.id` of the hook contains it. */
 function readPipelineId(hook: Fields): bigint {
   const { pipeline_id: given, commit } = hook.values
   const isOld = (given === undefined || given === null) && isObject(commit) && isIdLike(commit.id)
   return isOld ? requiredId(requiredSection(hook, 'commit'), 'id') : requiredId(hook, 'pipeline_id')
 }
 
-/** Some relays put the commit's SHA there. */
+/** Tells whether the value looks like an id: some relays put the commit's SHA there. */
 const isIdLike = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'bigint' || (typeof value === 'string' && /^\d{1,19}$/.test(value))
 

@@ -25,7 +25,7 @@ export function readJobs(
   return sections(owner, key)?.map((job) => readJob(job, key === 'bridges', project))
 }
 
-/** Whether one of the lists of jobs is given and no list. */
+/** Tells whether one of the job lists is present but is no list. */
 export function hasUnreadableJobs({ values }: Fields, keys: readonly ('builds' | 'jobs' | 'bridges')[]): boolean {
   return keys.some((key) => values[key] !== undefined && values[key] !== null && !Array.isArray(values[key]))
 }
@@ -63,7 +63,7 @@ function readJob(job: Fields, listedAsBridge: boolean, project: ProjectRecord): 
   }
 }
 
-/** `tag_list` of REST; `undefined` for an empty one. */
+/** Reads REST's `tag_list`; `undefined` if it is empty. */
 function requiredTagsOf(job: Fields): readonly string[] | undefined {
   if (job.values.tag_list === undefined) return undefined
   const tags = texts(job, 'tag_list')

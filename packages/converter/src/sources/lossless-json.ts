@@ -3,7 +3,7 @@ import { RecordError } from './record-error.ts'
 
 const byteOrderMark = '\ufeff'
 
-/** Integers of fewer digits are exact as numbers. */
+/** The length from which integers may be inexact as numbers. */
 const LONG_DIGITS = 16
 /** 16 digits or more between what may stand before and after a number. May still lie within a string. */
 const longInteger = /(?:^|[\s:,[-])[1-9]\d{15,999}(?=[\s,\]}]|$)/g

@@ -21,9 +21,9 @@ export class RecordError extends Error {
   }
 }
 
-/** A hook about something else, such as a push or a deployment. It is no fault of the sender; callers skip it. */
+/** A hook about another event, such as a push or a deployment. The sender made no mistake; callers skip the hook. */
 export class OtherHookError extends RecordError {
-  /** `push`, `deployment`, …: `object_kind` or `event_name` of the hook, on one line and at most 40 characters. */
+  /** The `object_kind` or `event_name` of the hook, such as `push`, on one line and at most 40 characters. */
   readonly event: string
   constructor(path: 'object_kind' | 'event_name', event: string) {
     super(path, `must be pipeline or build, got ${event}`)

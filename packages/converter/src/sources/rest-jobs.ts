@@ -1,17 +1,17 @@
 import { isObject, type JsonObject } from './fields.ts'
 
-/** A job or bridge of the REST API, which repeats its pipeline. */
+/** A job or bridge of the REST API, which contains its pipeline. */
 export interface RestJob extends JsonObject {
   readonly pipeline: JsonObject
 }
 
-/** A REST bundle put together from jobs, and the place of its first job among them. */
+/** A REST bundle made from jobs, and the place of its first job among them. */
 export interface GroupedJobs {
   readonly firstIndex: number
   readonly body: JsonObject
 }
 
-/** Whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`. */
+/** Tells whether a body is a job of `GET …/pipelines/N/jobs` or `…/bridges`. A REST bundle has no `id` and no `status`. */
 export function isRestJob(body: unknown): body is RestJob {
   return (
     isObject(body) &&
@@ -24,7 +24,7 @@ export function isRestJob(body: unknown): body is RestJob {
 /**
  * Returns one REST bundle per pipeline of the jobs, in order of each pipeline's first job.
  *
- * A job repeats its pipeline without duration and end; the converter takes the end from the jobs then.
+ * The pipeline inside a job has no duration and no end; the converter then takes the end from the jobs.
  */
 export function groupRestJobs(jobs: readonly RestJob[]): readonly GroupedJobs[] {
   const groups = new Map<string, { firstIndex: number; pipeline: JsonObject; jobs: RestJob[]; bridges: RestJob[] }>()
@@ -43,8 +43,8 @@ export function groupRestJobs(jobs: readonly RestJob[]): readonly GroupedJobs[] 
 }
 
 /**
- * Returns the project that jobs of a runner repeat. Old versions leave out the pipeline's URL; the job's begins with the
- * project's then.
+ * Returns the project, which jobs of a runner contain. Old versions leave out the pipeline's URL; the job's URL then begins
+ * with that of the project.
  */
 function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonly project?: JsonObject } {
   const named = isObject(job.project) ? job.project : undefined
@@ -54,12 +54,15 @@ function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonl
   return { project: { ...named, id: named?.id ?? project_id, web_url: named?.web_url ?? webUrl } }
 }
 
-/** Ids count within an instance, which the URL tells. */
+/** Returns a key for a pipeline. Ids are unique within an instance, which the URL contains. */
 function pipelineKey({ pipeline: { id, project_id, web_url } }: RestJob): string {
   return typeof web_url === 'string' ? `url ${web_url}` : `id ${String(project_id)} ${String(id)}`
 }
 
-/** Jobs fetched while the pipeline was running repeat older states of it. The dates of one API compare as texts. */
+/**
+ * Returns the time of a pipeline's state. Jobs fetched while the pipeline was running contain older states. The dates
+ * of one API compare as texts.
+ */
 function updatedAt({ updated_at }: JsonObject): string {
   return typeof updated_at === 'string' ? updated_at : ''
 }

@@ -11,7 +11,7 @@ import { pipelineUrl, url } from './web-url.ts'
  *
  *     { project, pipeline, jobs, bridges, commit, merge_request, source_pipeline }
  *
- * `pipeline` is required. `builds` is read where `jobs` is missing. `bridges` missing means that nobody asked for them. The last three have the shape they have in
+ * `pipeline` is required. `builds` is read where `jobs` is missing. Without `bridges`, they were not fetched. The last three have the shape they have in
  * hooks; REST spreads them over other answers.
  *
  * @see spec/pipeline-telemetry.md 1.2

@@ -32,7 +32,10 @@ export function readRun(run: Fields, receivedAtNs: bigint | undefined) {
   }
 }
 
-/** A pipeline whose configuration could not be read has no jobs and often no `failure_reason`, only the parser's messages. */
+/**
+ * Returns the error type of a pipeline with an unreadable configuration. Such a pipeline has the parser's messages, no
+ * jobs, and often no `failure_reason`.
+ */
 function configError(status: string, yamlErrors: string | undefined): string | undefined {
   return status === 'failed' && yamlErrors !== undefined ? 'config_error' : undefined
 }

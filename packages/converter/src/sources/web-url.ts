@@ -16,7 +16,7 @@ export function projectUrl(given: string | undefined): string | undefined {
   return address === '' ? undefined : address
 }
 
-/** Returns the project's address inside that of one of its pipelines; versions before 12 leave out the `-`. */
+/** Returns the URL of the project that the URL of its pipeline contains; versions before 12 leave out the `-`. */
 export function projectUrlIn(pipelineUrl: string | undefined): string | undefined {
   if (pipelineUrl === undefined) return undefined
   const marked = pipelineUrl.lastIndexOf('/-/pipelines/')

@@ -6,7 +6,7 @@ import { TraceContextError } from './trace-context-error.ts'
 /** Environment variables by name, as a process has them. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A predefined variable of a CI job, and the field in which the hook of the job's pipeline will say the same. */
+/** A predefined variable of a CI job, and the field with the same value in the hook of the job's pipeline. */
 interface VariableRow {
   readonly variable: string
   readonly field: string
@@ -43,18 +43,18 @@ const rows: readonly VariableRow[] = [
   { variable: 'CI_ENVIRONMENT_TIER', field: 'job.environment.deployment_tier', kind: 'text' },
 ]
 
-/** The longest value that is read, in UTF-8; forges keep far below it. */
+/** The longest value that is read, in UTF-8; real values are far shorter. */
 const maxVariableBytes = 4_096
 
-/** A record must have some time; neither ids nor the attributes of a trace context depend on it. */
+/** The time in a record, which needs one; ids and attributes of a trace context do not depend on it. */
 const anyTimeNs = 1n
 
 /**
- * Returns the pipeline that a job runs in, with that job alone, as the pipeline's hook will describe it when it ends.
+ * Returns the pipeline that a job runs in, with that job alone, as the pipeline's hook will describe it after its end.
  *
- * The variables are arranged as a hook and read by the reader of hooks, so that both are normalised alike.
+ * The variables are arranged as a hook and read by the reader of hooks, so that both are normalised in the same way.
  *
- * @throws {TraceContextError} if a variable is missing or has a value that it cannot have
+ * @throws {TraceContextError} if a variable is missing or invalid
  */
 export function recordOfJob(variables: Variables): PipelineRecord {
   const body: Tree = {
@@ -72,7 +72,7 @@ export function recordOfJob(variables: Variables): PipelineRecord {
   return input.record
 }
 
-/** Returns a variable's value, `undefined` if it is missing or empty. */
+/** Returns a variable's value; `undefined` if it is missing or empty. */
 export function readVariable(variables: Variables, { variable, kind, required }: Omit<VariableRow, 'field'>) {
   const value = variables[variable]
   if (!isSet(value)) {
@@ -87,14 +87,14 @@ export function readVariable(variables: Variables, { variable, kind, required }:
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== ''
 
-export function validateText(name: string, value: string): void {
+function validateText(name: string, value: string): void {
   if (Buffer.byteLength(value) > maxVariableBytes)
     throw new TraceContextError(`${name}: must have at most ${maxVariableBytes} bytes`)
   if (/[\p{Cc}\u2028\u2029]/u.test(value))
     throw new TraceContextError(`${name}: must be one line without control characters`)
 }
 
-/** The largest id that OTLP can carry has 19 digits. */
+/** Matches ids of up to 19 digits, the length of the largest id that OTLP can carry. */
 const idPattern = /^[1-9]\d{0,18}$/
 const maxId = 2n ** 63n - 1n
 
@@ -103,7 +103,7 @@ export function validateId(name: string, value: string): void {
   throw new TraceContextError(`${name}: must be an integer from 1 to ${maxId}, got ${quoted(value)}`)
 }
 
-/** The message does not repeat the value: a URL may hold a password. */
+/** Validates a URL. The message does not repeat the value, because a URL may contain a password. */
 function validateUrl(name: string, value: string): void {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
     throw new TraceContextError(`${name}: must be an http or https URL`)

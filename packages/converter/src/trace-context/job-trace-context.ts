@@ -32,7 +32,7 @@ import {
 import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
 import { TraceContextError } from './trace-context-error.ts'
 
-/** The place of a job in its pipeline's trace, for the tools that the job runs. */
+/** The position of a job in its pipeline's trace, for the tools that the job runs. */
 export interface JobTraceContext {
   readonly traceId: string
   /** The job's span, which the tools' spans have as parent. */
@@ -43,33 +43,36 @@ export interface JobTraceContext {
   readonly tracestate: string
   /** False if the root pipeline is only assumed to be the direct parent. */
   readonly rootResolved: boolean
-  /** What the exported pipeline and job will say in the same words. */
+  /** The attributes that the exported pipeline and job will have too, with the same values. */
   readonly resourceAttributes: ReadonlyMap<string, string>
-  /** Keys of attributes that are left out, because their values are longer than `maxAttributeLength`. */
+  /** The keys of attributes that are left out because their values are longer than `maxAttributeLength`. */
   readonly tooLong: readonly string[]
 }
 
 export interface JobTraceContextRequest {
   readonly variables: Variables
-  /** Those of the export; ids depend on `idScheme`, `instanceId` and `multiProject`. */
+  /** The options of the export; ids depend on `idScheme`, `instanceId` and `multiProject`. */
   readonly options: ConvertOptions
-  /** The root pipeline that the caller names; it wins over the variable. */
+  /** The root pipeline that the caller names; it takes precedence over the variable. */
   readonly rootPipelineId?: string | undefined
 }
 
-/** The trigger job of a parent pipeline passes its root down in this variable. */
+/** The variable in which the trigger job of a parent pipeline passes the id of the root down. */
 export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 
-/** The OpenTelemetry SDK for JavaScript discards all attributes of the variable if one value has more characters. */
+/**
+ * The length limit of a value: the OpenTelemetry SDK for JavaScript discards all attributes of the variable if one
+ * value is longer.
+ */
 export const maxAttributeLength = 255
 
 /**
- * Sampled. The random flag of the exported spans is left out: older OpenTelemetry SDKs for Go refuse a `traceparent`
- * of version 00 with flags above 2.
+ * The flag `sampled`. The random flag of the exported spans is left out: older OpenTelemetry SDKs for Go refuse a
+ * `traceparent` of version 00 with flags above 2.
  */
 const TRACEPARENT_FLAGS = '01'
 
-/** What is known while the job runs, as texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
+/** The attributes that are known while the job runs. All are texts, because `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
 const sharedKeys: readonly string[] = [
   ATTR_VCS_PROVIDER_NAME,
   ATTR_VCS_REPOSITORY_NAME,
@@ -100,15 +103,15 @@ const sharedKeys: readonly string[] = [
 ]
 
 /**
- * Returns the trace context that the export will give to the job that the predefined variables describe.
+ * Returns the trace context that the export will give to the job that the predefined variables describe. The ids are
+ * computed by the conversion itself, so they are the same.
  *
  * @throws {TraceContextError} if the variables are not those of a job, or do not say which trace it belongs to
- * @see spec/pipeline-telemetry.md 2
  */
 export function jobTraceContext({ variables, options, rootPipelineId }: JobTraceContextRequest): JobTraceContext {
   const plan = planOf(options)
   const record = withRootOf(recordOfJob(variables), { variables, options, rootPipelineId })
-  // The hook will have a URL, so nothing else that the job knows may stand in for its host.
+  // The hook will contain a URL, so no other variable of the job may replace its host.
   if (options.instanceId === undefined && instanceOf(record.project.webUrl) === '')
     throw new TraceContextError('CI_PROJECT_URL is not set; without it, ids need an instance id')
   const run = pipelineRun(record, plan)
@@ -142,11 +145,11 @@ function sharedAttributes(job: JobRun): (readonly [string, string])[] {
   })
 }
 
-/** Sources of pipelines that another pipeline has started: in the same project, and in another one. */
+/** The sources of pipelines that another pipeline has started: in the same project, and in another one. */
 const CHILD = 'parent_pipeline'
 const MULTI_PROJECT = 'pipeline'
 
-/** Returns the record with the root that was named for it; a pipeline that is its own root keeps no other. */
+/** Returns the record with the root from the flag or the variable; a pipeline that is its own root keeps itself as root. */
 function withRootOf(record: PipelineRecord, request: JobTraceContextRequest): PipelineRecord {
   const { options, rootPipelineId: given } = request
   const isMultiProject = record.source === MULTI_PROJECT || record.upstream?.otherProject === true

@@ -5,8 +5,8 @@ const maxListBytes = 65_536
 const variable = 'OTEL_RESOURCE_ATTRIBUTES'
 
 /**
- * Returns the value of `OTEL_RESOURCE_ATTRIBUTES` for `attributes`, after those that the variable has already. An attribute
- * that is in both has the value from `attributes`: what an earlier job left behind would be wrong.
+ * Returns the value of `OTEL_RESOURCE_ATTRIBUTES`: the attributes that the variable has already, then `attributes`. If
+ * both contain a key, the value from `attributes` is used, because an earlier job's value would be wrong.
  *
  * Keys and values are percent-encoded, so that the result needs no quotes in a shell or a dotenv file.
  *

@@ -1,4 +1,4 @@
-/** The environment does not say what a trace context takes. The message is one line for the author of the job. */
+/** The environment lacks values that a trace context needs. The message is one line for the author of the job. */
 export class TraceContextError extends Error {
   override readonly name = 'TraceContextError'
 }

@@ -78,9 +78,9 @@ describe('an upstream pipeline of another project', () => {
     [{ standing: 'recorded' }, [target(HOST)]],
     [{ standing: 'expected', instance: theirs }, [target(theirs)]],
     [{ standing: 'unknown' }, []],
-  ])('that is %j is linked to where it is', (given, links) => {
+  ])('that is %j gets a link to its trace', (given, links) => {
     expect(linkOf(withUpstream(given))).toEqual(links)
-    // Also from a trace of the record's own.
+    // The same link leads out of a trace of the record's own project.
     expect(linkOf({ ...withUpstream(given), instance: OWN })).toEqual(links)
   })
 
@@ -90,7 +90,7 @@ describe('an upstream pipeline of another project', () => {
     [{ standing: 'recorded', instance: theirs }, true],
     [{ standing: 'expected' }, false],
     [{ standing: 'unknown' }, false],
-  ])('that is %j gives its trace to a record that wants it: %j', (given, joins) => {
+  ])('that is %j lets a record under same-trace join its trace: %j', (given, joins) => {
     const record = { ...withUpstream(given), instance: OWN }
     const [pipeline, job] = spansOf(record, { multiProject: 'same-trace' })
     const [traceId, parentSpanId] = joins ? target(given.instance ?? HOST) : [hashedIds.traceId(OWN, 31n), '']

@@ -81,7 +81,10 @@ function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: Up
     : ids.jobSpanId(instance, rootId, { id: upstream.bridgeId, bridge: true })
 }
 
-/** Under `auto` the parent's record tells, where the caller knows it. Else a source that lists this pipeline's bridges lists its parent's too. */
+/**
+ * Tells whether the bridges of the upstream pipeline are exported. Under `auto` the parent's record decides, if the
+ * caller knows it. Else a source that lists this pipeline's bridges lists those of its parent too.
+ */
 function exportsBridges(
   { options: { bridgeSource }, record }: PipelineRun,
   { bridgeListed }: UpstreamPipeline,

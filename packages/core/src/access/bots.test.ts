@@ -26,7 +26,7 @@ let home: Group
 let tool: Project
 let projectBot: User
 let groupBot: User
-/** Groups and projects that the bots have nothing to do with. */
+/** Groups and projects to which the bots have no access. */
 let elsewhere: Subject[]
 
 beforeAll(async () => {
@@ -78,14 +78,14 @@ const answersOf = async (actor: User | undefined, subjects: readonly Subject[]) 
     ),
   )
 
-describe('what a bot may', () => {
-  test('outside of its project or group: what everybody may who has not signed in', async () => {
+describe('what a bot may do', () => {
+  test('outside of its project or group, only what callers without a sign-in may do', async () => {
     const expected = await answersOf(undefined, elsewhere)
     expect(await answersOf(projectBot, elsewhere)).toEqual(expected)
     expect(await answersOf(groupBot, elsewhere)).toEqual(expected)
   })
 
-  test('in it: what any user may with the role of the bot, in a group also in all that lies below', async () => {
+  test('inside of it, what a user with the role of the bot may do, also in subgroups and their projects', async () => {
     const kim = await world.user('kim')
     await world.member(tool, kim, owner)
     expect(await answersOf(projectBot, [tool])).toEqual(await answersOf(kim, [tool]))
@@ -97,7 +97,7 @@ describe('what a bot may', () => {
     expect(await answersOf(groupBot, subjects)).toEqual(await answersOf(noor, subjects))
   })
 
-  test('in the groups above its project: to see them and what its project takes from them', async () => {
+  test('in the groups above its project, see them and what its project inherits from them', async () => {
     const above = await world.group('above')
     const bot = await botOf(await world.project('inner', above), owner)
     const kim = await world.user('onlybelow')
@@ -106,7 +106,7 @@ describe('what a bot may', () => {
     expect(await answer(bot, above, 'read_milestone')).toBe('allowed')
   })
 
-  test('a role that it has been given elsewhere, by an earlier version, counts for nothing', async () => {
+  test('a role elsewhere, which an earlier version gave it, is ignored', async () => {
     const place = await world.project('given', mira)
     await world.member(place, projectBot, owner)
     expect(await answer(projectBot, place, 'read_project')).toBe('not_found')
@@ -143,7 +143,7 @@ test('the bot of a project that has been removed reaches nothing', async () => {
 })
 
 describe('what a bot can become', () => {
-  test('it creates no group at the top, and no project of its own', async () => {
+  test('it creates no top-level group, and no project of its own', async () => {
     const group = { name: 'New', path: 'new' }
     expect(await world.perform(groupBot, createGroup, group).catch(failure)).toEqual(forbidden)
     expect(await world.perform(projectBot, createProject, { path: 'new' }).catch(failure)).toEqual(forbidden)
@@ -163,7 +163,7 @@ describe('what a bot can become', () => {
     expect(members.items).toEqual([])
   })
 
-  test('it becomes a member of nothing else, by whatever name, and a role there cannot be changed', async () => {
+  test('it becomes a member of no other group or project, by id or by name, and a role there cannot be changed', async () => {
     const fields = { user: ['is the bot of another project or group'] }
     const [group, project] = [elsewhere[0]!, elsewhere[1]!]
     const level = { accessLevel: accessLevels.guest }
@@ -195,8 +195,8 @@ describe('what a bot can become', () => {
   })
 })
 
-describe('whom a bot sees', () => {
-  test('itself, and the members of its project or group; nobody else by number', async () => {
+describe('the users that a bot sees', () => {
+  test('itself, and the members of its project or group; no other user by number', async () => {
     expect((await world.perform(projectBot, getCurrentUser, {})).user.id).toBe(projectBot.id)
     for (const { id } of [projectBot, mira, groupBot])
       expect((await world.perform(projectBot, getUserProfile, { user: id })).user.id).toBe(id)
@@ -207,7 +207,7 @@ describe('whom a bot sees', () => {
     })
   })
 
-  test('of everybody else whether there is a user of that name, as those who have not signed in', async () => {
+  test('for other users, only whether a user of that name exists, like callers without a sign-in', async () => {
     for (const actor of [projectBot, groupBot]) {
       expect(await world.perform(actor, listUsers, {}).catch(failure)).toEqual(forbidden)
       expect(await world.perform(actor, browseUsers, {}).catch(failure)).toEqual(forbidden)
@@ -217,7 +217,7 @@ describe('whom a bot sees', () => {
   })
 })
 
-test('milestones of a public project elsewhere are for those who have signed in, which a bot has not there', async () => {
+test('milestones of a public project elsewhere require a sign-in, and a bot does not count as signed in there', async () => {
   const group = elsewhere.find(({ path }) => path === 'group-public')!
   const listing = world.perform(groupBot, groupMilestones.list, { parent: group.id })
   expect(await listing.catch(failure)).toEqual(forbidden)

@@ -13,8 +13,8 @@ export type Subject = Group | Project
 
 const nounOf = { group: 'Group', project: 'Project' } as const
 
-export async function standingOf(reading: Reading, whoever: Actor, subject: Subject): Promise<Standing> {
-  const actor = actorIn(whoever, subject)
+export async function standingOf(reading: Reading, caller: Actor, subject: Subject): Promise<Standing> {
+  const actor = actorIn(caller, subject)
   const standing: Standing = {
     level: actor === undefined ? 0 : await levelIn(reading, actor.id, subject),
     visibility: subject.visibility,
@@ -23,19 +23,19 @@ export async function standingOf(reading: Reading, whoever: Actor, subject: Subj
     isArchived: subject.kind === 'project' && subject.isArchived,
   }
   // Asked only where the answer counts: a group that is seen anyway costs no second query.
-  if (subject.kind === 'project' || !countsRolesBelow(whoever) || canSee(standing)) return standing
-  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, whoever.id, subject) }
+  if (subject.kind === 'project' || !countsRolesBelow(caller) || canSee(standing)) return standing
+  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, caller.id, subject) }
 }
 
 /** Of many at once, in their order; three queries at most. */
 export async function standingsOf(
   reading: Reading,
-  whoever: Actor,
+  caller: Actor,
   subjects: readonly Subject[],
 ): Promise<readonly Standing[]> {
-  const levelOf = whoever === undefined ? () => 0 as const : await levelsIn(reading, whoever.id, subjects)
+  const levelOf = caller === undefined ? () => 0 as const : await levelsIn(reading, caller.id, subjects)
   const standings = subjects.map((subject): Standing => {
-    const actor = actorIn(whoever, subject)
+    const actor = actorIn(caller, subject)
     return {
       level: actor === undefined ? 0 : levelOf(subject),
       visibility: subject.visibility,
@@ -44,8 +44,8 @@ export async function standingsOf(
       isArchived: subject.kind === 'project' && subject.isArchived,
     }
   })
-  const asked = countsRolesBelow(whoever) ? subjects.filter(({ kind }) => kind === 'group') : []
-  const below = await groupsWithRoleBelow(reading, whoever, asked)
+  const asked = countsRolesBelow(caller) ? subjects.filter(({ kind }) => kind === 'group') : []
+  const below = await groupsWithRoleBelow(reading, caller, asked)
   return standings.map((standing, index) =>
     subjects[index]!.kind === 'group' && below.has(subjects[index]!.id)
       ? { ...standing, hasRoleBelow: true }
@@ -53,7 +53,10 @@ export async function standingsOf(
   )
 }
 
-/** The actor where it acts as itself; `undefined` where it may do what everybody may who has not signed in. */
+/**
+ * Returns the actor if it acts as itself on this subject; `undefined` if it may only do what callers without a sign-in
+ * may do.
+ */
 function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
   const { jobProjectId, botHome } = actor ?? {}
   if (jobProjectId !== undefined && !(kind === 'project' && id === jobProjectId)) return undefined
@@ -63,7 +66,10 @@ function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
   return isHome || isBelowHome ? actor : undefined
 }
 
-/** A bot sees the groups above its project as other members of the project do; a job does not. */
+/**
+ * Tells whether roles below a group count for the actor. A bot sees the groups above its project as other members of
+ * the project do; a job does not.
+ */
 const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined
 
 /** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */

@@ -26,7 +26,7 @@ export const isVisibleProject = (reading: Asking, actor: Actor) => allowedInProj
 
 export function allowedInGroup(reading: Asking, actor: Actor, permission: Permission): Condition {
   const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
-  // What a job sees of groups is what everybody sees who has not signed in.
+  // A job sees the groups that callers without a sign-in see.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
   if (viewer === undefined) return openTo(viewer, visitors, 'groups')
   if (viewer.isAdministrator) return always
@@ -50,7 +50,10 @@ export function allowedInProject(reading: Asking, actor: Actor, permission: Perm
   })
 }
 
-/** What a job or a bot sees: of the projects that it reaches as its user, of all others as if nobody had signed in. */
+/**
+ * Returns the condition for what the actor sees. A job or a bot sees the projects that it reaches as its user, and all
+ * others like a caller without a sign-in.
+ */
 export function asSeenBy(actor: Actor, condition: (viewer: Actor) => Condition): Condition {
   if (actor === undefined) return condition(actor)
   const { jobProjectId, botHome, ...user } = actor
@@ -62,7 +65,7 @@ export function asSeenBy(actor: Actor, condition: (viewer: Actor) => Condition):
   return anyOf([condition(undefined), allOf([...within, condition({ ...user, botHome: undefined })])])
 }
 
-/** The bot's own project, or what lies below its group. */
+/** Holds for the bot's own project, or for the groups and projects below its group. */
 function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects'): Condition {
   const homes = [
     ...(groupId === undefined ? [] : [sql<SqlBool>`${sql.ref(`${table}.lineage`)} like ${`%/${groupId}/%`}`]),

@@ -105,7 +105,7 @@ export const createGroup = freeCommand(
     const created = await insertGroup(tx, draft)
     const group = await updateGroupRow(tx, created.id, { requestAccessEnabled })
     const { id, botHome } = tx.actor!
-    // A bot has the role of its own group in it, and gets no higher one.
+    // A bot has the role that its group gave it, and gets no higher one.
     if (botHome === undefined) {
       await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
     }

@@ -28,7 +28,7 @@ export interface CoreSettings {
   readonly repositoriesDir: string
   /** 32 bytes, kept outside the database: what is secret in it is sealed with them. */
   readonly secretsKey: Uint8Array
-  /** What a project may store, in its repository and in records of pipelines; 0 for no limit. */
+  /** The bytes that a project may store, in its repository and in pipeline records; 0 for no limit. */
   readonly projectStorageBytes: number
   readonly impersonationEnabled: boolean
   /** Before the random part of a personal, project or group access token. */

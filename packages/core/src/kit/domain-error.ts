@@ -57,7 +57,7 @@ export type Failure =
       readonly what: string
       readonly challenge?: { readonly siteKey: string; readonly spamLogId: number }
     }
-  /** It would pass what a project may store; nothing of it has been kept. */
+  /** The write would exceed the storage limit of the project; none of it was stored. */
   | { readonly code: 'storage_full'; readonly limitBytes: number }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
   /** The database cannot be reached, or too many want to write to it; nothing has changed. */

@@ -30,7 +30,7 @@ export interface DomainEvent {
   readonly details?: Readonly<Record<string, unknown>>
   /** What it was told in, as it came: for listeners, never kept. */
   readonly payload?: string
-  /** What each listener made of a large payload before the transaction. */
+  /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
 }
 
@@ -44,13 +44,13 @@ export interface EventListener {
   readonly types: ReadonlySet<DomainEvent['type']>
   hear(context: OperationContext & Tx, event: DomainEvent): Promise<void>
   /**
-   * Does what takes long with a large payload, before the transaction and off the event loop. `hear` finds the result in
+   * Does the slow work on a large payload, before the transaction and off the event loop. `hear` finds the result in
    * `event.prepared`, and must not rely on it: the project may have changed in between.
    */
   prepare?(core: Core, project: Project, payload: string): Promise<unknown>
 }
 
-/** A payload that is longer is prepared before the transaction. */
+/** The length above which a payload is prepared before the transaction. */
 const LARGE_CHARACTERS = 64 * 1024
 
 export const isLargePayload = (payload: string): boolean => payload.length > LARGE_CHARACTERS

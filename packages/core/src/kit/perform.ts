@@ -10,12 +10,12 @@ import type { Reads } from './watched-reads.ts'
 /** The queue of writers, if it was that, is mostly through by then. */
 const RETRY_AFTER_SECONDS = 5
 
-/** The input of an operation after its validation, for adapters that validate large inputs in a worker thread. */
+/** The validated input of an operation, for adapters that validate large inputs in a worker thread. */
 export class ValidatedInput<Input extends InputSchema> {
   readonly schema: Input
   readonly value: z.output<Input>
 
-  /** @param value what `parseInput` returned for `schema` */
+  /** @param value the result of `parseInput` for `schema` */
   constructor(schema: Input, value: z.output<Input>) {
     this.schema = schema
     this.value = value
@@ -23,11 +23,11 @@ export class ValidatedInput<Input extends InputSchema> {
 }
 
 /**
- * The only way to run an operation: who asks, then the input, then (inside) what it is about and the permission, then the
- * work, in one transaction where it writes.
+ * Runs an operation. Every operation is run by this function: it authenticates the caller, validates the input, then,
+ * inside the operation's transaction, finds the subject, checks the permission and does the work.
  *
- * @param input what the operation's schema takes, or a `ValidatedInput` of that schema
- * @param reads where what it reads outside transactions comes from
+ * @param input the input that the operation's schema takes, or a `ValidatedInput` of that schema
+ * @param reads the source of reads outside of transactions
  * @throws DomainError
  */
 export async function perform<Input extends InputSchema, Result>(

@@ -1,11 +1,12 @@
 import { type Migration, sql } from 'kysely'
 
-/** Where the numbers begin that are no ids; as in `global-number-store.ts` when this was written. */
+/** The first given number; the same as in `global-number-store.ts` at the time of this migration. */
 const FIRST_GIVEN_NUMBER = sql.lit(2 ** 52)
 
 /**
- * Ids of pipelines and jobs become unique within their project instead of within the instance. Pipelines, and of the jobs of
- * one id the first, keep their Global IDs; further jobs of the same id get numbers of their own, so that theirs resolve too.
+ * Makes ids of pipelines and jobs unique within their project instead of within the instance. Pipelines, and the first
+ * job of each id, keep their Global IDs; further jobs of the same id get separate numbers, so that their Global IDs
+ * resolve too.
  */
 export const migration: Migration = {
   async up(db) {
@@ -13,11 +14,11 @@ export const migration: Migration = {
       await db.schema
         .createTable(table)
         .addColumn('number', 'integer', (column) => column.primaryKey())
-        // No reference: what a number meant is kept when the project is removed.
+        // No reference: the meaning of a number is kept when the project is removed.
         .addColumn('project_id', 'integer', (column) => column.notNull())
         .addColumn('own_id', 'bigint', (column) => column.notNull())
         .execute()
-      // The others are found by their number, which is their id.
+      // The others are found by their number, which equals their id.
       await sql`create index ${sql.ref(`${table}_given`)} on ${sql.table(table)} (project_id, own_id)
         where number >= ${FIRST_GIVEN_NUMBER}`.execute(db)
     }

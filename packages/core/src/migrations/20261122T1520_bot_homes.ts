@@ -1,9 +1,9 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 /**
- * What a bot is the bot of, from its tokens; and an end to what bots were given beyond that: roles elsewhere, the rights of
- * administrators, passwords and sessions. A bot whose project or group
- * is gone keeps neither, and reaches nothing.
+ * Stores the project or group of each bot, taken from its tokens, and removes what bots were given beyond that: roles
+ * elsewhere, administrator rights, passwords and sessions. A bot without its project or group loses its roles too, and
+ * reaches nothing.
  */
 export const migration: Migration = {
   async up(db: Kysely<unknown>) {

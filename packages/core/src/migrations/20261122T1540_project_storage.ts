@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 /**
- * What each project has stored, so that its quota needs no count. Records are counted here; repositories are measured by their
- * first change, or by the sweep.
+ * Stores how many bytes each project uses, so that checking the quota needs no count. Records are counted here;
+ * repositories are measured by their first change, or by the sweep.
  */
 export const migration: Migration = {
   async up(db: Kysely<unknown>) {
@@ -20,7 +20,7 @@ export const migration: Migration = {
       )
       .addColumn('bytes', 'bigint', (column) => column.notNull())
       .execute()
-    // As in `record-size-store.ts` when this was written.
+    // The same sizes as in `record-size-store.ts` at the time of this migration.
     await sql`
       insert into pipeline_record_sizes (pipeline_key, bytes)
       select pipelines.id, 512 + octet_length(pipelines.details) + coalesce((

@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openDatabase } from '@penstock/db'
-import { type Kysely, sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migration } from './20261122T1520_bot_homes.ts'
+import { migrated } from './one-migration.case.ts'
 
-/** As much of the tables of the version before as the migration touches. */
+/** The parts of the earlier tables that the migration uses. */
 const tables = [
   'create table projects (id integer primary key)',
   'create table "groups" (id integer primary key)',
@@ -23,29 +19,20 @@ const tables = [
   'insert into members values (3, null, 2), (3, null, 1), (3, 2, null), (4, 1, null)',
 ]
 
-test('bots get their project or group from their tokens, and lose what they were given beyond it', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'penstock-migration-'))
-  const db = openDatabase<Record<string, Record<string, unknown>>>(join(directory, 'core.db'))
-  onTestFinished(async () => {
-    await db.close()
-    await rm(directory, { recursive: true })
-  })
-  await db.write(async (tx) => {
-    for (const statement of tables) await sql.raw(statement).execute(tx)
-    await migration.up(tx as unknown as Kysely<unknown>)
-  })
-  const users = await sql.raw('select * from users order by id').execute(db.read)
-  expect(users.rows).toEqual([
+test('bots get their project or group from their tokens, and lose rights beyond it', async () => {
+  const rows = await migrated(tables, migration)
+  const users = await rows('select * from users order by id')
+  expect(users).toEqual([
     { id: 1, is_bot: 0, is_admin: 1, password_hash: 'hash', bot_project_id: null, bot_group_id: null },
     { id: 2, is_bot: 1, is_admin: 0, password_hash: null, bot_project_id: 1, bot_group_id: null },
     { id: 3, is_bot: 1, is_admin: 0, password_hash: null, bot_project_id: null, bot_group_id: 2 },
     { id: 4, is_bot: 1, is_admin: 0, password_hash: null, bot_project_id: null, bot_group_id: null },
   ])
-  const members = await sql.raw('select * from members order by user_id').execute(db.read)
-  expect(members.rows).toEqual([
+  const members = await rows('select * from members order by user_id')
+  expect(members).toEqual([
     { user_id: 1, project_id: 1, group_id: null },
     { user_id: 2, project_id: 1, group_id: null },
     { user_id: 3, project_id: null, group_id: 2 },
   ])
-  expect((await sql.raw('select * from sessions').execute(db.read)).rows).toEqual([{ user_id: 1 }])
+  expect(await rows('select * from sessions')).toEqual([{ user_id: 1 }])
 })

@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openDatabase } from '@penstock/db'
-import { type Kysely, sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migration } from './20261122T1540_project_storage.ts'
+import { migrated } from './one-migration.case.ts'
 
-/** As much of the tables of the version before as the migration reads. */
+/** The parts of the earlier tables that the migration reads. */
 const tables = [
   'create table projects (id integer primary key)',
   'create table pipelines (id integer primary key, project_id integer, details text)',
@@ -17,24 +13,15 @@ const tables = [
 ]
 
 test('records of earlier versions are counted, repositories are left to be measured', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'penstock-migration-'))
-  const db = openDatabase<Record<string, Record<string, unknown>>>(join(directory, 'core.db'))
-  onTestFinished(async () => {
-    await db.close()
-    await rm(directory, { recursive: true })
-  })
-  await db.write(async (tx) => {
-    for (const statement of tables) await sql.raw(statement).execute(tx)
-    await migration.up(tx as unknown as Kysely<unknown>)
-  })
-  const sizes = await sql.raw('select * from pipeline_record_sizes order by pipeline_key').execute(db.read)
-  expect(sizes.rows).toEqual([
+  const rows = await migrated(tables, migration)
+  const sizes = await rows('select * from pipeline_record_sizes order by pipeline_key')
+  expect(sizes).toEqual([
     { pipeline_key: 11, bytes: 512 + 2 + 256 + 10 + 256 },
     { pipeline_key: 12, bytes: 512 },
   ])
   const unmeasured = { repository_bytes: null, measured_at_ms: null }
-  const projects = await sql.raw('select * from project_storage order by project_id').execute(db.read)
-  expect(projects.rows).toEqual([
+  const projects = await rows('select * from project_storage order by project_id')
+  expect(projects).toEqual([
     { project_id: 1, records_bytes: 512 + 2 + 256 + 10 + 256 + 512, ...unmeasured },
     { project_id: 2, records_bytes: 0, ...unmeasured },
   ])

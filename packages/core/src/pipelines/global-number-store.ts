@@ -9,8 +9,8 @@ declare module '../kit/tables.ts' {
 }
 
 /**
- * One row for each pipeline or job that a project has ever recorded. Rows are never deleted, so that a number never comes to
- * mean something else: not when what had it is deleted, and not when its project is.
+ * One row for each pipeline or job that a project has ever recorded. Rows are never deleted, so that a number keeps its
+ * meaning when its pipeline, its job or its project is deleted.
  */
 interface GlobalNumbersTable {
   /** The number in the Global ID. */
@@ -23,14 +23,14 @@ interface GlobalNumbersTable {
 type NumbersTable = 'pipeline_numbers' | 'job_numbers'
 
 /**
- * Numbers from here on are given to pipelines and jobs whose id another project recorded earlier. An id in this range is
- * never a Global ID itself, so that no id, recorded now or later, can be the number of something else.
+ * The first of the numbers that are given to pipelines and jobs if another project recorded their id earlier. An id in
+ * this range is never a Global ID itself, so no id, recorded now or later, can equal the number of another object.
  */
 export const FIRST_GIVEN_NUMBER = 2 ** 52
 
 /**
- * Returns the number that each id of a project has in the whole instance, by id; numbers that do not exist yet are made. The
- * first project that asks for an id gets the id itself. Writers take turns, so that two projects never are the first.
+ * Returns the Global ID number of each id of a project, by id, and creates those that do not exist yet. The first
+ * project that asks for an id gets the id itself. Writers take turns, so two projects cannot both be the first.
  */
 export async function claimGlobalNumbers(
   tx: Tx,
@@ -75,7 +75,7 @@ async function claimPart(
   return numbers
 }
 
-/** Returns a number for each id of a project that nothing has had before, by id. */
+/** Gives each id of a project a number that was never used before, and returns the numbers by id. */
 export async function giveGlobalNumbers(
   { db }: Tx,
   table: NumbersTable,
@@ -97,7 +97,7 @@ export async function giveGlobalNumbers(
   return numbers
 }
 
-/** Returns which project has each number, by number. */
+/** Returns the owning project of each number, by number. */
 async function ownersOf(
   db: Reading['db'],
   table: NumbersTable,
@@ -108,7 +108,7 @@ async function ownersOf(
   return new Map(rows.map((row) => [row.number, row.project_id]))
 }
 
-/** Returns whether an id of a project is known to be another project's first. Makes no number. */
+/** Tells whether another project was the first to record this id. Creates no number. */
 export async function isFirstOfAnother(
   { db }: Reading,
   table: NumbersTable,

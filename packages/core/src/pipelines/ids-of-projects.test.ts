@@ -72,7 +72,7 @@ test('a project records pipelines and jobs under ids that another project record
   }
 })
 
-test('the first project has its own ids as global numbers, and others have numbers that are no ids', async () => {
+test('the first project has its ids as Global ID numbers, and other projects get numbers outside of the range of ids', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(vault, 31, { builds: [build(310), build(311)] })
   expect(await get(garden, 31)).toMatchObject({ id: 31, globalNumber: 31 })
@@ -84,7 +84,7 @@ test('the first project has its own ids as global numbers, and others have numbe
   const secondJob = await job(vault, 310)
   expect(secondJob.globalNumber).not.toBe(310)
 
-  // Recorded under the very number that another pipeline has for the whole instance.
+  // Recorded under an id that equals another pipeline's Global ID number.
   const { globalNumber } = second
   await put(garden, globalNumber, { builds: [build(secondJob.globalNumber)] })
   const third = await get(garden, globalNumber)
@@ -99,7 +99,7 @@ test('the first project has its own ids as global numbers, and others have numbe
   }
 })
 
-test('a number is never given to another pipeline or job, also when what had it has gone', async () => {
+test('a number is never given to another pipeline or job, even after its object was deleted', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(vault, 31, { builds: [build(310)] })
   const before = [(await get(vault, 31)).globalNumber, (await job(vault, 310)).globalNumber]
@@ -111,7 +111,7 @@ test('a number is never given to another pipeline or job, also when what had it 
   expect(new Set([31, before[0], theirs[0]]).size).toBe(3)
   expect(new Set([310, before[1], theirs[1]]).size).toBe(3)
 
-  // What comes again is the same again.
+  // A job that is recorded again gets the same number again.
   await put(vault, 31, { builds: [build(310)] })
   expect([(await get(vault, 31)).globalNumber, (await job(vault, 310)).globalNumber]).toEqual(before)
   await put(garden, 31, { builds: [build(310)] })
@@ -137,7 +137,7 @@ test('a job that several pipelines of a project list has a number in each, and t
     expect(await world.perform(root, findJob, { globalNumber: each.globalNumber })).toEqual(each)
   }
   expect(await job(garden, 310)).toEqual(first)
-  // A record that changes it leaves it its number.
+  // A record that changes a job does not change its number.
   const later = { objectAttributes: { id: 32, status: 'success', finishedAt: '2026-02-03 05:00:00 UTC' } }
   await put(garden, 32, { ...later, builds: [build(310)] })
   expect(await world.perform(root, findJob, { globalNumber: again!.globalNumber })).toMatchObject({
@@ -149,7 +149,7 @@ test('a job that several pipelines of a project list has a number in each, and t
   expect(await job(garden, 310)).toMatchObject({ globalNumber: again!.globalNumber, pipeline: { id: 32 } })
 })
 
-test('projects that record the same ids at the same time are all recorded, and one is the first', async () => {
+test('of projects that record the same ids at the same time, one is the first, and all are recorded', async () => {
   const projects = [garden, vault, await world.project('shed', root)]
   const ids = [1, 2, 3, 4]
   const all = ids.flatMap((id) => projects.map((project) => ({ project, id })))
@@ -175,14 +175,14 @@ test('cannot be twice in a project, whatever the code', async () => {
     ),
   ).rejects.toThrow()
   const row = await db.read.selectFrom('pipeline_jobs').selectAll().executeTakeFirstOrThrow()
-  // One that would have the number of another.
+  // A row with the number of another one.
   const twin = { ...row, id: undefined, pipeline_key: (await get(garden, 32)).key }
   await expect(db.write((tx) => tx.insertInto('pipeline_jobs').values(twin).execute())).rejects.toThrow()
 })
 
 const projectIndex = fc.nat({ max: 2 })
 const smallId = fc.integer({ min: 1, max: 4 })
-/** Of the range that numbers are taken from too. */
+/** Ids, including those in the range of given numbers. */
 const id = fc.oneof(
   { weight: 4, arbitrary: smallId },
   smallId.map((each) => 2 ** 52 + each),
@@ -200,7 +200,7 @@ test('whatever three projects record and remove, each number has one owner, and 
   await fc.assert(
     fc.asyncProperty(steps, fc.nat(), async (all, seed) => {
       const projects = await Promise.all([0, 1, 2].map((each) => world.project(`p${seed}-${each}-${runs++}`, root)))
-      /** Which object each number was printed for. */
+      /** The object that each number was printed for. */
       const printed = { pipeline: new Map<number, string>(), job: new Map<number, string>() }
       let minute = 0
       for (const step of all) {
@@ -256,7 +256,7 @@ async function jobsOf(project: Project): Promise<JobOfPipeline[]> {
   return lists.flat()
 }
 
-test('jobs of the whole instance are paged through, each once, where projects have the same ids', async () => {
+test('paging through the jobs of all projects returns each job once, even if projects have the same ids', async () => {
   for (const project of [garden, vault]) await put(project, 1, { builds: [1, 2, 3].map((each) => build(each)) })
   const { listing } = await world.perform(root, listAllJobs, {})
   const seen: string[] = []

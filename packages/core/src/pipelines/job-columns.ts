@@ -1,12 +1,12 @@
 import type { Job } from './pipeline.ts'
 
-/** The columns of a job that follow from its record. */
+/** The columns of a job row that are derived from its record. */
 export interface JobColumns {
   readonly job_id: number
   readonly is_bridge: number
   readonly is_retried: number
   readonly status: string
-  /** JSON of what is only shown. */
+  /** JSON of the fields that are only shown, never searched. */
   readonly details: string
 }
 

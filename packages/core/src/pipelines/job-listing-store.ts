@@ -155,7 +155,7 @@ export async function jobTallies(
   return found
 }
 
-/** A job that is looked for in a pipeline: by its id or number, by its name among the current ones, or by both. */
+/** The criteria for a job of a pipeline: its id or number, its name among the current jobs, or both. */
 export interface WantedJob {
   readonly pipeline: Pipeline
   readonly jobId?: number | undefined
@@ -179,7 +179,7 @@ export async function jobOfEachPipeline(
   return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
 }
 
-/** Returns the job that has this number in the whole instance, for the project that has it. */
+/** Returns the job with this Global ID number, for the project that owns it. */
 export async function jobOfEachProject(
   reading: Reading,
   projects: readonly Project[],
@@ -198,7 +198,7 @@ export async function jobOfEachProject(
   )
 }
 
-/** Returns the job that has this number in the whole instance, if the actor may see the pipelines of its project. */
+/** Returns the job with this Global ID number, if the actor may see the pipelines of its project. */
 export async function findReadableJob(
   reading: Reading,
   actor: Actor,

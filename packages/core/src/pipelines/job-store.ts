@@ -20,7 +20,7 @@ interface PipelineJobsTable {
   project_id: number
   /** The one it came with. */
   job_id: number
-  /** Its number in the whole instance, where that is not `job_id`. */
+  /** The number in its Global ID, if that differs from `job_id`. */
   number: Generated<number | null>
   is_bridge: number
   is_retried: number
@@ -83,7 +83,7 @@ const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<Job
 /**
  * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.
  *
- * @throws DomainError `not_found`, also for one of another project
+ * @throws DomainError `not_found`, also for a job of another project
  */
 export async function getJobRow(reading: Reading, { id }: Project, jobId: number): Promise<JobOfPipeline> {
   const row = await wanted(reading, 'build', {})
@@ -114,7 +114,7 @@ export interface WantedJobs {
   readonly runnerTypes?: readonly string[] | undefined
 }
 
-/** Holds for jobs of a project that have this number in the whole instance. */
+/** Holds for jobs of a project that have this Global ID number. */
 export const hasGlobalNumber =
   (projectId: number, number: number) => (eb: ExpressionBuilder<CoreTables, 'pipeline_jobs'>) =>
     eb.and([
@@ -130,7 +130,10 @@ export const hasGlobalNumber =
       isNumbered(number),
     ])
 
-/** Tells a job from one of the same id that an earlier pipeline of its project lists. */
+/**
+ * Holds for the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
+ * project.
+ */
 export const isNumbered = (number: number) =>
   sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 

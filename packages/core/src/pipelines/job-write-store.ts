@@ -9,10 +9,10 @@ import type { JobRow } from './job-store.ts'
 import type { Pipeline } from './pipeline.ts'
 import { nextStageOrder } from './stage-order.ts'
 
-/** As much as takes a few milliseconds. The event loop has a turn after each. */
+/** How many rows are written before the event loop gets a turn; that many take a few milliseconds. */
 const ROWS_PER_TURN = 256
 
-/** Inserts the jobs of a pipeline that has none yet, or new jobs of one that has. */
+/** Inserts the jobs of a new pipeline, or the new jobs of an existing one. */
 export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
   for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
@@ -20,7 +20,7 @@ export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobC
   }
 }
 
-/** Adds the number of each job in the whole instance. One that another pipeline of the project lists gets a new one. */
+/** Adds the Global ID number of each job. A job that another pipeline of the project lists gets a new number. */
 async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
   const projectId = rows[0]!.project_id
   const ids = rows.map((row) => row.job_id)
@@ -41,7 +41,7 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
 }
 
 /**
- * Replaces the jobs of a pipeline. Rows that say the same already are left alone; those of jobs that have changed keep their ids.
+ * Replaces the jobs of a pipeline. Unchanged rows are not written; rows of changed jobs keep their ids.
  *
  * @param stages of these jobs, in the order of their first jobs
  */
@@ -82,7 +82,7 @@ export async function setJobs(
   )
 }
 
-/** The stored jobs of a pipeline, a few at a time, with a turn of the event loop in between. */
+/** Yields the stored jobs of a pipeline in small batches, with a turn of the event loop in between. */
 async function* storedJobs({ db }: Tx, pipeline: Pipeline): AsyncGenerator<JobRow> {
   let after = 0
   for (;;) {

@@ -52,7 +52,7 @@ export const findJobOfEachProject = batchQuery(
   (context, projects: readonly Project[], { globalNumber }) => jobOfEachProject(context, projects, globalNumber),
 )
 
-/** Returns the job of each pipeline by its number in the whole instance, or the current one of that name. */
+/** Returns the job of each pipeline by its Global ID number, or the current one of that name. */
 export const findJobOfEachPipeline = freeBatchQuery(
   {
     name: 'findJobOfEachPipeline',
@@ -138,7 +138,7 @@ export const findEachStage = freeBatchQuery(
   },
 )
 
-/** Finds a job by its number in the whole instance. */
+/** Finds a job by its Global ID number. */
 export const findJob = freeQuery(
   { name: 'findJob', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
   async (context, { globalNumber }): Promise<JobOfPipeline> => {

@@ -39,7 +39,7 @@ export const downstreamListing = (reading: Reading, actor: Actor, pipelines: rea
     pipelines.map((pipeline) => downstreams(reading, actor, pipeline)),
   )
 
-/** Returns the pipeline that each says it was started by: one of the project that it names, or else of its own. */
+/** Returns the upstream pipeline that each record names: one of the project that it names, or else of its own. */
 export async function upstreamOfEach(
   reading: Reading,
   actor: Actor,
@@ -63,7 +63,7 @@ export async function upstreamOfEach(
   return pipelines.map((_, index) => found.get(index))
 }
 
-/** Returns the pipeline that has this number in the whole instance, if the actor may see it. */
+/** Returns the pipeline with this Global ID number, if the actor may see it. */
 export async function findReadablePipeline(
   reading: Reading,
   actor: Actor,

@@ -95,11 +95,7 @@ export interface RecordedPipeline {
   readonly isNew: boolean
 }
 
-/**
- * Stores a record of a pipeline. One that is no news is answered like any other, and changes nothing.
- *
- * @see design.md 6
- */
+/** Stores a record of a pipeline. A record that changes nothing gets the same answer, and nothing is written. */
 export const putPipelineRecord = freeSteps(
   { name: 'putPipelineRecord', input: preparedRecordInput },
   async (context, record): Promise<RecordedPipeline> => {
@@ -114,7 +110,10 @@ export const putPipelineRecord = freeSteps(
 const RECORDED_FIRST = 'pipeline.created'
 const RECORDED_AGAIN = 'pipeline.updated'
 
-/** @throws DomainError for a project that is not there, or where the actor may not record pipelines */
+/**
+ * Returns the project to record in.
+ * @throws DomainError if the project does not exist, or the actor may not record pipelines in it
+ */
 async function projectToRecordIn(context: OperationContext & Reading, record: PreparedRecord): Promise<Project> {
   const project = await subject(context, record)
   await requirePermission(context, project, 'create_pipeline_record')

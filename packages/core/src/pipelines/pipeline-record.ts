@@ -64,7 +64,7 @@ const job = z.object({
   artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
   environment: lenient(z.object({ name: text, action: text, deploymentTier: text })),
 })
-/** A list of another type is refused: read as no jobs, it would delete those that an earlier record listed. */
+/** Anything but a list is refused: read as no jobs, it would delete the jobs of earlier records. */
 const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
 /**
@@ -224,11 +224,11 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
   }
 }
 
-/** A size of 0 without a name is how some versions say that there are none. */
+/** Returns the artifacts. Some versions report a size of 0 without a name for a job without artifacts. */
 const artifactsOf = (file: z.output<typeof job>['artifactsFile']): Job['artifacts'] =>
   file?.filename === undefined && !file?.size ? undefined : file
 
-/** What a record says about the project of the pipeline upstream. */
+/** The names of the upstream pipeline's project, as the record has them. */
 export interface UpstreamNames {
   readonly upstreamProject: ProjectNames
   readonly hookProject: ProjectNames
@@ -242,10 +242,8 @@ export const upstreamNamesOf = ({ sourcePipeline, hookProject, objectAttributes 
 })
 
 /**
- * Returns whether the pipeline upstream belongs to another project. One of the same project has the names of the record's
- * project, or ours.
- *
- * @see spec/pipeline-telemetry.md 2.5
+ * Tells whether the upstream pipeline belongs to another project. It belongs to the same project if it has the names of
+ * the record's project, or ours.
  */
 export const isUpstreamElsewhere = (
   { upstreamProject, hookProject, source }: UpstreamNames,

@@ -8,7 +8,7 @@ export interface PipelinesTable {
   id: Generated<number>
   project_id: number
   pipeline_id: number
-  /** Its number in the whole instance, where that is not `pipeline_id`. */
+  /** The number in its Global ID, if that differs from `pipeline_id`. */
   number: number | null
   iid: number | null
   name: string | null
@@ -29,7 +29,7 @@ export interface PipelinesTable {
   /** JSON of what is only shown. */
   details: string
   digest: string
-  /** JSON of the names of all stages it has had, where their numbers are not in the order of its jobs. */
+  /** JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs. */
   stage_order: Generated<string | null>
 }
 

@@ -54,7 +54,7 @@ export const pipelineListing = (
   listingOf(reading, queries, {
     order: [
       { column: 'pipelines.pipeline_id', key: 'pipeline_id', direction: 'desc' },
-      // Those of several projects may have the same id.
+      // Pipelines of different projects may have the same id.
       { column: 'pipelines.id', key: 'id', direction: 'desc' },
     ],
     itemsOf: (rows) => rows.map(pipelineOf),
@@ -67,7 +67,7 @@ export const hasIid = (iid: number) => (eb: ExpressionBuilder<CoreTables, 'pipel
     eb.and([eb('pipelines.iid', 'is', null), eb('pipelines.pipeline_id', '=', iid)]),
   ])
 
-/** Holds for the pipelines of a project that have one of these numbers in the whole instance. */
+/** Holds for the pipelines of a project that have one of these Global ID numbers. */
 export const hasGlobalNumber =
   (projectId: number, numbers: readonly number[]) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) =>
     eb(
@@ -94,7 +94,7 @@ export interface RecordedVersion extends RecordVersion {
   readonly key: number
 }
 
-/** Returns the version that a project has of a pipeline. */
+/** Returns the stored version of a project's pipeline. */
 export async function findRecordedVersion(
   { db }: Reading,
   project: Project,

@@ -7,7 +7,7 @@ import { pipelineStatuses } from './pipeline-status.ts'
 export interface Pipeline {
   /** Ours. */
   readonly key: number
-  /** The one it came with; unique within its project. */
+  /** The id from the record; unique within its project. */
   readonly id: number
   /** The number in its Global ID: the id, unless another project recorded that id earlier. */
   readonly globalNumber: number
@@ -35,7 +35,10 @@ export interface Pipeline {
   readonly updatedAtMs: number
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
-  /** The names of all stages it has had, as their ids number them; `undefined` where that is the order of its jobs. */
+  /**
+   * The names of all stages that the pipeline has ever had, in the order of their ids; `undefined` if that is the order
+   * of its jobs.
+   */
   readonly stageOrder: readonly string[] | undefined
 }
 
@@ -64,7 +67,7 @@ export interface Upstream {
 
 /** One attempt of a job, or a bridge. */
 export interface Job {
-  /** The one it came with; unique within its project. */
+  /** The id from the record; unique within its project. */
   readonly id: number
   readonly isBridge: boolean
   /** A later attempt has replaced it. */

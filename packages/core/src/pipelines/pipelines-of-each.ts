@@ -69,7 +69,10 @@ async function readableProjects(context: OperationContext & Reading, commits: re
   return ({ inProject }: CommitInProject): boolean => readable.has(inProject.id)
 }
 
-/** By its number in the whole instance, by its iid, or the newest of a commit; without any of them, that of the default branch as REST has it. */
+/**
+ * Finds a pipeline of each project by its Global ID number, by its iid, or as the newest of a commit; without any of
+ * them, the one of the default branch that REST shows.
+ */
 export const findPipelineOfEach = batchQuery(
   {
     name: 'findPipelineOfEach',
@@ -214,7 +217,7 @@ async function commitsOf(
   return found
 }
 
-/** Finds a pipeline by its number in the whole instance. */
+/** Finds a pipeline by its Global ID number. */
 export const findPipeline = freeQuery(
   { name: 'findPipeline', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
   async (context, { globalNumber }): Promise<Pipeline> => {

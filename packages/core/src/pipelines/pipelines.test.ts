@@ -96,7 +96,7 @@ describe('a record', () => {
     const preparing: EventListener = {
       types: listener.types,
       prepare: async ({ db }, { id }, payload) => {
-        // Within the transaction, this would wait for itself.
+        // Inside of the transaction, this would be a deadlock.
         await db.write(async () => {})
         seen.push([id, payload.length])
         return 'prepared'

@@ -13,34 +13,37 @@ import {
 } from './pipeline-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
-/** A draft whose jobs are stored apart. */
+/** A draft without its jobs, which are stored apart. */
 export type PipelineHead = Omit<PipelineDraft, 'jobs'>
 
-/** What is stored of a pipeline itself. */
+/** The head of a pipeline, and the version of its record. */
 export interface PreparedPipeline {
   readonly head: PipelineHead
   readonly version: RecordVersion
 }
 
 /**
- * A record that is ready to be stored. Everything that takes time in proportion to its jobs has been done, so that a large one
- * can be prepared in a worker thread; it is plain data.
+ * A record that is ready to be stored. All work in proportion to the number of jobs has been done, so that a large
+ * record can be prepared in a worker thread; it is plain data.
  */
 export interface PreparedRecord {
   readonly project: PutRecord['project']
   readonly pipelineId: number
   readonly payload: string
   readonly upstreamNames: UpstreamNames
-  /** What is stored if the pipeline upstream is one of the same project, or there is none. */
+  /** The pipeline to store if the upstream pipeline belongs to the same project, or there is none. */
   readonly withinProject: PreparedPipeline
-  /** What is stored if the pipeline upstream is one of another project. Which it is depends on the project, which is not known yet. */
+  /**
+   * The pipeline to store if the upstream pipeline belongs to another project. The project of the record, which is not
+   * known here, decides between the two.
+   */
   readonly acrossProjects: PreparedPipeline | undefined
   readonly jobs: readonly JobColumns[]
-  /** Of the jobs, in the order of their first jobs. */
+  /** The stages of the jobs, in the order of their first jobs. */
   readonly stages: readonly string[]
 }
 
-/** Input of `putPipelineRecord`: a hook, which becomes a `PreparedRecord`. */
+/** The input of `putPipelineRecord`: a hook, which becomes a `PreparedRecord`. */
 export const preparedRecordInput = putRecordInput.transform(prepareRecord)
 
 function prepareRecord(input: PutRecord): PreparedRecord {
@@ -48,7 +51,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
   const draft = pipelineDraftOf(input, undefined)
   const asOfMs = asOf(draft)
   const prepared = (isOtherProject: boolean): PreparedPipeline => {
-    // In its place among the keys, which the digest depends on.
+    // `upstream` keeps its place among the keys, because the digest depends on it.
     const decided = { ...draft, upstream: draft.upstream && { ...draft.upstream, isOtherProject } }
     const digest = createHash('sha256').update(JSON.stringify(decided)).digest('base64url')
     const { jobs: _, ...head } = decided
@@ -66,7 +69,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
   }
 }
 
-/** Returns what is to be stored in the project of these names. */
+/** Returns the pipeline to store in the project of these names. */
 export function pipelineFor(
   { upstreamNames, withinProject, acrossProjects }: PreparedRecord,
   own: ProjectNames,

@@ -10,11 +10,11 @@ declare module '../kit/tables.ts' {
 
 interface PipelineRecordSizesTable {
   pipeline_key: number
-  /** As they were counted for the project, so that the same is given back. */
+  /** The bytes that were counted for the project, so that the same number is subtracted later. */
   bytes: number
 }
 
-/** What the columns of a row and its indexes take, beside its text. */
+/** The size of a row's columns and indexes without its text. */
 const PIPELINE_ROW_BYTES = 512
 const JOB_ROW_BYTES = 256
 
@@ -24,9 +24,9 @@ interface StoredPipeline {
 }
 
 /**
- * Counts a record that has just been written for its project, in place of the one before it.
+ * Counts a record that has just been written for its project, and subtracts the one that it replaces.
  *
- * @throws DomainError `storage_full`, which has to end the transaction
+ * @throws DomainError `storage_full`; the caller must roll the transaction back
  */
 export async function chargeRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {
   const before = await sizeOf(tx, key)
@@ -39,7 +39,7 @@ export async function chargeRecord(tx: OperationContext & Tx, { key, projectId }
     .execute()
 }
 
-/** Gives the room of a record back, before its pipeline is deleted. */
+/** Subtracts the size of a record from its project, before its pipeline is deleted. */
 export async function releaseRecord(tx: OperationContext & Tx, { key, projectId }: StoredPipeline): Promise<void> {
   const before = await sizeOf(tx, key)
   if (before !== undefined) await chargeStorage(tx, tx.core, projectId, { recordsBytes: -before.bytes })

@@ -15,12 +15,12 @@ test.each([
   expect(nextStageOrder(undefined, names(former), names(next))).toEqual(order)
 })
 
-test('an order that is kept grows, whatever jobs there are', () => {
+test('a stored order only grows, whatever jobs a record has', () => {
   expect(nextStageOrder(['b', 'a'], names('a'), names('a c'))).toEqual(['b', 'a', 'c'])
   expect(nextStageOrder(['b', 'a'], [], names('a b'))).toEqual(['b', 'a'])
 })
 
-test('there is an end to the stages that a pipeline may have had', () => {
+test('the number of stages that a pipeline may ever have is limited', () => {
   const many = Array.from({ length: 99_999 }, (_, index) => `${index}`)
   expect(nextStageOrder(many, [], names('7'))).toHaveLength(99_999)
   expect(() => nextStageOrder(many, [], names('new'))).toThrow()

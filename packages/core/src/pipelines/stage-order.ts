@@ -1,15 +1,15 @@
 import { DomainError } from '../kit/domain-error.ts'
 
-/** Ids of stages leave room for no more. */
+/** The highest number of stages; the ids of stages have no more digits. */
 const MAX_STAGES = 99_999
 const MAX_CHARACTERS = 1_000_000
 
 /**
- * Returns the order that numbers the stages of a pipeline once a record has changed its jobs: stages keep their places, and new
- * ones come behind, so that the Global ID of a stage never becomes that of another. `undefined` while it is the order of the
- * jobs. Both lists are in the order of the stages' first jobs.
+ * Returns the order that numbers the stages of a pipeline after a record has changed its jobs. Existing stages keep
+ * their places and new ones are appended, so that the Global ID of a stage never becomes that of another. `undefined`
+ * while it is the order of the jobs. Both lists are in the order of the stages' first jobs.
  *
- * @throws DomainError `refused` when the pipeline has had too many stages
+ * @throws DomainError `refused` if the pipeline has had too many stages
  */
 export function nextStageOrder(
   kept: readonly string[] | undefined,

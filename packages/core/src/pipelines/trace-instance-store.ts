@@ -11,33 +11,34 @@ declare module '../kit/tables.ts' {
 
 type CoreTx = Tx & Pick<OperationContext, 'core'>
 
-/** Rows are never deleted: spans have been exported whose ids are made from them. */
+/** The instance of each project that needs one of its own. Rows are never deleted, because the ids of exported spans are made from them. */
 interface TraceInstancesTable {
   project_id: number
   instance: string
 }
 
 /**
- * Returns what the ids in the trace of a root pipeline are hashed with for a project: `undefined` for the host of the core,
- * if the project is the first that recorded that id or named it as a root; else a text of the project's own. So each trace is
- * written by one project. The answer is the same ever after, also when the project is renamed or moved.
+ * Returns the instance that the ids in the trace of a root pipeline are hashed with for a project: `undefined`, which
+ * stands for the host of the core, if the project was the first to record that id or to name it as a root; else a text
+ * that belongs to this project alone. So each trace is written by one project. The result never changes, even if the
+ * project is renamed or moved.
  */
 export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
-  // Nobody can record an id that is no number, and so nobody is the first.
+  // Ids outside of this range cannot be recorded, so no project can be the first.
   if (!Number.isSafeInteger(id)) return ownInstance(tx, project)
   const numbers = await claimGlobalNumbers(tx, 'pipeline_numbers', project.id, [id])
   return numbers.get(id) === id ? undefined : ownInstance(tx, project)
 }
 
-/** Returns what `claimTraceInstance` would return for the project by now, without making it the first. */
+/** Returns the current result of `claimTraceInstance` for the project, without making it the first. */
 export async function findTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
   const isOwn = !Number.isSafeInteger(id) || (await isFirstOfAnother(tx, 'pipeline_numbers', project.id, id))
   return isOwn ? ownInstance(tx, project) : undefined
 }
 
-/** Returns the project's URL as it was when this was first asked; with its id behind if that URL was another project's then. */
+/** Returns the project's URL at the time of the first call, with the project's id appended if another project had that URL. */
 async function ownInstance({ core, db }: CoreTx, { id, fullPath }: Project): Promise<string> {
   const find = (of: 'project_id' | 'instance', value: number | string) =>
     db.selectFrom('trace_instances').select('instance').where(of, '=', value).executeTakeFirst()
@@ -49,10 +50,10 @@ async function ownInstance({ core, db }: CoreTx, { id, fullPath }: Project): Pro
   return instance
 }
 
-/** A pipeline that another project says started one of its own. */
+/** A pipeline in another project that a record names as its upstream. */
 export interface NamedUpstream {
   readonly project: Project
-  /** Whether that project has recorded it. */
+  /** Whether that project has recorded the pipeline. */
   readonly isRecorded: boolean
 }
 

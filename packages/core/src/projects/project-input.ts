@@ -38,7 +38,7 @@ export const projectDraftInput = z
     namespaceId: z.int().nullish(),
     description: description.nullish(),
     visibility: z.enum(visibilities).default('private'),
-    /** Of the first commit; any later branch can become the default one. */
+    /** The branch of the first commit; any later branch can become the default. */
     defaultBranch: branchName.nullish(),
     requestAccessEnabled: z.boolean().default(true),
     /** With a first commit. */
@@ -54,7 +54,7 @@ export const projectChangesInput = z.object({
   path: text.optional(),
   description: clearable(description),
   visibility: z.enum(visibilities).optional(),
-  /** A branch of the repository; any name while that is empty. */
+  /** A branch of the repository; any name while the repository is empty. */
   defaultBranch: branchName.optional(),
   requestAccessEnabled: z.boolean().optional(),
 })

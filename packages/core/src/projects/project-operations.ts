@@ -255,7 +255,7 @@ async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<
   return parent
 }
 
-/** Whether the actor may put projects into the namespace of the user: into one's own, which bots do not have. */
+/** Tells whether the actor may create projects in the namespace of the user: only in one's own, and a bot has none. */
 const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
   botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 

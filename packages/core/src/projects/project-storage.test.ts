@@ -18,13 +18,13 @@ import { createProject } from './project-operations.ts'
 import { findProjectStorage } from './storage-store.ts'
 
 const LIMIT = 100_000
-/** Of one project, too large for two of them. */
+/** A size that fits into one project once, but not twice. */
 const HALF = 60_000
 
 let world: World
 let mira: User
 let project: Project
-/** With the limit. */
+/** The core under test, with the limit. */
 let core: Core
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const full = { code: 'storage_full', limitBytes: LIMIT }
 const run = <Input extends InputSchema, Result>(operation: Operation<Input, Result>, input: object, on = core) =>
   perform(on, mira, operation, { project: project.id, ...input })
 
-/** Cannot be compressed. */
+/** Returns content that cannot be compressed. */
 const content = (bytes: number) => ({ content: randomBytes(bytes).toString('base64'), encoding: 'base64' })
 const addFile = (filePath: string, bytes: number, on = core) =>
   run(createFile, { filePath, branch: 'main', commitMessage: 'Add', ...content(bytes) }, on)
@@ -58,7 +58,7 @@ const record = (id: number, { jobs = 1, status = 'success' }) => ({
 const put = (id: number, given: Parameters<typeof record>[1] = {}) => run(putPipelineRecord, record(id, given))
 
 const stored = () => findProjectStorage({ db: world.core.db.read }, project.id)
-/** As of a repository that was there before anything was counted, or was counted wrongly. */
+/** Sets the counted size: null as before the first measurement, or a wrong number. */
 const recount = (bytes: number | null) =>
   world.core.db.write((db) =>
     db
@@ -77,7 +77,7 @@ const objectBytes = () =>
     .reduce((sum, stats) => sum + (stats.isFile() ? Math.ceil(stats.size / 4_096) * 4_096 : 0), 0)
 
 describe('the repository of a project', () => {
-  test('is counted as its objects lie on the disk', async () => {
+  test('is counted by the sizes of its objects on the disk', async () => {
     await addFile('a.bin', 1_000)
     await addFile('b.bin', 2_000)
     expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
@@ -119,7 +119,7 @@ describe('the repository of a project', () => {
     await addFile('small.txt', 100)
   })
 
-  test('nor does anything stay of a commit that is refused for another reason', async () => {
+  test('nothing is kept of a commit that is refused for another reason', async () => {
     await addFile('a.bin', 1_000)
     const before = objectBytes()
     const actions = [
@@ -131,7 +131,7 @@ describe('the repository of a project', () => {
     expect(objectBytes()).toBe(before)
   })
 
-  test('of two commits at once only one passes', async () => {
+  test('of two concurrent commits only one is accepted', async () => {
     const outcomes = await Promise.all(
       ['a.bin', 'b.bin'].map((path) =>
         addFile(path, HALF).then(
@@ -143,7 +143,7 @@ describe('the repository of a project', () => {
     expect(outcomes).toEqual(expect.arrayContaining(['made', full]))
   })
 
-  test('a new project whose README does not fit is not created', async () => {
+  test('a new project is not created if its README does not fit', async () => {
     const draft = { path: 'new', initializeWithReadme: true }
     expect(await perform(limited(10), mira, createProject, draft).catch(failure)).toMatchObject({
       code: 'storage_full',
@@ -175,7 +175,7 @@ describe('the repository of a project', () => {
     expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 
-  test('the sweep corrects what a process that was killed has left uncounted', async () => {
+  test('the sweep counts objects that a killed process left uncounted', async () => {
     await addFile('a.bin', 1_000)
     await recount(5)
     await measureRepositories(core)
@@ -187,7 +187,7 @@ describe('the repository of a project', () => {
 })
 
 describe('records of pipelines', () => {
-  test('count with the repository; what would pass the limit is refused whole', async () => {
+  test('count together with the repository, and a record beyond the limit is refused', async () => {
     await addFile('a.bin', HALF)
     await put(1, { jobs: 20 })
     const before = await stored()
@@ -198,7 +198,7 @@ describe('records of pipelines', () => {
     expect(await addFile('b.bin', HALF / 10).then(() => 'made')).toBe('made')
   })
 
-  test('a record that takes the place of another counts for the difference, and one that is removed no more', async () => {
+  test('a record that replaces another counts for the difference, and a deleted one is subtracted', async () => {
     await put(1, { status: 'running', jobs: 10 })
     const one = (await stored()).recordsBytes
     await put(1, { status: 'running', jobs: 10 })
@@ -211,7 +211,7 @@ describe('records of pipelines', () => {
     expect((await stored()).recordsBytes).toBe(0)
   })
 
-  test('of many at once as many pass as there is room for', async () => {
+  test('of many concurrent records, as many are stored as fit', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(index + 1, { jobs: 50 })))
     const passed = outcomes.filter(({ status }) => status === 'fulfilled').length
     expect(passed).toBeGreaterThan(0)

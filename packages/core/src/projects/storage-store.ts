@@ -10,25 +10,25 @@ declare module '../kit/tables.ts' {
 
 interface ProjectStorageTable {
   project_id: number
-  /** Of the Git objects on the disk; null until they have been measured. */
+  /** The bytes of the Git objects on the disk; null until they have been measured. */
   repository_bytes: number | null
   records_bytes: number
   measured_at_ms: number | null
 }
 
 export interface ProjectStorage {
-  /** `undefined` until it has been measured. */
+  /** The bytes of the repository; `undefined` until it has been measured. */
   readonly repositoryBytes: number | undefined
   readonly recordsBytes: number
 }
 
-/** Growth of what a project has stored; negative for what has been removed. */
+/** The change of a project's stored bytes; negative for removals. */
 export interface StorageGrowth {
   readonly repositoryBytes?: number
   readonly recordsBytes?: number
 }
 
-/** Returns what the project has stored; nothing, before its first write. */
+/** Returns the stored bytes of the project. A project without a row has stored nothing yet. */
 export async function findProjectStorage({ db }: Pick<Reading, 'db'>, projectId: number): Promise<ProjectStorage> {
   const row = await db
     .selectFrom('project_storage')
@@ -39,10 +39,10 @@ export async function findProjectStorage({ db }: Pick<Reading, 'db'>, projectId:
 }
 
 /**
- * Counts what a write adds to a project, or refuses it. The comparison and the change are one statement, so that of two writers at
- * once only one gets the last room.
+ * Adds the bytes of a write to a project, or refuses the write. Comparison and change are one statement, so that only
+ * one of two concurrent writers gets the last room.
  *
- * @throws DomainError `storage_full`, which has to end the transaction; never for what shrinks
+ * @throws DomainError `storage_full`, never for a negative change; the caller must roll the transaction back
  */
 export async function chargeStorage(
   { db }: Pick<Tx, 'db'>,
@@ -68,7 +68,7 @@ export async function chargeStorage(
   if (charged === undefined) throw storageFull({ settings })
 }
 
-/** Replaces what was counted of the repository by what was found on the disk. */
+/** Replaces the counted bytes of the repository with those measured on the disk. */
 export async function setRepositoryBytes(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   projectId: number,
@@ -82,7 +82,7 @@ export async function setRepositoryBytes(
     .execute()
 }
 
-/** Returns projects with a repository that has not been measured since then, those that were never measured first. */
+/** Returns projects with a repository that has not been measured since then; those that were never measured come first. */
 export async function projectsToMeasure(
   { db }: Pick<Reading, 'db'>,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

@@ -105,7 +105,7 @@ export const removeBranch = steps(
     await changeRepository(core, repositoryNameOf(subject), async (writable) => {
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
-      // Another default branch may have been chosen while this waited for its turn.
+      // The default branch may have changed while this operation waited for its turn.
       const { defaultBranch } = await getProject({ db: core.db.read, nowMs: core.clock.nowMs() }, subject.id)
       if (name === (defaultBranch ?? (await headBranch(writable)))) {
         throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })

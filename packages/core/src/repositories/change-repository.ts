@@ -19,11 +19,11 @@ export async function findRepository(core: Core, name: string): Promise<GitRepos
 }
 
 /**
- * Runs `change` as the only writer of the repository among all processes, creating the repository if need be. Not inside a
- * transaction: it takes the time of many files.
+ * Runs `change` as the only writer of the repository among all processes, and creates the repository if necessary. Must
+ * not run inside a transaction, because it takes the time of many files.
  *
- * @throws DomainError `conflict` when its turn does not come within 30 s; `not_found` when it has been removed meanwhile;
- * `storage_full` when the project has no room for it, and nothing of it stays
+ * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
+ *   meanwhile; `storage_full` if the project has no room for the change, of which nothing is kept
  */
 export function changeRepository<Result>(
   core: Core,

@@ -23,7 +23,7 @@ export const readOnlyFiles = {
 export class DurableFiles {
   readonly #temporary: string
   readonly #changedDirectories = new Set<string>()
-  /** Objects that nothing refers to yet, and their bytes. */
+  /** The bytes of new objects that nothing refers to yet, by path. */
   readonly #newObjects = new Map<string, number>()
   #count = 0
 
@@ -58,12 +58,12 @@ export class DurableFiles {
     return [...this.#newObjects.values()].reduce((sum, bytes) => sum + bytes, 0)
   }
 
-  /** The objects written so far stay, whatever comes. */
+  /** Keeps the objects written so far, even if the change fails later. */
   keepObjects(): void {
     this.#newObjects.clear()
   }
 
-  /** Takes back the objects of a change that has failed. What cannot be removed is found by the sweep that measures. */
+  /** Deletes the objects of a failed change. Those that cannot be deleted are counted by the sweep that measures. */
   async discardObjects(): Promise<void> {
     for (const file of this.#newObjects.keys()) await this.remove(file).catch(() => {})
     this.#newObjects.clear()

@@ -51,8 +51,8 @@ export async function setHeadBranch({ gitdir, files }: WritableRepository, name:
 export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
 
 /**
- * Compare and swap: moves a branch or tag from `from` (`undefined`: it does not exist) to `to` (`undefined`: it ends),
- * after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
+ * Moves a branch or tag by compare and swap from `from` (`undefined`: it does not exist) to `to` (`undefined`: it is
+ * deleted), after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
  *
  * @throws DomainError `storage_full` when the project has no room for the objects written before, or for a new reference
  */

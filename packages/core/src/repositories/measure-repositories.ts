@@ -7,14 +7,14 @@ import { repositoryExists } from './git-repository.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { measureRepository } from './repository-storage.ts'
 
-/** Of one sweep; the others wait for the next one. */
+/** How many repositories one sweep measures; the others wait for the next one. */
 const MOST_MEASURED = 1_000
-/** For a change that is under way; then its turn comes at the next sweep. */
+/** How long the sweep waits for a change that is under way; then the repository waits for the next sweep. */
 const WAIT_MS = 2_000
 
 /**
- * Measures repositories that were never measured, and those not measured for a day: a process that was killed may have left
- * objects that nobody counted.
+ * Measures repositories that were never measured, and those not measured for a day: a process that was killed may have
+ * left objects that were not counted.
  */
 export async function measureRepositories(core: Core): Promise<void> {
   const beforeMs = core.clock.nowMs() - DAY_MS

@@ -30,8 +30,8 @@ const isSegment = (segment: string): boolean =>
   !isWindowsTraversal(segment)
 
 /**
- * Whether a name leads out of its directory where `\` separates names. Dots and blanks at the end of a name are dropped
- * there, and an empty name at the beginning is a root.
+ * Tells whether a name leads out of its directory on systems where `\` separates names. They drop dots and blanks at
+ * the end of a name, and an empty name at the beginning is a root.
  */
 function isWindowsTraversal(segment: string): boolean {
   const names = segment.split('\\')

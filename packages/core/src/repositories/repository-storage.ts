@@ -4,19 +4,28 @@ import type { Core } from '../kit/context.ts'
 import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } from '../projects/storage-store.ts'
 import { fileSpace } from './file-space.ts'
 
-/** The room that a repository has, for the length of one change. */
+/** The storage limit of a repository for the length of one change. */
 export interface RepositoryStorage {
-  /** Asked before an object is written, so that a full project does not fill the disk with what is refused afterwards.
-   *  @throws DomainError `storage_full` */
+  /**
+   * Checks the limit before an object is written, so that a full project does not fill the disk with objects that are
+   * refused later.
+   * @throws DomainError `storage_full`
+   */
   requireRoom(): void
-  /** Counts new objects before anything refers to them. @throws DomainError `storage_full` */
+  /**
+   * Counts new objects before anything refers to them.
+   * @throws DomainError `storage_full`
+   */
   charge(bytes: number): Promise<void>
 }
 
-/** Returns the project whose repository has the name; `undefined` for other repositories, which have no quota. */
-export const projectOfRepository = (name: string): number | undefined => (/^\d+$/.test(name) ? Number(name) : undefined)
+/** Returns the project of a repository by its name; `undefined` for other repositories, which have no quota. */
+const projectOfRepository = (name: string): number | undefined => (/^\d+$/.test(name) ? Number(name) : undefined)
 
-/** Only for the holder of the repository's lock: measures a repository that has not been measured yet. */
+/**
+ * Opens the storage of a repository, and measures the repository if it has not been measured yet. Only for the holder
+ * of its lock.
+ */
 export async function openRepositoryStorage(core: Core, name: string, gitdir: string): Promise<RepositoryStorage> {
   const projectId = projectOfRepository(name)
   if (projectId === undefined) return { requireRoom: () => {}, charge: async () => {} }
@@ -34,7 +43,7 @@ export async function openRepositoryStorage(core: Core, name: string, gitdir: st
   }
 }
 
-/** Only for the holder of the repository's lock, so that nothing is added meanwhile. */
+/** Measures a repository. Only for the holder of its lock, so that nothing is added meanwhile. */
 export async function measureRepository(core: Core, projectId: number, gitdir: string): Promise<number> {
   const bytes = (await objectSpace(join(gitdir, 'objects'))) + (await referencesSpace(gitdir))
   await core.db.write((db) => setRepositoryBytes({ db, nowMs: core.clock.nowMs() }, projectId, bytes))

@@ -22,10 +22,10 @@ export interface Push {
 }
 
 /**
- * What a project's row keeps of its repository, and the event. After the fact: when the process ends in between, the
- * repository has the commit and nobody is told.
+ * Records a push in the project's row, and its event. It runs after the push: if the process ends in between, the
+ * repository has the commit and no event is sent.
  *
- * @param defaultBranch becomes the project's if that has none yet, or if the push is the first of the repository
+ * @param defaultBranch becomes the project's if it has none yet, or if the push is the first of the repository
  */
 export async function recordPush(
   { db, clock }: Core,

@@ -30,12 +30,12 @@ type Writing = Pick<Tx, 'db' | 'nowMs'>
 
 /** Without a request for so long, it ends. */
 const IDLE_LIFETIME_MS = 7 * DAY_MS
-/** After signing in, however often it is used. */
+/** How long a session lasts after signing in, however often it is used. */
 const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
 /** Of one user; the oldest makes room. */
 const MAX_SESSIONS_EACH = 100
 
-/** Returns when a session ends that is used now. */
+/** Returns the time at which a session that is used now ends. */
 export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
   Math.min(nowMs + IDLE_LIFETIME_MS, createdAtMs + ABSOLUTE_LIFETIME_MS)
 

@@ -5,10 +5,10 @@ import { findMember } from '../members/member-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { BotHome, User } from './user.ts'
 
-/** Tells whether the actor may list users. Everybody else can only ask for a user whose name they know. */
+/** Tells whether the actor may list users. All others can only ask for a user by a known name. */
 export const mayListUsers = (actor: Actor): boolean => actor !== undefined && actor.botHome === undefined
 
-/** Tells whether the actor may read a user by number: a bot only itself and the members of its project or group. */
+/** Tells whether the actor may read a user by number. A bot may read only itself and the members of its project or group. */
 export async function isKnownTo(reading: Reading, actor: Actor, { id }: User): Promise<boolean> {
   if (actor?.botHome === undefined || actor.id === id) return true
   const home = await findHome(reading, actor.botHome)

@@ -50,7 +50,8 @@ export const browseUsers = freeQuery(
   },
   async (reading, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
     const { actor } = reading
-    // As in `listUsers`: whether there are such users, but not who there is. A bot may ask for the members of its group.
+    // As in `listUsers`: such callers learn whether a user exists, but cannot list users. A bot may ask for the members
+    // of its group.
     const isNarrow = actor !== undefined && groupId !== undefined
     if (!mayListUsers(actor) && !input.usernames?.length && !isNarrow) throw forbidden()
     const memberOf = groupId === undefined ? undefined : await getGroup(reading, groupId)

@@ -62,7 +62,7 @@ export const listUsers = freeQuery(
   },
   async (reading, input) => {
     const { actor } = reading
-    // Callers who have not signed in, and bots, may ask whether there is such a user, but not who there is.
+    // Callers without a sign-in, and bots, may ask whether a user exists, but cannot list users.
     if (!mayListUsers(actor) && !input.username) throw forbidden()
     const isAdministrator = actor?.isAdministrator === true
     const filter = {

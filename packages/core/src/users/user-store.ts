@@ -20,7 +20,7 @@ export interface UsersTable {
   state: UserState
   is_admin: number
   is_bot: number
-  /** What a bot is the bot of, at most one of the two; null once that is gone. */
+  /** The project or group that a bot belongs to, at most one of the two; null after its removal. */
   bot_project_id: number | null
   bot_group_id: number | null
   /** argon2id, in PHC form; never leaves this folder. */
@@ -176,7 +176,7 @@ export interface UserDraft {
   readonly name: string
   readonly email: string
   readonly isAdministrator?: boolean
-  /** Makes it a bot. */
+  /** Set to create a bot. */
   readonly botHome?: BotHome
 }
 

@@ -9,7 +9,7 @@ export interface User {
   readonly isAdministrator: boolean
   /** Of a project or group access token: the token's own user. */
   readonly isBot: boolean
-  /** Of a bot; `undefined` for a person. */
+  /** The home of a bot; `undefined` for a person. */
   readonly botHome: BotHome | undefined
   readonly createdAtMs: number
   readonly lastActivityOn: string | undefined
@@ -22,8 +22,8 @@ export const userKinds = ['human', 'project_bot'] as const
 export type UserKind = (typeof userKinds)[number]
 
 /**
- * The project or group whose access token the bot belongs to; neither, if that has been removed. The bot acts there, and in what
- * lies below the group. Elsewhere it may do what everybody may who has not signed in.
+ * The project or group with the access token that the bot belongs to; neither, if it has been removed. The bot acts
+ * there, and in everything below the group. Elsewhere it may only do what callers without a sign-in may do.
  */
 export interface BotHome {
   readonly projectId: number | undefined
@@ -38,7 +38,7 @@ export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministra
   readonly jobProjectId?: number
 }
 
-/** Returns what rules ask for of the user, without anything else that is known. */
+/** Returns the part of a user that access rules need. */
 export const actingUser = ({ id, username, isAdministrator, botHome }: User): ActingUser => ({
   id,
   username,

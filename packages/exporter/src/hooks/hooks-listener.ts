@@ -39,9 +39,9 @@ export interface HooksOptions {
 export interface HookLimits {
   /** Of one body. */
   readonly bodyBytes: number
-  /** The containers, values and levels of one body. */
+  /** The limits on containers, values and levels of one body. */
   readonly json: JsonLimits
-  /** The jobs of one pipeline, bridges included. */
+  /** The highest number of jobs of one pipeline, bridges included. */
   readonly jobs: number
   /** Of all bodies at the same time, from their first byte until they are taken. */
   readonly allBodiesBytes: number
@@ -102,7 +102,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
       })
       const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
       if (refusal !== undefined) refuse(refusal)
-      // After the signature: a caller who cannot sign learns nothing about the body.
+      // Checked after the signature, so that a caller who cannot sign learns nothing about the body.
       const excess = scanner.exceeded
       if (excess !== undefined) {
         throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
@@ -180,7 +180,7 @@ const ignored: Reply = {
 }
 
 /**
- * Returns the record or job event; `undefined` for hooks that are about something else.
+ * Returns the record or job event; `undefined` for hooks about other events.
  *
  * @throws RecordError
  */

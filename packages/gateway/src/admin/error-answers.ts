@@ -47,7 +47,7 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
   return errorReply(new ApiError('internal', 'The gateway has failed at this; its log says why.'), requestId, {})
 }
 
-/** The form of errors that the listener answers before any route sees the request. Their request id is empty. */
+/** The form of errors that the listener writes before any route sees the request. Their request id is empty. */
 export const refusalForm: RefusalForm = {
   contentType: 'application/json; charset=utf-8',
   body: ({ status, message }) =>

@@ -53,7 +53,7 @@ export function managementApp(
     headers: apiHeaders,
     log: deps.log,
     finish: (reply, { raw }) => {
-      // A client can only lie to itself: nothing keeps these answers.
+      // The header is not verified: a client that forges it only changes its own answers, which nothing caches.
       const isHttps = raw.headers['x-forwarded-proto'] === 'https'
       return {
         ...reply,

@@ -7,7 +7,7 @@ export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source
   readonly log: Log
   /** What enforcement would have done in the last `windowMs` (spec/otlp-gateway.md 4). */
   readonly readiness: (windowMs: number) => Promise<ReadinessReport>
-  /** `max-age` of Strict-Transport-Security. 0: never sent. */
+  /** The `max-age` of Strict-Transport-Security. 0: never sent. */
   readonly strictTransportSeconds: number
   /** Of the product, for the API's description. */
   readonly version: string

@@ -151,7 +151,7 @@ describe('natural batching', () => {
     expect(spanNames(upstream.requests[1]?.body as Uint8Array)).toEqual(['a', 'b'])
   })
 
-  test('C-3: a gzip body whose inflating costs more than a request of its own goes alone, as it came', async () => {
+  test('C-3: a gzip body that costs more to inflate than its own request is forwarded alone and unchanged', async () => {
     const { coalescer, upstream, joined } = setUp()
     const names = Array.from({ length: 2_000 }, (_, index) => `${(index * 7919) % 100_003}`)
     const large = gzipSync(traceBody(names))

@@ -80,7 +80,7 @@ export class Coalescer implements Coalescing {
     )
   }
 
-  /** Returns up to how many bytes, as they arrive, a body of this coding is worth joining; -1 if it cannot be read. */
+  /** Returns the longest body on the wire, in this coding, that is worth joining; -1 if the coding cannot be read. */
   #maxWireBytes(contentEncoding: string): number {
     if (contentEncoding === '' || contentEncoding === 'identity') return this.#settings.maxBodyBytes
     return contentEncoding === 'gzip' ? this.#settings.maxGzipBytes : -1
@@ -132,7 +132,7 @@ export class Coalescer implements Coalescing {
     }
   }
 
-  /** Checks whether the body may travel with others. A body that goes alone is not inflated and not checked. */
+  /** Joins the body to others if it is valid. A body that is forwarded alone is neither inflated nor checked. */
   #join(member: Member, lane: Lane): void {
     const { body, call } = member
     this.#collect(member, lane, call.contentEncoding === 'gzip' ? inflate(body, this.#settings.maxBodyBytes) : body)

@@ -9,9 +9,15 @@ export interface CoalesceSettings {
   readonly maxBytes: number
   /** Default 64. */
   readonly maxBodies: number
-  /** Of one body, as it arrives and inflated; copying a larger one costs more than a request of its own. Default 16 KiB. */
+  /**
+   * The longest body that is joined, on the wire and inflated; copying a longer one costs more than its own request.
+   * Default 16 KiB.
+   */
   readonly maxBodyBytes: number
-  /** Of one gzip body as it arrives; inflating a larger one costs more than a request of its own. Default 1 KiB. */
+  /**
+   * The longest gzip body that is joined, on the wire; inflating a longer one costs more than its own request. Default
+   * 1 KiB.
+   */
   readonly maxGzipBytes: number
   /** Coding of joined bodies on their way to upstream. Default identity. */
   readonly compression: 'identity' | 'gzip'
@@ -29,8 +35,8 @@ export const defaultCoalesceSettings: CoalesceSettings = {
 /** Joins bodies of one owner into fewer upstream requests, and gives each its own answer. */
 export interface Coalescing {
   /**
-   * Tells whether this call, with a body of so many wire bytes, may travel with others: authenticated, protobuf, not
-   * profiles, a coding that can be read, not too long (C-1, table 6.1).
+   * Tells whether this call, with a body of `wireBytes`, may be joined with others: authenticated, protobuf, not
+   * profiles, a coding that can be read, not too long.
    */
   accepts(call: ExportCall, wireBytes: number): boolean
   /** `body` is the body as it arrived, still in its content encoding. Bodies that cannot be joined go alone. */

@@ -1,8 +1,8 @@
 import { gunzipWholeNow } from '../ingest/gzip-whole.ts'
 
 /**
- * Returns what a small gzip body holds, or `undefined` if it is not gzip from its first byte to its last (C-3) or holds
- * more than `maxBytes`: it then travels alone, as it came.
+ * Returns the inflated content of a small gzip body. `undefined` if it is not gzip from its first byte to its last, or
+ * is longer than `maxBytes` inflated: it is then forwarded alone and unchanged.
  */
 export function inflate(body: Uint8Array, maxBytes: number): Uint8Array | undefined {
   const gunzipped = gunzipWholeNow(body, maxBytes)

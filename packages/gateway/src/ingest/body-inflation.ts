@@ -39,12 +39,12 @@ export function harmlessBytes(coding: string, limitBytes: number): number {
 }
 
 export interface InflationRules {
-  /** Of wire bytes and of inflated bytes. */
+  /** The limit on wire bytes and on inflated bytes. */
   readonly maxBodyBytes: number
   readonly inspectInflatedSize: InflatedSizeInspection
 }
 
-/** Returns up to how many wire bytes the body of this call is forwarded without being inflated to measure it. */
+/** Returns the number of wire bytes up to which the body of this call is forwarded without being inflated to measure it. */
 export function uninspectedBytes(
   { admitted, contentEncoding }: Pick<ExportCall, 'admitted' | 'contentEncoding'>,
   { maxBodyBytes, inspectInflatedSize }: InflationRules,

@@ -40,7 +40,10 @@ export interface GateParts {
   readonly timesCalls: boolean
 }
 
-/** A body up to here is held until it is whole: that costs less than a stream, and it can be sent again where that is safe. */
+/**
+ * The length up to which a body is held until it is complete: that costs less than a stream, and it can be sent again
+ * where that is safe.
+ */
 const MAX_HELD_BYTES = 256 * 1024
 /** As much of a body as the readiness report looks at. */
 const SAMPLE_BYTES = 64 * 1024

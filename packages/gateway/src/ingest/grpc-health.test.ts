@@ -78,7 +78,7 @@ test.each([
   expect(statuses()).toEqual(then === undefined ? [first] : [first, then])
 })
 
-test('beyond the limit of connections health is told, and exports are to come again', async () => {
+test('beyond the limit of connections, health is reported and exports must be retried', async () => {
   const { client, ingest } = await start({ settings: { maxConnections: 0 } })
   expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ code: 0, message: Buffer.from('0801', 'hex') })
   const { client: exporter } = await start({ settings: { maxConnections: 0 } })

@@ -24,8 +24,8 @@ export interface BodyRules extends InflationRules {
 }
 
 /**
- * The body of one admitted request on its way to the gate: held until it is whole, or passed on as it comes (X-1). One of
- * unknown length is held first, and passed on if it becomes too long for that.
+ * The body of one admitted request on its way to the gate: held until it is complete, or streamed. A body of unknown
+ * length is held first, and streamed if it becomes too long to be held.
  */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall

@@ -38,9 +38,9 @@ export class TestIngest implements Ingest {
   readonly presented: Presented[] = []
   readonly sent: SentCall[] = []
   admitted: Admitted = admitted
-  /** Longer bodies are streamed. */
+  /** The length above which bodies are streamed. */
   wholeUpToBytes = 1024
-  /** Bodies of unknown length that become longer are streamed. */
+  /** The length above which bodies of unknown length are streamed. */
   unknownUpToBytes = 0
   roomBytes = Number.POSITIVE_INFINITY
   heldBytes = 0

@@ -27,8 +27,8 @@ interface Row {
 }
 
 /**
- * The use of each name. `x-ingest-*` is dropped as well, and so are other spellings of all these names: servers that make
- * variables of headers read `x.ingest_auth` as `x-ingest-auth`.
+ * The use of each header name. `x-ingest-*` and other spellings of all these names are dropped too: servers that turn
+ * headers into variables read `x.ingest_auth` as `x-ingest-auth`.
  */
 const uses: Readonly<Record<string, Use>> = {
   authorization: 'authorization',
@@ -73,7 +73,7 @@ export interface RequestHead {
   /** Of Content-Length; `undefined` without one. */
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
-  /** Headers `Host`, and one more if `:authority` differs from it. */
+  /** The number of `Host` headers, plus one if `:authority` differs. */
   readonly hosts: number
   /** Lower case, in the order in which they were applied; '' without any. */
   readonly transferCodings: string
@@ -175,7 +175,7 @@ export class HeadReader {
       }
       forwarded.push(row.name, value)
     }
-    // RFC 9113 section 8.3.1: together they must name one server.
+    // RFC 9113 section 8.3.1: both must name the same server.
     if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) hosts += 1
     const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {

@@ -8,7 +8,7 @@ import type { Refusal } from './refusals.ts'
 export interface Ingest {
   /** On headers alone, before a byte of the body is read; synchronous and cheap. */
   admit(presented: Presented): Admission
-  /** Returns how long a body may become to be held until it is whole, for `sendWhole`; a longer one goes to `sendStream`. */
+  /** Returns the length up to which a body is held until it is complete, for `sendWhole`; a longer one goes to `sendStream`. */
   maxHeldBytes(call: ExportCall): number
   /**
    * Room for the bytes of a body, within the budgets of X-3; a refusal when there is none. What was taken is given back

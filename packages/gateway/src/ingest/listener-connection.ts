@@ -38,11 +38,11 @@ export interface Peer {
   readonly source: string
   /** `undefined` where no certificate is demanded. */
   readonly certificateNames: readonly string[] | undefined
-  /** The connection is beyond the limits, and only health probes are answered on it. */
+  /** The connection is in the reserve, where only health probes are answered. */
   readonly isReserved: boolean
 }
 
-const nobody: Peer = { source: '', certificateNames: [], isReserved: false }
+const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false }
 
 const key = Symbol('connection')
 
@@ -52,7 +52,7 @@ export class Connection implements Peer, Line {
   readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
   isLeaving = false
-  /** Over HTTP/1: an answer has said `Connection: close`, and must be the last. */
+  /** An HTTP/1 answer has said `Connection: close`, so it must be the last. */
   saidClose = false
   refusals = 0
   receiving: Receiving | undefined
@@ -91,7 +91,7 @@ export class Connection implements Peer, Line {
     this.#clock = clock
     this.#refusedLast = refusedLast
     this.#place = place
-    // A connection in the reserve is for one answer.
+    // A connection in the reserve is closed after one answer.
     this.isLeaving = place.isReserved()
     this.#progressAtMs = clock.nowMs()
     this.#headSinceMs = this.#progressAtMs
@@ -133,7 +133,7 @@ export class Connection implements Peer, Line {
     return this.isLeaving && this.#place.isReserved()
   }
 
-  /** Over HTTP/1. */
+  /** Counts a request over HTTP/1. */
   requestBegan(): void {
     if (this.#requests === 0) this.#place.requestBegan()
     this.#requests += 1
@@ -149,9 +149,9 @@ export class Connection implements Peer, Line {
     })
   }
 
-  /** Whether it has a request that is not answered yet. */
+  /** Tells whether the connection has an unanswered request. */
   get isBusy(): boolean {
-    // Over HTTP/1 the rest of a body is discarded after a refusal; that request is answered.
+    // Over HTTP/1 the rest of a body is discarded after a refusal; that request counts as answered.
     return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
   }
 
@@ -237,12 +237,12 @@ export function connectionOf(socket: Socket): Connection {
   return (socket as Socket & { readonly [key]: Connection })[key]
 }
 
-/** Of a session of HTTP/2 that the listener has opened. */
+/** Returns the connection of an HTTP/2 session that the listener has opened. */
 export function connectionOfSession(session: Http2Session): Connection | undefined {
   return (session as Http2Session & { readonly [key]?: Connection })[key]
 }
 
-/** Of a stream of HTTP/2; nobody once its connection is gone. */
+/** Returns the peer of an HTTP/2 stream; `unknownPeer` after its connection has ended. */
 export function peerOf({ session }: ServerHttp2Stream): Peer {
-  return (session && connectionOfSession(session)) ?? nobody
+  return (session && connectionOfSession(session)) ?? unknownPeer
 }

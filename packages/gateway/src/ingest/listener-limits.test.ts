@@ -39,7 +39,7 @@ function statusOver(session: ClientHttp2Session, headers = {}): Promise<number |
   })
 }
 
-/** An ingest whose answers wait for the gate, and requests that wait in it. */
+/** Starts an ingest that answers when the gate opens, and requests that wait for it. */
 async function startBusy(settings: { maxConnections?: number; maxConnectionsPerAddress?: number }, busy: number) {
   const gate = new Gate()
   const ingest = new TestIngest()
@@ -98,7 +98,7 @@ describe('connections without a request make room', () => {
 
 describe('where every connection has a request', () => {
   test.each([[{ maxConnections: 3 }], [{ maxConnectionsPerAddress: 3 }]])(
-    '%j: /healthz is answered, other requests are told to come again, and none is cut',
+    '%j: /healthz is answered, other requests get 503 with Retry-After, and no connection is cut',
     async (settings) => {
       const { gate, replies } = await startBusy(settings, 3)
       expect(await ask(head({}, '/healthz', 'GET'))).toMatchObject({ status: 200, headers: { connection: 'close' } })

@@ -3,24 +3,27 @@ import { ConnectionTable } from '@penstock/http'
 import { type Clock, type Log, subscriberOf } from '@penstock/runtime'
 import type { Connection, ConnectionPlace } from './listener-connection.ts'
 
-/** A connection from its first moment on, TLS handshake included. */
+/** The place of a connection from its first moment on, TLS handshake included. */
 export interface Slot {
   socket: Socket
   connection: Connection | undefined
 }
 
 export interface SlotLimits {
-  /** A further one takes the place of the oldest without a request; if there is none, it only gets health probes answered. */
+  /**
+   * The highest number of connections. A further one takes the place of the oldest one without a request; if there is
+   * none, only health probes are answered on it.
+   */
   readonly maxConnections: number
-  /** The same for each IPv4 address, or IPv6 network of 64 bits. */
+  /** The same limit for each IPv4 address, or IPv6 network of 64 bits. */
   readonly maxConnectionsPerAddress: number
 }
 
-/** Connections beyond the limits, for health probes. */
+/** The number of connections beyond the limits, for health probes. */
 const RESERVE = 64
 const LOG_EVERY_MS = 60_000
 
-/** Admits the sockets of a listener, and destroys those whose place is given to others. */
+/** Admits the sockets of a listener, and destroys those that have to make room for others. */
 export class ListenerSlots {
   readonly #table: ConnectionTable<Slot>
   readonly #clock: Clock
@@ -36,7 +39,7 @@ export class ListenerSlots {
     )
   }
 
-  /** Returns `undefined` for a socket that there is no place for; it is destroyed. */
+  /** Returns the slot of a socket. If there is no room, destroys the socket and returns `undefined`. */
   admit(socket: Socket): Slot | undefined {
     const slot: Slot = { socket, connection: undefined }
     const admission = this.#table.add(slot, subscriberOf(socket.remoteAddress ?? ''))

@@ -34,7 +34,7 @@ export interface ManagementOptions {
   /** Addresses and networks whose forward-auth requests are believed. */
   readonly forwardAuthProxies: readonly string[]
   readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
-  /** `max-age` of Strict-Transport-Security, sent behind proxies that were asked over HTTPS. 0: never sent. */
+  /** The `max-age` of Strict-Transport-Security, sent behind proxies that receive requests over HTTPS. 0: never sent. */
   readonly strictTransportSeconds: number
   /** Judges for forward-auth, in this process. */
   readonly judge: OpenPlane

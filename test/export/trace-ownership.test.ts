@@ -11,7 +11,7 @@ import { signalOf } from './sink.ts'
 let sink: ScriptedServer
 let dataDir: string
 let service: Service
-/** Of root alone. */
+/** A project of root alone. */
 let vault: number
 /** Where Noor is a Developer. */
 let garden: number
@@ -51,7 +51,7 @@ const record = (id: number, run: object = {}, more: object = {}) => ({
 const put = (project: number, id: number, body: object) =>
   call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
 
-/** Of what Noor puts into the garden: status and body. */
+/** Returns status and body of the answer to a record that Noor puts into the garden. */
 async function noorPuts(id: number, body: object): Promise<[number, unknown]> {
   const response = await fetch(`${service.url}/api/v4/projects/${garden}/pipeline_records/${id}`, {
     method: 'PUT',
@@ -84,7 +84,7 @@ function spansIn({ requests }: Pick<ScriptedServer, 'requests'>): Exported[] {
     .toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1))
 }
 
-/** By trace id, the projects that have spans in it. */
+/** Returns the projects with spans in each trace, by trace id. */
 function projectsByTrace(): Map<string, Set<unknown>> {
   const projects = new Map<string, Set<unknown>>()
   for (const { traceId, resource } of spansIn(sink)) {
@@ -103,7 +103,7 @@ const spansOf = (project: number, id: number) =>
       attributes.some(({ key, value }) => key === 'cicd.pipeline.run.id' && value === String(id)),
   )
 
-test('ids that one project has taken before are recorded and exported for another, in traces of their own', async () => {
+test('ids that another project recorded earlier are recorded and exported in separate traces', async () => {
   for (const id of [31, 32]) expect((await noorPuts(id, record(id)))[0]).toBe(201)
   await delivered(31, 32)
   for (const id of [31, 32]) await put(vault, id, record(id))
@@ -120,7 +120,7 @@ test('ids that one project has taken before are recorded and exported for anothe
   expect(await call(service, 'GET', `/projects/${vault}/pipelines`)).toMatchObject([{ id: 32 }, { id: 31 }])
 })
 
-test('a record that names pipelines of another project as its own writes into no trace of that project', async () => {
+test('a record that claims pipelines of another project writes into no trace of that project', async () => {
   await put(vault, 31, record(31))
   await delivered(31)
   const vaultProject = await call(service, 'GET', `/projects/${vault}`)
@@ -145,7 +145,7 @@ test('a record that names pipelines of another project as its own writes into no
       'vcs.repository.url.full': `${service.url}/root/garden`,
     })
   }
-  // Those that name 31 are of one tree, as they would be if the project's own 31 were recorded.
+  // Pipelines that name 31 form one tree, as if the project's own 31 were recorded.
   await noorPuts(31, record(31))
   await delivered(31, ...ids, 31)
   expectNoSharedTrace()
@@ -153,14 +153,14 @@ test('a record that names pipelines of another project as its own writes into no
   expect(trees.size).toBe(1)
 })
 
-test('a root that a project names before another records it stays in the trace of the first', async () => {
+test('a root that one project names before another records it stays in the trace of the first', async () => {
   expect((await noorPuts(41, record(41, { root_pipeline_id: 31 })))[0]).toBe(201)
   await put(vault, 31, record(31))
   await delivered(31, 41)
   expectNoSharedTrace()
 })
 
-test('an upstream pipeline is linked to in the project that is named, and in no other', async () => {
+test('a link leads to the upstream pipeline of the named project, and of no other', async () => {
   const path = 'root/shed'
   const shed = await newProject(service, 'shed', { [EXPORT]: 'traces' })
   await put(vault, 31, record(31))
@@ -192,7 +192,7 @@ test('an upstream pipeline is linked to in the project that is named, and in no 
   expectNoSharedTrace()
 })
 
-test('a project keeps its trace ids when it is renamed, and whoever takes its path has others', async () => {
+test('a renamed project keeps its trace ids, and a project that takes its path gets others', async () => {
   await noorPuts(31, record(31))
   await noorPuts(32, record(32))
   await put(vault, 31, record(31))
@@ -208,7 +208,7 @@ test('a project keeps its trace ids when it is renamed, and whoever takes its pa
   expect(spansOf(vault, 33)[0]!.traceId).toBe(spansOf(vault, 31)[0]!.traceId)
 })
 
-test('what finishes again is exported again into the trace it was in, also under another URL', async () => {
+test('a pipeline that finishes again is exported into the same trace, even under another URL', async () => {
   await begin({ PENSTOCK_EXPORT_REEXPORT: 'link' })
   await noorPuts(31, record(31))
   await put(vault, 31, record(31))
@@ -224,7 +224,7 @@ test('what finishes again is exported again into the trace it was in, also under
   expectNoSharedTrace()
 })
 
-test('a trace is shared with another project, where that is set, only below a pipeline that it has recorded', async () => {
+test('under same-trace, a pipeline joins a trace of another project only below a pipeline which that project recorded', async () => {
   await begin({ PENSTOCK_EXPORT_OPTIONS: '{"multiProject": "same-trace"}' })
   for (const id of [31, 42]) await put(vault, id, record(id))
   const from = (id: number, project: object) => ({ source_pipeline: { pipeline_id: id, job_id: 319, project } })
@@ -238,12 +238,12 @@ test('a trace is shared with another project, where that is set, only below a pi
   const shared = [...projectsByTrace()].filter(([, projects]) => projects.size > 1).map(([traceId]) => traceId)
   expect(shared).toEqual([spansOf(vault, 31)[0]!.traceId])
   expect(spansOf(garden, 42)[0]!.traceId).toBe(shared[0])
-  // Pipelines 42 of both projects are told apart.
+  // Pipelines 42 of both projects are distinct.
   const spanIds = spansIn(sink).map(({ spanId }) => spanId)
   expect(new Set(spanIds).size).toBe(spanIds.length)
 })
 
-test('a backfill from our own API makes what the live export has made, also of records that name no project', async () => {
+test('a backfill from our own API exports the same as the live export, also for records that name no project', async () => {
   const bridges = [{ id: 319, name: 'start', stage: 'test', status: 'success' }]
   const child = { source_pipeline: { pipeline_id: 31, job_id: 319 } }
   await put(garden, 31, record(31, {}, { bridges }))
