@@ -10,28 +10,27 @@ import { ciVariables, type JobFacts } from './ci-variables.ts'
 
 const [hashed = '', native = ''] = shellBlocks('docs/jobs-join-their-trace.md')
 
-/** The native variant replaces the two assignments of the recipe. */
-const recipes = {
-  hashed,
-  native: hashed.replace(/^trace_id=.*\nspan_id=.*\n/m, () => native),
-} as const
+/** The native variant stands below the recipe. */
+const recipes = { hashed, native: `${hashed}\n${native}` } as const
 
 interface PrintedVariables {
   readonly TRACEPARENT: string
+  readonly TRACESTATE: string
   readonly OTEL_RESOURCE_ATTRIBUTES: string
+  readonly stderr: string
 }
 
-/** Returns the two variables as a shell has them after the recipe. */
+/** Returns the variables as a shell has them after the recipe, and what the recipe wrote to standard error. */
 function variablesAfter(shell: Shell, recipe: string, env: Record<string, string>): PrintedVariables {
-  const script = `${recipe}\nprintf '%s\\n' "\${TRACEPARENT-}" "$OTEL_RESOURCE_ATTRIBUTES"`
+  const script = `${recipe}\nprintf '%s\\n' "\${TRACEPARENT-}" "\${TRACESTATE-}" "$OTEL_RESOURCE_ATTRIBUTES"`
   const [command = '', ...args] = shell.command
   const { status, stdout, stderr, error } = spawnSync(command, [...args, '-euc', script], {
     env: { PATH: shell.path, ...env },
     encoding: 'utf8',
   })
-  expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: '' })
-  const [TRACEPARENT = '', OTEL_RESOURCE_ATTRIBUTES = ''] = stdout.split('\n')
-  return { TRACEPARENT, OTEL_RESOURCE_ATTRIBUTES }
+  expect({ error, status, stderr }).toMatchObject({ error: undefined, status: 0 })
+  const [TRACEPARENT = '', TRACESTATE = '', OTEL_RESOURCE_ATTRIBUTES = ''] = stdout.split('\n')
+  return { TRACEPARENT, TRACESTATE, OTEL_RESOURCE_ATTRIBUTES, stderr }
 }
 
 interface Shell {
@@ -86,10 +85,27 @@ const environments: Readonly<Record<string, Record<string, string>>> = {
     CI_JOB_NAME: `it's "$(exit 9)" \`exit 9\` %s\\n,=;-n`,
     OTEL_RESOURCE_ATTRIBUTES: 'team=harbour',
   },
+  'a URL with a user and a password': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    CI_PROJECT_URL: 'HTTPS://user:p@ss@CI.example.com:443/harbour/tide-tables',
+  },
+  'a trace state from elsewhere, an empty stage, and each printable character': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    TRACESTATE: 'other=1',
+    CI_JOB_STAGE: '',
+    CI_JOB_NAME: Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join(''),
+  },
+  'attributes that the variable has already': {
+    ...jobIn('push-pipeline-five-jobs-three-stages'),
+    OTEL_RESOURCE_ATTRIBUTES: 'vcs.ref.head.name=mine,team=a%20b, cicd.pipeline.run.id =1,,vcs.ref.head=x',
+  },
 }
 
-const attributesOf = (list: string): [string, string][] =>
-  list.split(',').map((entry) => entry.split('=').map(decodeURIComponent) as [string, string])
+const keysOf = (list: string): string[] => list.split(',').map((entry) => entry.slice(0, entry.indexOf('=')))
+
+const inPush = jobIn('push-pipeline-five-jobs-three-stages')
+const longest = 255
+const malformedLists = ['garbage', 'team=harbour,garbage', 'a=b=c', '=b', ' =b', 'a=%zz', 'a=%4', 'a=%', 'a=b%4g']
 
 describe.each(Object.entries(shells))('the recipe, in %s', (_, shell) => {
   test.each(Object.entries(environments))('%s', async (_name, env) => {
@@ -97,10 +113,37 @@ describe.each(Object.entries(shells))('the recipe, in %s', (_, shell) => {
       const command = await penstock(['trace-context', '--format', 'json', ...flagsOf({ idScheme })], { env })
       const { environment } = JSON.parse(command.stdout)
       const after = variablesAfter(shell, recipe, env)
-      expect(after.TRACEPARENT).toBe(environment.TRACEPARENT)
-      const printed = attributesOf(environment.OTEL_RESOURCE_ATTRIBUTES)
-      expect(printed).toEqual(expect.arrayContaining(attributesOf(after.OTEL_RESOURCE_ATTRIBUTES)))
+      expect({ stderr: after.stderr, traceparent: after.TRACEPARENT }).toEqual({
+        stderr: '',
+        traceparent: environment.TRACEPARENT,
+      })
+      expect(after.TRACESTATE).toBe('')
+      const printed: string[] = environment.OTEL_RESOURCE_ATTRIBUTES.split(',')
+      expect(printed).toEqual(expect.arrayContaining(after.OTEL_RESOURCE_ATTRIBUTES.split(',')))
+      const keys = keysOf(after.OTEL_RESOURCE_ATTRIBUTES)
+      expect(keys).toEqual([...new Set(keys)])
     }
+  })
+
+  test('the encoded text of a value has at most 255 characters, else the value is left out', () => {
+    const env = { ...inPush, CI_COMMIT_REF_NAME: 'r/'.repeat(longest).slice(0, longest), CI_JOB_NAME: 'é'.repeat(43) }
+    const { TRACEPARENT, OTEL_RESOURCE_ATTRIBUTES, stderr } = variablesAfter(shell, recipes.hashed, env)
+    expect(TRACEPARENT).not.toBe('')
+    expect(stderr).toBe('left out, more than 255 characters: cicd.pipeline.task.name\n')
+    expect(OTEL_RESOURCE_ATTRIBUTES).toContain(`vcs.ref.head.name=${env.CI_COMMIT_REF_NAME}`)
+    expect(keysOf(OTEL_RESOURCE_ATTRIBUTES)).not.toContain('cicd.pipeline.task.name')
+  })
+
+  test('an attribute with another key keeps its text', () => {
+    const env = { ...inPush, OTEL_RESOURCE_ATTRIBUTES: ` note = it's "a  b" * \\n ,team=x` }
+    const { OTEL_RESOURCE_ATTRIBUTES } = variablesAfter(shell, recipes.hashed, env)
+    expect(OTEL_RESOURCE_ATTRIBUTES).toMatch(/^note=it's "a {2}b" \* \\n,team=x,cicd\./)
+  })
+
+  test.each(malformedLists)('a malformed list is replaced: %s', (list) => {
+    const whole = variablesAfter(shell, recipes.hashed, inPush)
+    const after = variablesAfter(shell, recipes.hashed, { ...inPush, OTEL_RESOURCE_ATTRIBUTES: list })
+    expect(after).toEqual({ ...whole, stderr: 'OTEL_RESOURCE_ATTRIBUTES is malformed and is replaced\n' })
   })
 
   test('a child without a root has no trace context', () => {

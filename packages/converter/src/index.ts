@@ -31,7 +31,7 @@ export {
   maxAttributeLength,
   rootVariable,
 } from './trace-context/job-trace-context.ts'
-export { resourceAttributeList } from './trace-context/resource-attribute-list.ts'
+export { type ResourceAttributeList, resourceAttributeList } from './trace-context/resource-attribute-list.ts'
 export { TraceContextError } from './trace-context/trace-context-error.ts'
 export { hasTime } from './traces/span-times.ts'
 export { PRODUCT_VERSION } from './version.ts'

@@ -2,6 +2,7 @@ import {
   type JobTraceContext,
   jobTraceContext,
   maxAttributeLength,
+  type ResourceAttributeList,
   resourceAttributeList,
   rootVariable,
   TraceContextError,
@@ -16,8 +17,9 @@ import { printable } from '../wording.ts'
 
 const examples = `
 Run it inside a CI job. Tools that read TRACEPARENT and OTEL_RESOURCE_ATTRIBUTES then send spans that lie below the
-span of the job, once the pipeline has been exported with the same options. Attributes that OTEL_RESOURCE_ATTRIBUTES
-has already are kept.
+span of the job, once the pipeline has been exported with the same options. OTEL_RESOURCE_ATTRIBUTES keeps the
+attributes that it has already, except for the keys that this command computes: their values are those of the export.
+If its value is malformed, it is replaced, with a line on standard error.
 
 A job of a child pipeline needs to know the root of its trace: let the trigger job pass on ${rootVariable}.
 
@@ -52,8 +54,9 @@ async function printTraceContext(flags: OptionValues, environment: Environment):
   const options = conversionOptions(flags, serviceNameOf(env))
   const rootPipelineId = flags.rootPipelineId as string | undefined
   const context = orUsage(() => jobTraceContext({ variables: env, options, rootPipelineId }))
-  const variables = orUsage(() => variablesOf(context, env))
-  for (const remark of remarksOn(context)) stderr.write(`penstock: ${printable(remark)}\n`)
+  const attributes = resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes)
+  const variables = variablesOf(context, attributes.list, env)
+  for (const remark of remarksOn(context, attributes)) stderr.write(`penstock: ${printable(remark)}\n`)
   await write(stdout, formatters[flags.format as Format](variables, context))
   return exitCodes.ok
 }
@@ -72,15 +75,15 @@ type PrintedVariables = Readonly<Record<string, string>>
  * Returns the variables to print. An existing `TRACESTATE` belongs to another `TRACEPARENT`, so it is emptied if the
  * context has none.
  */
-function variablesOf(context: JobTraceContext, env: Environment['env']): PrintedVariables {
+function variablesOf(context: JobTraceContext, attributeList: string, env: Environment['env']): PrintedVariables {
   return {
     TRACEPARENT: context.traceparent,
     ...((context.tracestate !== '' || env.TRACESTATE) && { TRACESTATE: context.tracestate }),
-    OTEL_RESOURCE_ATTRIBUTES: resourceAttributeList(env.OTEL_RESOURCE_ATTRIBUTES, context.resourceAttributes),
+    OTEL_RESOURCE_ATTRIBUTES: attributeList,
   }
 }
 
-function remarksOn({ rootResolved, tooLong }: JobTraceContext): string[] {
+function remarksOn({ rootResolved, tooLong }: JobTraceContext, { malformed }: ResourceAttributeList): string[] {
   const keys = tooLong.join(', ')
   return [
     ...(rootResolved
@@ -89,6 +92,7 @@ function remarksOn({ rootResolved, tooLong }: JobTraceContext): string[] {
           `the upstream pipeline is taken for the root of the trace; if it is not, its trigger job must pass on ${rootVariable}`,
         ]),
     ...(tooLong.length === 0 ? [] : [`left out, more than ${maxAttributeLength} characters: ${keys}`]),
+    ...(malformed === undefined ? [] : [`OTEL_RESOURCE_ATTRIBUTES is malformed and is replaced: ${malformed}`]),
   ]
 }
 

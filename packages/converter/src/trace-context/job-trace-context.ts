@@ -30,6 +30,7 @@ import {
   ATTR_VCS_REPOSITORY_URL_FULL,
 } from '../semconv.ts'
 import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
+import { percentEncode } from './resource-attribute-list.ts'
 import { TraceContextError } from './trace-context-error.ts'
 
 /** The position of a job in its pipeline's trace, for the tools that the job runs. */
@@ -45,7 +46,7 @@ export interface JobTraceContext {
   readonly rootResolved: boolean
   /** The attributes that the exported pipeline and job will have too, with the same values. */
   readonly resourceAttributes: ReadonlyMap<string, string>
-  /** The keys of attributes that are left out because their values are longer than `maxAttributeLength`. */
+  /** The keys of attributes that are left out because their encoded values are longer than `maxAttributeLength`. */
   readonly tooLong: readonly string[]
 }
 
@@ -61,8 +62,8 @@ export interface JobTraceContextRequest {
 export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 
 /**
- * The length limit of a value: the OpenTelemetry SDK for JavaScript discards all attributes of the variable if one
- * value is longer.
+ * The OpenTelemetry SDK for JavaScript discards all attributes of the variable if one value has more characters: SDK 1.x
+ * measures the percent-encoded text, SDK 2.x the decoded text, which is never longer.
  */
 export const maxAttributeLength = 255
 
@@ -117,7 +118,7 @@ export function jobTraceContext({ variables, options, rootPipelineId }: JobTrace
   const run = pipelineRun(record, plan)
   const job = jobRun(record.jobs[0]!, run)
   const shared = sharedAttributes(job)
-  const fits = ([, value]: readonly [string, string]): boolean => value.length <= maxAttributeLength
+  const fits = ([, value]: readonly [string, string]): boolean => percentEncode(value).length <= maxAttributeLength
   return {
     traceId: run.traceId,
     spanId: job.spanId,

@@ -1,45 +1,66 @@
-import { TraceContextError } from './trace-context-error.ts'
-
 /** The longest list that is read. One environment variable may have 128 KiB on Linux. */
 const maxListBytes = 65_536
-const variable = 'OTEL_RESOURCE_ATTRIBUTES'
+
+/** A new value of `OTEL_RESOURCE_ATTRIBUTES`. */
+export interface ResourceAttributeList {
+  readonly list: string
+  /** What is wrong with the existing value, whose attributes the list then lacks. Does not repeat the value. */
+  readonly malformed: string | undefined
+}
 
 /**
- * Returns the value of `OTEL_RESOURCE_ATTRIBUTES`: the attributes that the variable has already, then `attributes`. If
- * both contain a key, the value from `attributes` is used, because an earlier job's value would be wrong.
+ * Returns `attributes` added to the existing value of `OTEL_RESOURCE_ATTRIBUTES`. An attribute that is in both has the
+ * value from `attributes`, so that it agrees with the export. A malformed value is replaced: SDKs would discard all of it.
  *
  * Keys and values are percent-encoded, so that the result needs no quotes in a shell or a dotenv file.
  *
- * @throws {TraceContextError} for an existing value that SDKs would discard
  * @see https://opentelemetry.io/docs/specs/otel/resource/sdk/
  */
-export function resourceAttributeList(existing: string | undefined, attributes: ReadonlyMap<string, string>): string {
-  const merged = new Map([...parseList(existing ?? ''), ...attributes])
-  return [...merged].map(([key, value]) => `${encode(key)}=${encode(value)}`).join(',')
+export function resourceAttributeList(
+  existing: string | undefined,
+  attributes: ReadonlyMap<string, string>,
+): ResourceAttributeList {
+  const { entries, malformed } = parseList(existing ?? '')
+  const merged = new Map([...entries, ...attributes])
+  const list = [...merged].map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`).join(',')
+  return { list, malformed }
 }
 
-function parseList(list: string): [string, string][] {
-  if (Buffer.byteLength(list) > maxListBytes)
-    throw new TraceContextError(`${variable}: must have at most ${maxListBytes} bytes`)
-  return list
-    .split(',')
-    .filter((entry) => entry.trim() !== '')
-    .map((entry) => {
-      const parts = entry.split('=')
-      const [key = '', value = ''] = parts.map((part) => decode(part.trim()))
-      if (parts.length !== 2 || key === '')
-        throw new TraceContextError(`${variable}: must be key=value pairs with commas between`)
-      return [key, value]
-    })
+interface ParsedList {
+  readonly entries: readonly (readonly [string, string])[]
+  readonly malformed?: string
 }
 
-function decode(text: string): string {
+function parseList(list: string): ParsedList {
+  if (Buffer.byteLength(list) > maxListBytes) return malformedList(`must have at most ${maxListBytes} bytes`)
+  const entries: [string, string][] = []
+  for (const entry of list.split(',').filter((each) => each.trim() !== '')) {
+    const parts = entry.split('=').map((part) => percentDecode(part.trim()))
+    const [key, value] = parts
+    if (parts.length !== 2 || key === '') return malformedList('must be key=value pairs with commas between')
+    if (key === undefined || value === undefined) return malformedList('must be percent-encoded')
+    entries.push([key, value])
+  }
+  return { entries }
+}
+
+const malformedList = (malformed: string): ParsedList => ({ entries: [], malformed })
+
+/** Returns `undefined` if the text is not percent-encoded UTF-8. */
+function percentDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new TraceContextError(`${variable}: must be percent-encoded`)
+    return undefined
   }
 }
 
-const encode = (text: string): string =>
-  encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+/**
+ * Returns the text with all but `A-Z a-z 0-9 . _ ~ / : -` percent-encoded. `/` and `:` stay so that URLs and refs do not
+ * get longer: some SDKs limit the length of the encoded text.
+ */
+export const percentEncode = (text: string): string =>
+  encodeURIComponent(text)
+    .replaceAll('%2F', '/')
+    .replaceAll('%3A', ':')
+    .replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
