@@ -62,8 +62,8 @@ export interface JobTraceContextRequest {
 export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 
 /**
- * The OpenTelemetry SDK for JavaScript discards all attributes of the variable if one value has more characters: SDK 1.x
- * measures the percent-encoded text, SDK 2.x the decoded text, which is never longer.
+ * The length limit of an encoded value: the OpenTelemetry SDK for JavaScript discards all attributes of the variable if
+ * one value is longer. SDK 1.x measures the percent-encoded text, SDK 2.x the decoded text, which is never longer.
  */
 export const maxAttributeLength = 255
 
