@@ -106,7 +106,11 @@ const requestAnswers: {
 } = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
-  unsupported_media_type: ({ raw }) => {
+  unsupported_media_type: ({ raw }, { contentEncoding }) => {
+    if (contentEncoding !== undefined) {
+      const error = `The provided content-encoding '${contentEncoding}' is not supported; send the body uncompressed.`
+      return { status: 415, body: { error } }
+    }
     const type = (raw.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
     return { status: 415, body: { error: `The provided content-type '${type}' is not supported.` } }
   },
