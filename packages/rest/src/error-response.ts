@@ -1,5 +1,5 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
-import { asFailure, DomainError } from '@penstock/core'
+import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
 import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
@@ -61,9 +61,9 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
             message: { error: `Your ${what} has been recognized as spam. Solve the CAPTCHA and send it again.` },
           },
         },
-  storage_full: ({ limitBytes }) => ({
+  storage_full: (failure) => ({
     status: 413,
-    body: { message: `413 Request Entity Too Large - the project may store ${limitBytes} bytes` },
+    body: { message: `413 Request Entity Too Large - the project ${describeStorageFull(failure)}` },
   }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
