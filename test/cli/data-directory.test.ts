@@ -105,8 +105,40 @@ test('a key that everybody could read is refused in one line, as it may have bee
 test('a directory that holds other things keeps its mode, and those do too', async () => {
   await using directory = await existingDirectory()
   writeFileSync(join(directory.path, 'notes.txt'), 'mine', { mode: 0o644 })
-  expect((await penstock(['migrate', '--data-dir', directory.path])).exitCode).toBe(0)
+  const { exitCode, stderr } = await penstock(['migrate', '--data-dir', directory.path])
+  expect(exitCode).toBe(0)
   expect(openPaths(directory.path)).toEqual(['. 755', 'notes.txt 644'])
+  expect(JSON.parse(stderr.split('\n')[0]!)).toMatchObject({
+    event: 'data_directory.open',
+    directory: directory.path,
+    mode: '755',
+    names: ['notes.txt'],
+    msg: 'other users can list the data directory: it stays as it is because it holds other files; the files of penstock are closed',
+  })
+})
+
+test('doctor calls a directory that stays open a note, and one that the next start closes too', async () => {
+  await using directory = await existingDirectory()
+  const doctor = async () => (await penstock(['doctor', '--data-dir', directory.path], { env: freePorts })).stdout
+  expect(await doctor()).toContain(`note  other users can list ${directory.path}; the next start closes it\n`)
+  writeFileSync(join(directory.path, 'notes.txt'), 'mine', { mode: 0o644 })
+  await penstock(['migrate', '--data-dir', directory.path])
+  const note = `note  other users can list ${directory.path}: it stays as it is because it holds other files`
+  expect(await doctor()).toContain(`${note}: chmod 700 ${directory.path}\n`)
+  chmodSync(directory.path, 0o775)
+  expect(await doctor()).toContain(
+    `WRONG its group can replace files in ${directory.path}: chmod g-w ${directory.path}\n`,
+  )
+})
+
+test('a directory in which its group can write, beside other things, is refused in one line', async () => {
+  await using directory = await temporaryDirectory()
+  writeFileSync(join(directory.path, 'notes.txt'), 'mine')
+  chmodSync(directory.path, 0o775)
+  const { exitCode, stderr } = await penstock(['migrate', '--data-dir', directory.path])
+  expect(exitCode).toBe(2)
+  expect(stderr).toBe(`penstock: its group can replace files in ${directory.path}; run: chmod g-w ${directory.path}\n`)
+  expect(readdirSync(directory.path)).toEqual(['notes.txt'])
 })
 
 test('a directory in which everybody can write, beside other things, is refused in one line', async () => {
@@ -115,7 +147,9 @@ test('a directory in which everybody can write, beside other things, is refused 
   chmodSync(directory.path, 0o777)
   const { exitCode, stderr } = await penstock(['migrate', '--data-dir', directory.path])
   expect(exitCode).toBe(2)
-  expect(stderr).toBe(`penstock: every user can replace files in ${directory.path}; run: chmod o-w ${directory.path}\n`)
+  expect(stderr).toBe(
+    `penstock: every user can replace files in ${directory.path}; run: chmod go-w ${directory.path}\n`,
+  )
   expect(readdirSync(directory.path)).toEqual(['notes.txt'])
 })
 

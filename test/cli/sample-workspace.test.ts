@@ -45,7 +45,7 @@ testWithCurl(
     const key = /API key, shown only now: +(\S+)/.exec(said)![1]!
 
     const commands = tries.split('\n').filter((line) => line.startsWith('  '))
-    expect(commands).toHaveLength(5)
+    expect(commands).toHaveLength(7)
     const pasted = commands.map((line) => line.replace('curl', "curl -sSf -w '\\n'")).join('\n')
     const { exitCode, stdout } = await runShell(pasted, {})
     expect(exitCode).toBe(0)

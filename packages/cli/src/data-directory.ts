@@ -27,8 +27,22 @@ export interface OpenEntry {
 const OTHERS = 0o077
 /** The permission bits of all others, without the group. */
 const ALL = 0o007
-/** The permission of all others to create, rename and delete entries. */
+/** Permissions of the group and of all others to create, rename and delete entries. */
+const WRITE_BY_GROUP = 0o020
 const WRITE_BY_ALL = 0o002
+/** Leaves files to their owners, as in /tmp. */
+const STICKY = 0o1000
+/** Other files that the log names. */
+const MAX_NAMES = 5
+/**
+ * What users other than the owner can do with the data directory itself. A `closable` one is closed by the next start. An
+ * `open` one keeps its mode, and others can only list it. In a `writable` one, they can replace files.
+ */
+export type DirectoryAccess =
+  | { readonly kind: 'closed' | 'closable' }
+  | { readonly kind: 'open'; readonly why: string; readonly mode: string; readonly otherNames: readonly string[] }
+  | { readonly kind: 'writable'; readonly problem: string; readonly remedy: string }
+
 /** Entries that file systems create at their root. */
 const ignoredNames = new Set(['lost+found'])
 const hasModes = process.platform !== 'win32'
@@ -38,19 +52,50 @@ const hasModes = process.platform !== 'win32'
  * Files that this process creates from now on are open to their owner only, whatever the umask at its start.
  *
  * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
- * volume.
+ * volume; the log says so.
  *
- * @throws {UsageError} if the directory cannot be used, if every user can read a key in it or replace files in it, or
- *   if a file cannot be closed
+ * @throws {UsageError} if the directory cannot be used, if every user can read a key in it, if other users can replace
+ *   files in it, or if a file cannot be closed
  */
 export function prepareDataDirectory(dataDir: string, log: Log): void {
   // Windows has no such modes, and a worker thread cannot set its own umask.
   if (hasModes) process.umask(OTHERS)
   orRefuse(`cannot use the data directory ${dataDir}`, () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))
   const names = hasModes ? closeDirectory(dataDir) : []
-  if (names.length === 0) return
-  const message = 'other users could read the data directory; it is its owner’s alone now'
-  log.warn({ event: 'data_directory.closed', directory: dataDir, names }, message)
+  if (names.length > 0) {
+    const message = 'other users could read the data directory; it is its owner’s alone now'
+    log.warn({ event: 'data_directory.closed', directory: dataDir, names }, message)
+  }
+  const access = directoryAccess(dataDir)
+  if (access.kind !== 'open') return
+  const { why, mode, otherNames } = access
+  const fields = { event: 'data_directory.open', directory: dataDir, mode, names: otherNames.slice(0, MAX_NAMES) }
+  log.info(
+    fields,
+    `other users can list the data directory: it stays as it is because ${why}; the files of penstock are closed`,
+  )
+}
+
+/** Returns what other users can do with the data directory, which must exist. On Windows it counts as closed. */
+export function directoryAccess(dataDir: string): DirectoryAccess {
+  const { mode, uid } = statSync(dataDir)
+  if (!hasModes || (mode & OTHERS) === 0) return { kind: 'closed' }
+  const isOurs = uid === process.getuid?.()
+  const otherNames = readdirSync(dataDir).filter((name) => kindOf(name) === undefined)
+  if (isOurs && otherNames.length === 0) return { kind: 'closable' }
+  // A volume that belongs to another user is often handed to this one by its group.
+  const writers = mode & (isOurs ? WRITE_BY_ALL | WRITE_BY_GROUP : WRITE_BY_ALL)
+  if (writers !== 0 && (mode & STICKY) === 0) {
+    const who = (writers & WRITE_BY_ALL) === 0 ? 'its group' : 'every user'
+    const letters = `${writers & WRITE_BY_GROUP ? 'g' : ''}${writers & WRITE_BY_ALL ? 'o' : ''}`
+    return {
+      kind: 'writable',
+      problem: `${who} can replace files in ${dataDir}`,
+      remedy: `chmod ${letters}-w ${dataDir}`,
+    }
+  }
+  const why = isOurs ? 'it holds other files' : 'it belongs to another user'
+  return { kind: 'open', why, mode: (mode & 0o777).toString(8), otherNames }
 }
 
 /** Lists the entries of penstock in the data directory that users other than the owner may read or change; empty on Windows. */
@@ -66,7 +111,7 @@ export function listOpenEntries(dataDir: string): OpenEntry[] {
 }
 
 /** Tells whether users other than the owner may read or change the file; false if it does not exist. */
-export const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
+const isOpenToOthers = (path: string): boolean => hasModes && isOpenTo(OTHERS, path)
 
 const isOpenTo = (permissions: number, path: string): boolean => ((statIfThere(path)?.mode ?? 0) & permissions) !== 0
 
@@ -83,19 +128,13 @@ function closeDirectory(dataDir: string): string[] {
   return [...(isClosed ? ['.'] : []), ...open.map(({ name }) => name)]
 }
 
-/** Closes the directory itself if it holds no other entries. */
+/** Closes the directory itself if nothing else is in it. @throws {UsageError} if other users can replace files in it */
 function closeOwn(dataDir: string): boolean {
-  const { mode, uid } = statSync(dataDir)
-  if ((mode & OTHERS) === 0) return false
-  const isOurs = uid === process.getuid?.() && readdirSync(dataDir).every((name) => kindOf(name) !== undefined)
-  if (isOurs) {
-    orRefuse(`cannot close the data directory ${dataDir}`, () => closeOne(dataDir, mode))
-    return true
-  }
-  // The sticky bit, as on /tmp, lets only owners replace their files.
-  const isReplaceable = (mode & WRITE_BY_ALL) !== 0 && (mode & 0o1000) === 0
-  if (isReplaceable) throw new UsageError(`every user can replace files in ${dataDir}; run: chmod o-w ${dataDir}`)
-  return false
+  const access = directoryAccess(dataDir)
+  if (access.kind === 'writable') throw new UsageError(`${access.problem}; run: ${access.remedy}`)
+  if (access.kind !== 'closable') return false
+  orRefuse(`cannot close the data directory ${dataDir}`, () => closeOne(dataDir, statSync(dataDir).mode))
+  return true
 }
 
 /** Closes an entry. A directory comes after its contents: a start that is killed in between finds it open again. */

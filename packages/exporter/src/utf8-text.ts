@@ -1,13 +1,22 @@
 import { RecordError } from '@penstock/converter'
 
+/** First bytes of what is often sent in place of UTF-8, and what to do about it. */
+const otherEncodings = [
+  { sign: [0x1f, 0x8b], reason: 'is compressed with gzip; send it uncompressed' },
+  { sign: [0x28, 0xb5, 0x2f, 0xfd], reason: 'is compressed with zstd; send it uncompressed' },
+  { sign: [0xff, 0xfe], reason: 'is UTF-16; send it as UTF-8' },
+  { sign: [0xfe, 0xff], reason: 'is UTF-16; send it as UTF-8' },
+] as const
+
 /**
  * Returns the text of UTF-8 bytes.
- * @throws RecordError for bytes that are not UTF-8
+ * @throws RecordError for other bytes; it names gzip, zstd and UTF-16
  */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new RecordError('', 'is not UTF-8')
+    const found = otherEncodings.find(({ sign }) => sign.every((byte, index) => bytes[index] === byte))
+    throw new RecordError('', found?.reason ?? 'is not UTF-8')
   }
 }

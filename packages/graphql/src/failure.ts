@@ -1,4 +1,4 @@
-import { DomainError, type Failure, type ParameterProblem } from '@penstock/core'
+import { DomainError, describeStorageFull, type Failure, type ParameterProblem } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 
 /** One sentence, without a full stop. @see spec/graphql-contract.md 4.3 */
@@ -45,7 +45,7 @@ const sayings: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   ],
   page_too_far: ({ what, mostItems }) => [`Pages of ${what} end at ${mostItems} items`],
   no_keyset_in_order: () => ['This order has no cursors'],
-  storage_full: ({ limitBytes }) => [`The project may store ${limitBytes} bytes, and this would be more`],
+  storage_full: (failure) => [`The project ${describeStorageFull(failure)}`],
   spam: takenForSpam,
   unauthenticated: () => 'nothing',
   forbidden: () => 'nothing',

@@ -84,6 +84,11 @@ describe('forms of a request (1.1)', () => {
       415,
       { errors: [{ message: expect.any(String) }] },
     ])
+    const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    expect(told(await post('{}', { headers: compressed }))).toEqual([
+      415,
+      { errors: [{ message: 'The body must not be compressed' }] },
+    ])
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       expect(told(await server.send({ method }))).toEqual(refused(404, 'Not found!'))
     }

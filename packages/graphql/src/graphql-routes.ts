@@ -123,9 +123,15 @@ function reshape({ status, headers, ...reply }: Reply, error: unknown): Reply {
     const json = error.isBeforeGraphql ? { error: error.message } : { errors: [{ message: error.message }] }
     return { status: error.status, json }
   }
+  if (error instanceof RequestProblem && isCompressed(error)) {
+    return { status, ...withHeaders, json: { errors: [{ message: 'The body must not be compressed' }] } }
+  }
   if (endsRequest(error) || messages[status] !== undefined) {
     return { status, ...withHeaders, json: { errors: [{ message: messages[status] }] } }
   }
   if (status >= 500) return { status, ...withHeaders, json: { errors: [{ message: 'Internal server error' }] } }
   return { status, ...withHeaders, ...reply } as Reply
 }
+
+const isCompressed = ({ wrong }: RequestProblem): boolean =>
+  wrong.kind === 'unsupported_media_type' && wrong.contentEncoding !== undefined

@@ -15,8 +15,8 @@ export interface ConnectionsOptions {
   readonly limits: ConnectionLimits
   /** Tells whether the limit per address does not apply to this address. */
   readonly isExempt: (address: string) => boolean
-  /** Called when a connection is evicted or refused because a limit is reached. */
-  readonly onLimit: () => void
+  /** Called with the address of a new connection that evicts another, is refused, or enters the reserve, as a limit is reached. */
+  readonly onLimit: (address: string) => void
 }
 
 /** The time in which a connection in the reserve has to send the head of its request. */
@@ -38,8 +38,10 @@ export class Connections {
   add(socket: Socket): void {
     const address = unmapped(socket.remoteAddress ?? '')
     const admission = this.#table.add(socket, this.#options.isExempt(address) ? undefined : subscriberOf(address))
+    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') {
+      this.#options.onLimit(address)
+    }
     if (!admission.admitted) {
-      this.#options.onLimit()
       socket.destroy()
       return
     }
@@ -51,9 +53,7 @@ export class Connections {
       this.#open.delete(socket)
     })
     if (admission.class === 'reserve') this.#destroyAfter(socket, RESERVE_HEAD_MS)
-    if (admission.evicted === undefined) return
-    this.#options.onLimit()
-    admission.evicted.destroy()
+    admission.evicted?.destroy()
   }
 
   /** Returns the class of the connection, and counts the request as under way until `onEnd` is called. */

@@ -12,6 +12,7 @@ export {
 } from './credentials.ts'
 export { Html, html } from './html.ts'
 export { type Listening, type ListenOptions, listen } from './listen.ts'
+export { listenerFull } from './listener-full.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { jsonLog, silentLog } from '@penstock/runtime'
 import { Gate } from '@penstock/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
@@ -114,11 +115,11 @@ describe('connections without a request', () => {
 
 describe('connections with a request', () => {
   /** Starts a server that answers `/slow` when the gate opens, and other paths at once. */
-  async function withBusy(limits: NonNullable<ListenOptions['limits']>, busy: number) {
+  async function withBusy(limits: NonNullable<ListenOptions['limits']>, busy: number, log = silentLog) {
     const gate = new Gate()
     const arrived = new Gate()
     let waiting = 0
-    const server = await serve({ limits, probePaths: ['/livez'] }, async (request, response) => {
+    const server = await serve({ limits, probePaths: ['/livez'], log }, async (request, response) => {
       if (request.url === '/slow') {
         waiting += 1
         if (waiting === busy) arrived.open()
@@ -138,6 +139,23 @@ describe('connections with a request', () => {
     gate.open()
     expect((await Promise.all(slow)).map(statusOf)).toEqual([200, 200, 200])
     expect(statusOf(await exchange(server, get('/else')))).toBe(200)
+  })
+
+  test('are logged when a further one enters the reserve: which listener, which limits, and from where', async () => {
+    const lines: Record<string, unknown>[] = []
+    const log = jsonLog({ write: (line) => lines.push(JSON.parse(line)) }, () => 0)
+    const { server } = await withBusy({ maxConnections: 1, maxPerAddress: 5 }, 1, log)
+    expect(statusOf(await exchange(server, get('/else')))).toBe(503)
+    expect(lines).toMatchObject([
+      {
+        event: 'listener.full',
+        listen: `127.0.0.1:${server.port}`,
+        max_connections: 1,
+        max_connections_per_address: 5,
+        source: '127.0.0.1',
+        msg: expect.stringContaining('requests on further connections get 503'),
+      },
+    ])
   })
 
   test('of one address leave it the probes, and a proxy everything', async () => {

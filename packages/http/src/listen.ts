@@ -12,6 +12,7 @@ import {
 } from './broken-request.ts'
 import type { ConnectionLimits } from './connection-table.ts'
 import { Connections } from './connections.ts'
+import { type ListenerFull, listenerFull } from './listener-full.ts'
 import { type HeadProblem, headProblem, originForm } from './request-head.ts'
 
 export interface Listening {
@@ -88,10 +89,12 @@ export async function listen(
   server.timeout = times.stallMs
   // Node drops further headers without an error. Their bytes are limited, and `headProblem` limits their number.
   server.maxHeadersCount = 0
+  const limits = { ...defaultConnectionLimits, ...options.limits }
+  let listening = address
   const connections = new Connections({
-    limits: { ...defaultConnectionLimits, ...options.limits },
+    limits,
     isExempt: options.isExempt ?? (() => false),
-    onLimit: limitLog(options.log),
+    onLimit: limitLog(options.log, (source) => listenerFull(listening, limits, source)),
   })
   server.on('connection', (socket) => connections.add(socket))
   server.on('request', (request, response) => {
@@ -134,6 +137,7 @@ export async function listen(
     options.log?.error({ event: 'listener.failed', error: error.message }, 'A connection could not be accepted')
   })
   const bound = server.address() as AddressInfo
+  listening = { host: bound.address, port: bound.port }
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
   const close = async (giveUp?: AbortSignal): Promise<void> => {
@@ -183,14 +187,15 @@ function refuse(response: ServerResponse, problem: HeadProblem, form: RefusalFor
 
 const pathOf = (target: string): string => target.split('?', 1)[0]!
 
-function limitLog(log: Log | undefined): () => void {
+function limitLog(log: Log | undefined, lineOf: (source: string) => ListenerFull): (source: string) => void {
   let isQuiet = false
-  return () => {
+  return (source) => {
     if (isQuiet || log === undefined) return
     isQuiet = true
     setTimeout(() => {
       isQuiet = false
     }, LOG_EVERY_MS).unref()
-    log.warn({ event: 'listener.full' }, 'A limit of connections is reached: connections without a request are closed')
+    const { fields, message } = lineOf(source)
+    log.warn(fields, message)
   }
 }

@@ -40,7 +40,10 @@ export function isWithoutBody({ headers }: IncomingMessage): boolean {
 export function requireIdentity({ headers }: IncomingMessage): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity') {
-    throw new RequestProblem({ kind: 'unsupported_media_type' }, { 'Accept-Encoding': 'identity' })
+    throw new RequestProblem(
+      { kind: 'unsupported_media_type', contentEncoding: coding },
+      { 'Accept-Encoding': 'identity' },
+    )
   }
 }
 

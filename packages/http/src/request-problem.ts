@@ -4,7 +4,8 @@ import type { JsonLimit } from '@penstock/json'
 export type Wrong =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed' }
-  | { readonly kind: 'unsupported_media_type' }
+  /** With `contentEncoding`, the body is compressed in it; without, its media type is not taken. */
+  | { readonly kind: 'unsupported_media_type'; readonly contentEncoding?: string }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'invalid_json' }
   /** JSON that is short enough in bytes, but exceeds a limit on its content. */

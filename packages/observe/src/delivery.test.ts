@@ -14,7 +14,7 @@ test.each([
   const wire = compress(Buffer.alloc(65 * MIB))
   expect(decodeDelivery({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
     kind: 'too_large',
-    text: 'the body is too large',
+    text: 'The body is longer than 67108864 bytes, as sent or inflated.',
   })
 })
 

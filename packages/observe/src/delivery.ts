@@ -42,7 +42,15 @@ interface Refused {
  */
 const MAX_JSON_BYTES = 192 * 1024 * 1024
 
-const tooLarge: Refused = { kind: 'too_large', text: 'the body is too large' }
+/** In the words of the gateway, which passes the answer on. */
+export const tooLargeText = (limitBytes: number): string =>
+  `The body is longer than ${limitBytes} bytes, as sent or inflated.`
+
+const tooLarge = (limitBytes: number): Refused => ({ kind: 'too_large', text: tooLargeText(limitBytes) })
+const tooLargeAsJson: Refused = {
+  kind: 'too_large',
+  text: `The body would be longer than ${MAX_JSON_BYTES} bytes as JSON.`,
+}
 const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
 
 /** Inflates and decodes a request within limits on memory. Blocks its thread meanwhile. */
@@ -55,7 +63,7 @@ export function decodeDelivery(
   if ('kind' in body) return body
   try {
     const request = decodeRequest(signal, body, encoding, { maxBytes: maxBodyBytes, maxElements })
-    if (encoding === 'protobuf' && mostJsonBytes(body) > MAX_JSON_BYTES) return tooLarge
+    if (encoding === 'protobuf' && mostJsonBytes(body) > MAX_JSON_BYTES) return tooLargeAsJson
     return { arrival: toArrival(signal, request, nowNs), bodyBytes: body.length }
   } catch (error) {
     if (error instanceof OtlpDecodeError) return { kind: 'rejected', text: error.message }
@@ -74,14 +82,14 @@ const inflaters: Readonly<
 > = { gzip: gunzipSync, deflate: inflateSync }
 
 function inflated(wire: Uint8Array, coding: ContentCoding, maxBytes: number): Uint8Array | Refused {
-  if (coding === 'identity') return wire.length > maxBytes ? tooLarge : wire
+  if (coding === 'identity') return wire.length > maxBytes ? tooLarge(maxBytes) : wire
   try {
     const { buffer, engine } = inflaters[coding](wire, { maxOutputLength: maxBytes, info: true }) as Inflated
     // zlib stops silently at zeros after a gzip member or a deflate stream, so the rest would be lost.
     return engine.bytesWritten === wire.length ? buffer : notInflatable
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge
+    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes)
     // Errors of zlib itself have codes such as Z_DATA_ERROR.
     if (code?.startsWith('Z_')) return notInflatable
     throw error

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { guarded, type Listening, listen, openApiDocument, RequestProblem, serveRoutes } from '@penstock/http'
+import { guarded, type Listening, listen, openApiDocument, serveRoutes } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { OneThreadStore } from './one-thread-store.case.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
 
 class BadQuery extends Error {}
+class NoSuchTrace extends Error {}
 class StoreGone extends Error {}
 
 let directory: string
@@ -21,6 +22,7 @@ const routes = () =>
     store,
     access: 'anyone',
     unavailable: () => new StoreGone(),
+    traceNotFound: () => new NoSuchTrace(),
     parse(schema, value) {
       const result = schema.safeParse(value)
       if (!result.success) throw new BadQuery()
@@ -35,7 +37,7 @@ beforeEach(async () => {
   const renderError = (error: unknown) => {
     if (error instanceof BadQuery) return { status: 400 }
     if (error instanceof StoreGone) return { status: 503 }
-    return { status: error instanceof RequestProblem && error.wrong.kind === 'not_found' ? 404 : 500 }
+    return { status: error instanceof NoSuchTrace ? 404 : 500 }
   }
   listening = await listen(serveRoutes(served, { renderError, headers: {}, log: silentLog }), {
     host: '127.0.0.1',
@@ -96,6 +98,13 @@ test.each([
   '/status?full',
 ])('%s is refused in the form of the mount', async (path) => {
   expect((await get(path)).status).toBe(400)
+})
+
+test.each(['since', 'until'])('a malformed %s says which form is wanted', (name) => {
+  const query = routes().find(({ path }) => path.endsWith('/traces'))!.query!
+  expect(query.safeParse({ [name]: '2026-02-01' }).error?.issues).toMatchObject([
+    { path: [name], params: { expected: expect.stringContaining('2026-02-01T00:00:00Z') } },
+  ])
 })
 
 test('a trace of which there is nothing is not found', async () => {

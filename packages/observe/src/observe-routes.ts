@@ -1,4 +1,4 @@
-import { type Reply, RequestProblem, type ResponseRow, type Route, type RouteRequest } from '@penstock/http'
+import type { Reply, ResponseRow, Route, RouteRequest } from '@penstock/http'
 import { z } from 'zod'
 import type { Observe } from './observe.ts'
 import type { Question } from './questions.ts'
@@ -12,6 +12,8 @@ export interface ObserveMount<Access> {
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
   /** Returns the API's own error for a store that cannot answer at the moment. */
   unavailable(): Error
+  /** Returns the API's own error for a trace of which nothing is stored. */
+  traceNotFound(): Error
 }
 
 /** The header of a list that ends early because the rest does not fit into one answer. */
@@ -29,15 +31,28 @@ const MAX_METRIC_NAMES = 1_000
 const MAX_SERIES = 100
 const MAX_POINTS = 1_000
 
-/** RFC 3339 with zone, or nanoseconds since 1970: answers give times so, and can be asked with. */
-const time = z.union([
-  z
-    .string()
-    .regex(/^\d{1,19}$/)
-    .transform(BigInt)
-    .refine((ns) => ns <= MAX_NS),
-  z.iso.datetime({ offset: true }).transform((text) => BigInt(Date.parse(text)) * NS_PER_MS),
-])
+const timeForm = 'RFC 3339 with a zone, such as 2026-02-01T00:00:00Z, or nanoseconds since 1970'
+const rfc3339 = z.iso.datetime({ offset: true })
+
+/** Answers give times in nanoseconds since 1970, and can be asked with. */
+const time = z
+  .string()
+  .meta({ description: timeForm })
+  .transform((text, context) => {
+    const ns = readTimeNs(text)
+    if (ns !== undefined) return ns
+    context.addIssue({ code: 'custom', params: { expected: timeForm } })
+    return z.NEVER
+  })
+
+/** Returns `undefined` for a text in neither form, and for times beyond the store's integers. */
+function readTimeNs(text: string): bigint | undefined {
+  if (rfc3339.safeParse(text).success) return BigInt(Date.parse(text)) * NS_PER_MS
+  if (!/^\d{1,19}$/.test(text)) return undefined
+  const ns = BigInt(text)
+  return ns <= MAX_NS ? ns : undefined
+}
+
 const range = { since: time.optional(), until: time.optional() }
 const service = z.string().min(1).optional()
 const traceId = z
@@ -67,6 +82,7 @@ export function observeRoutes<Context, Access>({
   access,
   parse,
   unavailable,
+  traceNotFound,
 }: ObserveMount<Access>): readonly Route<Context, Access>[] {
   const nothing = z.strictObject({})
   const ask = (question: Question) =>
@@ -97,7 +113,7 @@ export function observeRoutes<Context, Access>({
       documentation: { operationId, tag: 'observe', summary, responses },
       async handle(request): Promise<Reply> {
         const found = await ask(question(parse(query, request.query), request))
-        if (found === undefined) throw new RequestProblem({ kind: 'not_found' })
+        if (found === undefined) throw traceNotFound()
         return {
           status: 200,
           content: found.json,

@@ -13,6 +13,7 @@ import {
   encodeRequest,
   type Signal,
 } from '@penstock/otlp'
+import { jsonLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ObserveLimits } from './observe-limits.ts'
@@ -148,7 +149,9 @@ test('accepts profiles, keeps none, and says so', async () => {
 })
 
 test('413 for what is too large: declared, chunked, or inside', async () => {
-  await restart({}, { maxBodyBytes: 10_000 })
+  const logged: Record<string, unknown>[] = []
+  const log = jsonLog({ write: (line) => logged.push(JSON.parse(line)) }, () => 0)
+  await restart({ log }, { maxBodyBytes: 10_000 })
   const large = Buffer.alloc(10_001, 0x20)
   const status = async (body: Uint8Array, headers?: Record<string, string>) => {
     const answer = await post('/v1/traces', body, headers)
@@ -168,7 +171,14 @@ test('413 for what is too large: declared, chunked, or inside', async () => {
   })
   for (let part = 0; part < 20; part += 1) chunked.write(large)
   chunked.end()
-  expect(await answered).toEqual([413, '{"code":8,"message":"the body is too large"}'])
+  expect(await answered).toEqual([
+    413,
+    '{"code":8,"message":"The body is longer than 10000 bytes, as sent or inflated."}',
+  ])
+  // Four were refused, and one line a minute says so.
+  expect(logged.filter(({ event }) => event === 'observe.body_too_large')).toEqual([
+    expect.objectContaining({ reason: 'The body is longer than 10000 bytes, as sent or inflated.' }),
+  ])
 })
 
 test('503 with Retry-After when too much is under way, and goes on afterwards', async () => {

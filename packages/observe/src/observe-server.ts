@@ -13,7 +13,7 @@ import {
   signals,
 } from '@penstock/otlp'
 import { type Log, silentLog } from '@penstock/runtime'
-import type { ContentCoding } from './delivery.ts'
+import { type ContentCoding, tooLargeText } from './delivery.ts'
 import type { Observe } from './observe.ts'
 
 export interface ObserveServerOptions {
@@ -31,6 +31,7 @@ export interface ObserveServer extends Listening {
 
 const MIB = 1024 * 1024
 const RETRY_AFTER_SECONDS = 3
+const LOG_EVERY_MS = 60_000
 
 const profilesPath = '/v1development/profiles'
 const signalByPath = new Map<string | undefined, Signal>(
@@ -54,7 +55,7 @@ class Refusal extends Error {
   }
 }
 
-const tooLarge = (text = 'the body is too large') => new Refusal(413, GrpcCode.RESOURCE_EXHAUSTED, text)
+const tooLarge = (text: string) => new Refusal(413, GrpcCode.RESOURCE_EXHAUSTED, text)
 const unavailable = (text: string) =>
   new Refusal(503, GrpcCode.UNAVAILABLE, text, { 'Retry-After': `${RETRY_AFTER_SECONDS}` })
 
@@ -93,6 +94,7 @@ class Intake {
   readonly #inFlightBytes: number
   readonly #log: Log
   #bytesInFlight = 0
+  #isQuiet = false
 
   constructor(store: Pick<Observe, 'limits' | 'receive'>, options: ObserveServerOptions) {
     const { credential, inFlightBytes = 256 * MIB, log = silentLog } = options
@@ -115,6 +117,7 @@ class Intake {
         this.#log.error({ event: 'observe.request_failed', error: String(error) }, 'The embedded store failed')
       }
       const { status, code, message, headers } = refusal
+      if (status === 413) this.#noteTooLarge(message)
       const retryDelayMs = status === 503 ? RETRY_AFTER_SECONDS * 1000 : undefined
       const answerIn = encoding ?? 'json'
       response.writeHead(status, { 'Content-Type': contentTypes[answerIn], ...headers })
@@ -152,6 +155,16 @@ class Intake {
     return presented.length === this.#authorization.length && timingSafeEqual(presented, this.#authorization)
   }
 
+  /** At most one line a minute: senders repeat what does not fit. */
+  #noteTooLarge(reason: string): void {
+    if (this.#isQuiet) return
+    this.#isQuiet = true
+    setTimeout(() => {
+      this.#isQuiet = false
+    }, LOG_EVERY_MS).unref()
+    this.#log.warn({ event: 'observe.body_too_large', reason }, 'the embedded store refused a body with 413')
+  }
+
   async #dropProfiles(): Promise<PartialSuccess> {
     this.profilesDropped += 1
     return { rejected: 0n, message: 'the embedded store does not keep profiles' }
@@ -176,14 +189,15 @@ class Intake {
     request: IncomingMessage,
     use: (wire: Uint8Array<ArrayBuffer>) => Promise<Result>,
   ): Promise<Result> {
-    if (Number(request.headers['content-length'] ?? 0) > this.#maxBodyBytes) throw tooLarge()
+    if (Number(request.headers['content-length'] ?? 0) > this.#maxBodyBytes)
+      throw tooLarge(tooLargeText(this.#maxBodyBytes))
     let taken = 0
     try {
       const parts: Uint8Array[] = []
       for await (const part of request.iterator({ destroyOnReturn: false })) {
         taken += part.length
         this.#bytesInFlight += part.length
-        if (taken > this.#maxBodyBytes) throw tooLarge()
+        if (taken > this.#maxBodyBytes) throw tooLarge(tooLargeText(this.#maxBodyBytes))
         if (this.#bytesInFlight > this.#inFlightBytes) throw unavailable('too many bodies are under way')
         parts.push(part)
       }

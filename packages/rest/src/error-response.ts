@@ -1,5 +1,5 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
-import { asFailure, DomainError } from '@penstock/core'
+import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
 import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
@@ -61,9 +61,9 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
             message: { error: `Your ${what} has been recognized as spam. Solve the CAPTCHA and send it again.` },
           },
         },
-  storage_full: ({ limitBytes }) => ({
+  storage_full: (failure) => ({
     status: 413,
-    body: { message: `413 Request Entity Too Large - the project may store ${limitBytes} bytes` },
+    body: { message: `413 Request Entity Too Large - the project ${describeStorageFull(failure)}` },
   }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
@@ -106,7 +106,11 @@ const requestAnswers: {
 } = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
-  unsupported_media_type: ({ raw }) => {
+  unsupported_media_type: ({ raw }, { contentEncoding }) => {
+    if (contentEncoding !== undefined) {
+      const error = `The provided content-encoding '${contentEncoding}' is not supported; send the body uncompressed.`
+      return { status: 415, body: { error } }
+    }
     const type = (raw.headers['content-type'] ?? '').split(';', 1)[0]!.trim()
     return { status: 415, body: { error: `The provided content-type '${type}' is not supported.` } }
   },

@@ -313,6 +313,16 @@ describe('refusals', () => {
     expect(answer.told()).toEqual([415, { error: "The provided content-type 'text/plain' is not supported." }])
   })
 
+  test('a compressed body is refused for its encoding, not for its type', async () => {
+    const answer = await call('/api/v4/things', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    })
+    const error = "The provided content-encoding 'gzip' is not supported; send the body uncompressed."
+    expect(answer.told()).toEqual([415, { error }])
+  })
+
   test('a project that has moved says where to, to whoever may see it', async () => {
     const group = await world.group('ops', { visibility: 'public' })
     for (const visibility of ['public', 'private'] as const) {

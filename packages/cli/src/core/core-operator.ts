@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Actor, type Core, DomainError, type Failure } from '@penstock/core'
+import { type Actor, type Core, DomainError, describeStorageFull, type Failure } from '@penstock/core'
 import type { Db } from '@penstock/db'
 import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
@@ -75,7 +75,7 @@ export function sentenceOf(failure: Failure): string {
     case 'refused':
       return failure.message
     case 'storage_full':
-      return `the project may store ${failure.limitBytes} bytes (core.projectStorageBytes)`
+      return `the project ${describeStorageFull(failure)} (core.projectStorageBytes)`
     case 'forbidden':
     case 'conflict':
       return failure.reason ?? failure.code

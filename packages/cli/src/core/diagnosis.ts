@@ -6,7 +6,7 @@ import { type Db, openToRead } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findStraySource, type Sources } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
-import { isOpenToOthers, listOpenEntries } from '../data-directory.ts'
+import { directoryAccess, listOpenEntries } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
 import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import type { Settings } from '../serve/setting-table.ts'
@@ -51,13 +51,19 @@ function directoryFinding(dataDir: string): Finding {
       remedy: `give it to the user that runs penstock, or set PENSTOCK_DATA_DIR`,
     }
   }
-  return isOpenToOthers(dataDir)
-    ? {
-        grade: 'wrong',
-        what: `others on this machine may read ${dataDir}`,
-        remedy: `chmod 700 ${dataDir}`,
-      }
-    : { grade: 'ok', what: `${dataDir} can be written` }
+  const access = directoryAccess(dataDir)
+  switch (access.kind) {
+    case 'closed':
+      return { grade: 'ok', what: `${dataDir} can be written` }
+    case 'closable':
+      return { grade: 'note', what: `other users can list ${dataDir}; the next start closes it` }
+    case 'open': {
+      const what = `other users can list ${dataDir}: it stays as it is because ${access.why}`
+      return { grade: 'note', what, remedy: `chmod 700 ${dataDir}` }
+    }
+    case 'writable':
+      return { grade: 'wrong', what: access.problem, remedy: access.remedy }
+  }
 }
 
 function entryFindings(dataDir: string): Finding[] {

@@ -15,8 +15,9 @@ test('says where everything is and what to try', () => {
 Its API, metrics and health are on http://127.0.0.1:8081.
 
 Try next:
-  curl -H "OBS-API-KEY: $OBS_API_KEY" http://127.0.0.1:8081/api/v1/ingest_auth/state
-  curl -H "OBS-API-KEY: $OBS_API_KEY" -d '{"name":"first"}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/tokens
+  obs() { curl -sS -K <(printf 'header = "OBS-API-KEY: %s"' "$OBS_API_KEY") "$@"; }
+  obs http://127.0.0.1:8081/api/v1/ingest_auth/state
+  obs -d '{"name":"first"}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/tokens
 
 No API key at hand? npx penstock api-key create --name me --role Admin
 
@@ -27,7 +28,8 @@ test('A-7: a key that has just been made is shown, and stands in what to try', (
   const text = banner({ ...started, firstKey: 'psak_made', embedded: true })
   expect(text).toContain('Admin API key, shown only now:  psak_made\n')
   expect(text).toContain('\n  export OBS_API_KEY=psak_made\n')
-  expect(text.match(/OBS-API-KEY: \$OBS_API_KEY/g)).toHaveLength(3)
+  expect(text.match(/^ {2}obs http|^ {2}obs -d/gm)).toHaveLength(3)
+  expect(text).not.toContain('-H "OBS-API-KEY')
   expect(text).toContain('embedded store, which is for trying things out')
 })
 
@@ -38,14 +40,16 @@ test('with samples: what they are, and three commands about them', () => {
   expect(text).toContain('\n\nThirty pipelines are on their way.\n')
   expect(text.split('Try next:\n')[1]).toBe(`  export OBS_API_KEY=psak_made
   export PRIVATE_TOKEN=svcpat-made
-  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/projects/mossgate%2Fshop%2Fstorefront/pipelines
-  curl -H "OBS-API-KEY: $OBS_API_KEY" http://127.0.0.1:8081/api/v1/observe/services
-  curl -X PUT -H "OBS-API-KEY: $OBS_API_KEY" -d '{"enabled":true}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/state
+  obs() { curl -sS -K <(printf 'header = "OBS-API-KEY: %s"' "$OBS_API_KEY") "$@"; }
+  api() { curl -sS -K <(printf 'header = "PRIVATE-TOKEN: %s"' "$PRIVATE_TOKEN") "http://127.0.0.1:8080/api/v4/$@"; }
+  api projects/mossgate%2Fshop%2Fstorefront/pipelines
+  obs http://127.0.0.1:8081/api/v1/observe/services
+  obs -X PUT -d '{"enabled":true}' -H 'Content-Type: application/json' http://127.0.0.1:8081/api/v1/ingest_auth/state
 
 `)
   const failed = banner({ ...started, core, samples: { sentence: 'It could not be made.', project: undefined } })
   expect(failed).toContain('It could not be made.\n')
-  expect(failed).toContain('/api/v4/user\n')
+  expect(failed).toContain('  api user\n')
 })
 
 test('of the core: where it is, and the token that has just been made', () => {
@@ -55,7 +59,7 @@ test('of the core: where it is, and the token that has just been made', () => {
     '\nGraphQL is on http://127.0.0.1:8080/api/graphql; http://127.0.0.1:8080/-/graphql-explorer in',
   )
   expect(text).toContain('shown only now:  svcpat-made\n')
-  expect(text).toContain('  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" http://127.0.0.1:8080/api/v4/user\n')
+  expect(text).toContain('http://127.0.0.1:8080/api/v4/$@"; }\n  api user\n')
 })
 
 test('of the sources outside: where their webhooks go, ten at most', () => {

@@ -35,7 +35,8 @@ export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: stri
     ],
     tries: [
       ...(rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${rootToken}`]),
-      `  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" ${url}/api/v4/user`,
+      apiFunction(url),
+      '  api user',
     ],
   }
 }
@@ -57,25 +58,30 @@ export function banner(started: Started): string {
   return `${[...lines, ''].join('\n')}\n`
 }
 
-const OBS_KEY = '-H "OBS-API-KEY: $OBS_API_KEY"'
+/** Functions of bash as in the README: curl reads the secret from a file descriptor, so it is in no list of processes. */
+const obsFunction = `  obs() { curl -sS -K <(printf 'header = "OBS-API-KEY: %s"' "$OBS_API_KEY") "$@"; }`
+const apiFunction = (url: string): string =>
+  `  api() { curl -sS -K <(printf 'header = "PRIVATE-TOKEN: %s"' "$PRIVATE_TOKEN") "${url}/api/v4/$@"; }`
 const JSON_BODY = "-H 'Content-Type: application/json'"
 
 function ownTries({ managementUrl, embedded, core }: Started): string[] {
   return [
-    `  curl ${OBS_KEY} ${managementUrl}/api/v1/ingest_auth/state`,
-    `  curl ${OBS_KEY} -d '{"name":"first"}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/tokens`,
-    ...(embedded ? [`  curl ${OBS_KEY} ${managementUrl}/api/v1/observe/services`] : []),
+    obsFunction,
+    `  obs ${managementUrl}/api/v1/ingest_auth/state`,
+    `  obs -d '{"name":"first"}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/tokens`,
+    ...(embedded ? [`  obs ${managementUrl}/api/v1/observe/services`] : []),
     ...(core === undefined ? [] : coreLines(core).tries),
   ]
 }
 
-/** Pipelines as they came in, as they arrived, and the gate shut; the last leaves the samples their way in. */
+/** Lists the pipelines of a project and what arrived of them, and enforces tokens; the samples go on, as they have one. */
 function sampleTries({ managementUrl, core }: Started, project: string): string[] {
-  const pipelines = `${core!.url}/api/v4/projects/${encodeURIComponent(project)}/pipelines`
   return [
     ...(core!.rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${core!.rootToken}`]),
-    `  curl -H "PRIVATE-TOKEN: $PRIVATE_TOKEN" ${pipelines}`,
-    `  curl ${OBS_KEY} ${managementUrl}/api/v1/observe/services`,
-    `  curl -X PUT ${OBS_KEY} -d '{"enabled":true}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/state`,
+    obsFunction,
+    apiFunction(core!.url),
+    `  api projects/${encodeURIComponent(project)}/pipelines`,
+    `  obs ${managementUrl}/api/v1/observe/services`,
+    `  obs -X PUT -d '{"enabled":true}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/state`,
   ]
 }

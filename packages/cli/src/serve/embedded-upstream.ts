@@ -23,6 +23,8 @@ export interface EmbeddedUpstream {
 
 const unavailable = () => new ApiError('store_unavailable', 'The embedded store cannot answer at the moment.')
 
+const traceNotFound = () => new ApiError('not_found', 'No such trace is stored.')
+
 /** The store behind the gateway when nothing else is. It listens on loopback, and only the gateway has its credential. */
 export async function openEmbeddedUpstream(
   settings: Settings,
@@ -39,7 +41,7 @@ export async function openEmbeddedUpstream(
   const server = await observeServer(store, { credential, log })
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
-    routes: observeRoutes({ store, access: 'observe', parse: parseInput, unavailable }),
+    routes: observeRoutes({ store, access: 'observe', parse: parseInput, unavailable, traceNotFound }),
     close: async () => {
       await server.close()
       await store.close()

@@ -1,10 +1,11 @@
 import type { PipelineRecord } from '../record.ts'
-import { expectedBody, kindOfBody } from './body-kind.ts'
+import { expectedBody, kindOfBody, restJobsAdvice } from './body-kind.ts'
 import { bodyFields, type Fields, isObject, type JsonObject, kindOf, warn } from './fields.ts'
 import { type JobEvent, readJobWebhook } from './job-webhook.ts'
 import { readPipelineWebhook } from './pipeline-webhook.ts'
 import { RecordError } from './record-error.ts'
 import { readRestBundle } from './rest.ts'
+import { isRestJob } from './rest-jobs.ts'
 import { newWarnings, type Warnings } from './warnings.ts'
 
 export type Input =
@@ -31,6 +32,7 @@ export const nestingLimit = 512
  * @see spec/pipeline-telemetry.md 1
  */
 export function readInput(body: unknown, intake: Intake): Input {
+  if (Array.isArray(body) && body.some(isRestJob)) throw new RecordError('', restJobsAdvice)
   if (!isObject(body)) throw new RecordError('', `${expectedBody}, got ${kindOf(body)}`)
   const warnings = newWarnings()
   const fields = bodyFields(body, warnings)

@@ -86,6 +86,23 @@ test('the latest state of the pipeline counts', () => {
   expect(groupRestJobs(jobs)).toMatchObject([{ body: { pipeline: { status: 'success' } } }])
 })
 
+describe('jobs that disagree on the status of their pipeline', () => {
+  const warningsOf = (jobs: readonly RestJob[]) =>
+    readInput(groupRestJobs(jobs)[0]?.body, { receivedAtNs: undefined }).warnings.items
+
+  test('warn if nothing says which state is the latest', () => {
+    const jobs = [jobOf(2, pipelineOf(31, { status: 'running' })), jobOf(1, pipelineOf(31))]
+    const reason = 'is "running", but the pipeline of a job is "success", and no updated_at says which is newer'
+    expect(warningsOf(jobs)).toEqual([{ path: 'pipeline.status', reason }])
+  })
+
+  test('do not warn if updated_at decides', () => {
+    const running = pipelineOf(31, { status: 'running', updated_at: '2026-01-05T10:00:00.000Z' })
+    const success = pipelineOf(31, { updated_at: '2026-01-05T10:05:00.000Z' })
+    expect(warningsOf([jobOf(2, running), jobOf(1, success)])).toEqual([])
+  })
+})
+
 test('one pipeline id of two instances or projects is two pipelines', () => {
   const one = jobOf(1, pipelineOf(31))
   const other = jobOf(1, pipelineOf(31, { web_url: webUrl(31, 'other.example.com') }))

@@ -1,6 +1,17 @@
 import type { CommitRecord, JobRecord, PipelineRecord } from '../record.ts'
 import { readCommit, readMergeRequest, readProject, readUser } from './common-shapes.ts'
-import { date, type Fields, flag, id, isObject, requiredSection, section, sectionWhere } from './fields.ts'
+import {
+  date,
+  type Fields,
+  flag,
+  id,
+  isObject,
+  quoted,
+  requiredSection,
+  section,
+  sectionWhere,
+  warn,
+} from './fields.ts'
 import { arrangeJobs, hasUnreadableJobs, readJobs } from './jobs.ts'
 import { readRun } from './run-fields.ts'
 import { readUpstream } from './upstream.ts'
@@ -19,6 +30,7 @@ import { pipelineUrl, url } from './web-url.ts'
 export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const run = requiredSection(bundle, 'pipeline')
   const shared = readRun(run, receivedAtNs)
+  warnOfOtherStatus(bundle, run)
   const givenUrl = url(run, 'web_url')
   const namedProject = readProject(section(bundle, 'project'), givenUrl)
   const project = namedProject.id === undefined ? { ...namedProject, id: id(run, 'project_id') } : namedProject
@@ -41,6 +53,30 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
     jobs: arranged,
     jobsUnreadable: hasUnreadableJobs(bundle, [jobsKey, 'bridges']) || undefined,
     bridgesListed: bridges !== undefined || jobs.some((job) => job.bridge),
+  }
+}
+
+/**
+ * Every job in REST repeats its pipeline. If those were fetched while it ran, they say different statuses, and `updated_at`
+ * tells the latest. Old versions leave it out.
+ */
+function warnOfOtherStatus(bundle: Fields, run: Fields): void {
+  const { id: pipelineId, status, updated_at } = run.values
+  if (typeof updated_at === 'string' || typeof status !== 'string') return
+  for (const key of ['jobs', 'builds', 'bridges']) {
+    const job = sectionWhere(bundle, key, ({ pipeline }) => {
+      return (
+        isObject(pipeline) &&
+        pipeline.id === pipelineId &&
+        typeof pipeline.status === 'string' &&
+        pipeline.status !== status
+      )
+    })
+    if (job === undefined) continue
+    const other = quoted((job.values.pipeline as { readonly status: string }).status)
+    const reason = `is ${quoted(status)}, but the pipeline of a job is ${other}, and no updated_at says which is newer`
+    warn(run, 'status', reason)
+    return
   }
 }
 

@@ -57,8 +57,16 @@ export type Failure =
       readonly what: string
       readonly challenge?: { readonly siteKey: string; readonly spamLogId: number }
     }
-  /** The write would exceed the storage limit of the project; none of it was stored. */
-  | { readonly code: 'storage_full'; readonly limitBytes: number }
+  /**
+   * The write would exceed the storage limit of the project; none of it was stored. `neededBytes` is missing if the size of
+   * the write is not known yet.
+   */
+  | {
+      readonly code: 'storage_full'
+      readonly limitBytes: number
+      readonly storedBytes: number
+      readonly neededBytes?: number
+    }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
   /** The database cannot be reached, or too many want to write to it; nothing has changed. */
   | { readonly code: 'unavailable'; readonly retryAfterSeconds: number }
@@ -80,3 +88,13 @@ export const forbidden = (reason?: string): DomainError =>
   new DomainError({ code: 'forbidden', ...(reason !== undefined && { reason }) })
 export const invalid = (fields: Readonly<Record<string, readonly string[]>>): DomainError =>
   new DomainError({ code: 'invalid', fields })
+
+/** Returns how full a project is, in words that follow its name: "stores 900 of 1000 bytes, and this needs 200 more". */
+export function describeStorageFull({
+  limitBytes,
+  storedBytes,
+  neededBytes,
+}: Extract<Failure, { code: 'storage_full' }>): string {
+  const needed = neededBytes === undefined ? '' : `, and this needs ${neededBytes} more`
+  return `stores ${storedBytes} of ${limitBytes} bytes${needed}`
+}

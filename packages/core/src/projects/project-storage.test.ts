@@ -41,7 +41,12 @@ const limited = (projectStorageBytes: number): Core => ({
   settings: { ...world.core.settings, projectStorageBytes },
 })
 const failure = (error: unknown) => (error instanceof DomainError ? error.failure : error)
-const full = { code: 'storage_full', limitBytes: LIMIT }
+const full = {
+  code: 'storage_full',
+  limitBytes: LIMIT,
+  storedBytes: expect.any(Number),
+  neededBytes: expect.any(Number),
+}
 const run = <Input extends InputSchema, Result>(operation: Operation<Input, Result>, input: object, on = core) =>
   perform(on, mira, operation, { project: project.id, ...input })
 

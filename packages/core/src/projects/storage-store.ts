@@ -65,7 +65,9 @@ export async function chargeStorage(
     )
     .returning('project_id')
     .executeTakeFirst()
-  if (charged === undefined) throw storageFull({ settings })
+  if (charged !== undefined) return
+  const stored = await findProjectStorage({ db }, projectId)
+  throw storageFull({ settings }, (stored.repositoryBytes ?? 0) + stored.recordsBytes, growth)
 }
 
 /** Replaces the counted bytes of the repository with those measured on the disk. */
@@ -100,8 +102,15 @@ export async function projectsToMeasure(
   return rows.map((row) => row.project_id)
 }
 
-export const storageFull = ({ settings }: Pick<Core, 'settings'>): DomainError =>
-  new DomainError({ code: 'storage_full', limitBytes: settings.projectStorageBytes })
+/** @param neededBytes what the write would add, if that is known */
+export function storageFull(
+  { settings }: Pick<Core, 'settings'>,
+  storedBytes: number,
+  neededBytes?: number,
+): DomainError {
+  const needed = neededBytes !== undefined && { neededBytes }
+  return new DomainError({ code: 'storage_full', limitBytes: settings.projectStorageBytes, storedBytes, ...needed })
+}
 
 async function insertIfAbsent(db: Tx['db'], projectId: number): Promise<void> {
   await db

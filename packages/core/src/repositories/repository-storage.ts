@@ -35,7 +35,7 @@ export async function openRepositoryStorage(core: Core, name: string, gitdir: st
   const isFull = projectStorageBytes > 0 && bytes + recordsBytes >= projectStorageBytes
   return {
     requireRoom: () => {
-      if (isFull) throw storageFull(core)
+      if (isFull) throw storageFull(core, bytes + recordsBytes)
     },
     charge: async (growth) => {
       if (growth > 0) await core.db.write((db) => chargeStorage({ db }, core, projectId, { repositoryBytes: growth }))

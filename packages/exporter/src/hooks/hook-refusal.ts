@@ -49,13 +49,18 @@ export function renderError(error: unknown): Reply {
   if (error instanceof HookRefusal) return error.reply
   if (error instanceof RequestProblem) {
     const { wrong, headers } = error
-    const detail = wrong.kind === 'json_beyond_limit' ? jsonExcess(wrong.limit, wrong.most) : undefined
-    return replyOf(problemStatus[wrong.kind], headers, detail)
+    return replyOf(problemStatus[wrong.kind], headers, detailOf(wrong))
   }
   if (error instanceof RecordError) return replyOf(400, {}, error.message)
   if (error instanceof WorkersBusyError) return overloaded().reply
   if (isUnavailable(error)) return replyOf(503, { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) })
   return replyOf(500)
+}
+
+function detailOf(wrong: Wrong): string | undefined {
+  if (wrong.kind === 'json_beyond_limit') return jsonExcess(wrong.limit, wrong.most)
+  const isCompressed = wrong.kind === 'unsupported_media_type' && wrong.contentEncoding !== undefined
+  return isCompressed ? 'the body must not be compressed' : undefined
 }
 
 function replyOf(status: keyof typeof phrases, headers: Readonly<Record<string, string>> = {}, detail?: string): Reply {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { fixture, HookReceiver, hooksOf, secretToken, signed, signingToken } from './hook-receiver.case.ts'
 
@@ -149,6 +150,21 @@ test.each([
   ['cut off', '{"object_kind": "pipeline"', '400 Bad request - ends before the JSON is complete at line 1, column 27'],
   ['no JSON', '<html>', '400 Bad request - is not valid JSON at line 1, column 1'],
   ['not UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), '400 Bad request - is not UTF-8'],
+  [
+    'gzip without a Content-Encoding',
+    gzipSync('{"object_kind":"pipeline"}'),
+    '400 Bad request - is compressed with gzip; send it uncompressed',
+  ],
+  [
+    'UTF-16',
+    Buffer.from('\ufeff{"object_kind":"pipeline"}', 'utf16le'),
+    '400 Bad request - is UTF-16; send it as UTF-8',
+  ],
+  [
+    'a list of jobs of the REST API',
+    '[{"id":380,"name":"unit","status":"success","pipeline":{"id":31,"status":"success"}}]',
+    expect.stringMatching(/^400 Bad request - is a list of jobs of the REST API, not a pipeline: /),
+  ],
   [
     'no record',
     '{"project_id":7}',

@@ -94,7 +94,10 @@ test('another method', async () => {
 
 test('a compressed body', async () => {
   await start()
-  expect(await receiver.send(body, { 'Content-Encoding': 'gzip' })).toMatchObject({ status: 415 })
+  expect(await receiver.send(body, { 'Content-Encoding': 'gzip' })).toMatchObject({
+    status: 415,
+    json: { message: '415 Unsupported Media Type - the body must not be compressed' },
+  })
 })
 
 test.each([

@@ -12,6 +12,8 @@ export interface ExportEnding {
   readonly admitted: Admitted | undefined
   /** Of our own refusals that stand in the table. */
   readonly refusedAs: RefusalKind | undefined
+  /** What the client was told of a body that is too large: the limit, and that it holds for the inflated body too. */
+  readonly detail?: string | undefined
   /** Of the body, as far as it had come. */
   readonly wireBytes: number
   /** When it was handed on to upstream, where somebody wants to know; in milliseconds of the clock. */

@@ -12,7 +12,7 @@ import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
 import { PREFIX_BYTES } from './grpc-wire.ts'
 import type { Ingest } from './ingest.ts'
-import type { Refusal, RefusalKind } from './refusals.ts'
+import { detailOf, type Refusal, type RefusalKind } from './refusals.ts'
 
 /** What all calls of a front have in common. */
 export interface GrpcExportContext extends InflationRules {
@@ -261,25 +261,26 @@ export class GrpcExport implements BodySource {
   }
 
   #refuse(refusal: Refusal): false {
-    return this.#fail(errorOfRefusal(refusal, this.#context.random), refusal.kind)
+    return this.#fail(errorOfRefusal(refusal, this.#context.random), refusal)
   }
 
-  #fail(error: GrpcError, kind?: RefusalKind): false {
+  #fail(error: GrpcError, refusal?: Refusal): false {
     if (this.#isOver) return false
     this.#leave(error.message)
-    this.#tell('refused', error.code, kind)
+    this.#tell('refused', error.code, refusal)
     sendError(this.#stream, error)
     return false
   }
 
-  #tell(outcome: Outcome, status: number, refusedAs: RefusalKind | undefined): void {
+  #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
     const { presented, admitted } = this.#start
     this.#context.observer.ended({
       outcome,
       status,
       presented,
       admitted,
-      refusedAs,
+      refusedAs: refusal?.kind,
+      detail: refusal && detailOf(refusal),
       wireBytes: this.#gotBytes,
       sentAtMs: this.#call?.sentAtMs,
     })

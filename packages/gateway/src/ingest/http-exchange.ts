@@ -14,7 +14,7 @@ import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
 import { allAccepted } from './own-answer.ts'
-import type { Refusal, RefusalKind } from './refusals.ts'
+import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
 /** What all requests of a front share. */
@@ -205,17 +205,18 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #refuse(refusal: Refusal, extra: FlatHeaders = noHeaders): void {
     if (this.#isAnswered) return
     const reply = this.#context.refusals.refusalReply(refusal, this.#encoding)
-    this.#tell('refused', reply.status, refusal.kind)
+    this.#tell('refused', reply.status, refusal)
     this.#reply(extra.length === 0 ? reply : { ...reply, headers: reply.headers.concat(extra) })
   }
 
-  #tell(outcome: Outcome, status: number, refusedAs: RefusalKind | undefined): void {
+  #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
     this.#context.observer.ended({
       outcome,
       status,
       presented: this.#presented,
       admitted: this.#call?.admitted,
-      refusedAs,
+      refusedAs: refusal?.kind,
+      detail: refusal && detailOf(refusal),
       wireBytes: this.#body?.wireBytes ?? 0,
       sentAtMs: this.#call?.sentAtMs,
     })

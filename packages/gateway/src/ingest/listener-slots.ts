@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import { ConnectionTable } from '@penstock/http'
-import { type Clock, type Log, subscriberOf } from '@penstock/runtime'
+import { ConnectionTable, listenerFull } from '@penstock/http'
+import { type Clock, type Log, subscriberOf, unmapped } from '@penstock/runtime'
+import type { ListenAddress } from '../gateway-config.ts'
 import type { Connection, ConnectionPlace } from './listener-connection.ts'
 
 /** The place of a connection from its first moment on, TLS handshake included. */
@@ -28,9 +29,15 @@ export class ListenerSlots {
   readonly #table: ConnectionTable<Slot>
   readonly #clock: Clock
   readonly #log: Log
+  readonly #limits: SlotLimits
+  readonly #addressOf: () => ListenAddress
   #loggedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ maxConnections, maxConnectionsPerAddress }: SlotLimits, clock: Clock, log: Log) {
+  /** @param addressOf returns the address that the listener is bound to, for the log */
+  constructor(limits: SlotLimits, clock: Clock, log: Log, addressOf: () => ListenAddress) {
+    const { maxConnections, maxConnectionsPerAddress } = limits
+    this.#limits = limits
+    this.#addressOf = addressOf
     this.#clock = clock
     this.#log = log
     this.#table = new ConnectionTable(
@@ -43,7 +50,9 @@ export class ListenerSlots {
   admit(socket: Socket): Slot | undefined {
     const slot: Slot = { socket, connection: undefined }
     const admission = this.#table.add(slot, subscriberOf(socket.remoteAddress ?? ''))
-    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') this.#noteLimit()
+    if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') {
+      this.#noteLimit(socket.remoteAddress ?? '')
+    }
     if (!admission.admitted) {
       socket.destroy()
       return undefined
@@ -60,13 +69,12 @@ export class ListenerSlots {
     }
   }
 
-  #noteLimit(): void {
+  #noteLimit(source: string): void {
     const nowMs = this.#clock.nowMs()
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return
     this.#loggedAtMs = nowMs
-    this.#log.warn(
-      { event: 'listener.full' },
-      'a limit of connections is reached: connections without a request are closed',
-    )
+    const { maxConnections, maxConnectionsPerAddress: maxPerAddress } = this.#limits
+    const { fields, message } = listenerFull(this.#addressOf(), { maxConnections, maxPerAddress }, unmapped(source))
+    this.#log.warn(fields, message)
   }
 }

@@ -115,7 +115,7 @@ class OpenListener implements Listener {
   constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
     this.#settings = settings
     this.#deps = deps
-    this.#slots = new ListenerSlots(settings, deps.clock, deps.log)
+    this.#slots = new ListenerSlots(settings, deps.clock, deps.log, () => this.#address)
     this.#http1 = http1Server((request, response) => fronts.http.onHttp1(request, response), deps.random)
     this.#http2 = createHttp2Server({ settings: { maxConcurrentStreams: settings.maxStreamsPerConnection } })
     this.#http2.on('session', (session) => {

@@ -42,6 +42,11 @@ export interface Refusal {
   readonly retryAfterSeconds?: number
 }
 
+/** Returns what the log says beside the kind: the limit that a body is over. Its wire size alone would not explain it. */
+export function detailOf({ kind, message }: Refusal): string | undefined {
+  return kind === 'body_too_large' ? message : undefined
+}
+
 /** What a google.rpc.BadRequest says of the request beside the message: of a body that is no OTLP, where to look. */
 export function violationsOf({ kind, message }: Refusal): readonly FieldViolation[] | undefined {
   return kind === 'bad_body' ? [{ field: 'body', description: message }] : undefined

@@ -49,6 +49,13 @@ test('O-13: a refused request is one line, with all that is known of it and noth
   expect(lines.join()).not.toContain('psin_')
 })
 
+test('a body that is too large inflated is logged with the limit beside its size on the wire', () => {
+  const { access, entries } = recorded()
+  const detail = 'The body is longer than 1000 bytes, as sent or inflated.'
+  access.refused(presented, 'body_too_large', undefined, { ...ending, status: 413, bytes: 548, detail }, 0)
+  expect(entries()).toMatchObject([{ reason: 'body_too_large', bytes: 548, detail }])
+})
+
 test('T-12: one line in 10 s per source, reason and token, and the next says how many were left out', () => {
   const { access, entries } = recorded()
   for (const nowMs of [0, 1, 9_999, 10_000]) access.refused(presented, 'unknown', undefined, ending, nowMs)

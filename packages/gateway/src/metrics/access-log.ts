@@ -15,6 +15,8 @@ export interface Ending {
   readonly bytes: number | undefined
   /** Of requests that got that far, with the wait for company (6); whole milliseconds. */
   readonly upstreamMs: number | undefined
+  /** What the client was told, where the reason alone does not say enough. */
+  readonly detail?: string | undefined
 }
 
 /**
@@ -51,6 +53,7 @@ export class AccessLog {
       {
         event: 'ingest.refused',
         reason,
+        ...(ending.detail !== undefined && { detail: ending.detail }),
         ...this.#fieldsOf(presented, tokenId, ending),
         ...(suppressed > 0 && { suppressed }),
       },

@@ -30,8 +30,9 @@ export function endingsOf(
   }
 }
 
-const lineOf = ({ status, wireBytes, sentAtMs }: ExportEnding, nowMs: number) => ({
+const lineOf = ({ status, wireBytes, sentAtMs, detail }: ExportEnding, nowMs: number) => ({
   status,
+  detail,
   bytes: wireBytes,
   upstreamMs: sentAtMs === undefined ? undefined : Math.max(0, nowMs - sentAtMs),
 })
