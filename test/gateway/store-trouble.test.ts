@@ -121,7 +121,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
   const refused = (stderr: unknown) => ({ exitCode: 2, stdout: '', stderr, listening: [false, false, false] })
 
   test('a file that is no database', async () => {
-    writeFileSync(join(dataDir, 'gateway.db'), 'x'.repeat(8_192))
+    writeFileSync(join(dataDir, 'gateway.db'), 'x'.repeat(8_192), { mode: 0o600 })
     expect(await attempt()).toEqual(refused(`penstock: cannot use ${dataDir}/gateway.db: file is not a database\n`))
   })
 
