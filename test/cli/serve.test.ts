@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { penstock } from '../command-line.ts'
 import { freePorts, serving } from './serving.ts'
@@ -56,19 +58,14 @@ test('settings come from a file, variables win, and --data-dir wins over both', 
 test('what it tells to try next, works', async () => {
   await using directory = await temporaryDirectory()
   const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
-  const curls = stdout.text.split('\n').filter((line) => line.startsWith('  curl '))
-  expect(curls).toHaveLength(4)
-  for (const line of curls) {
-    const [, header = '', variable = ''] = /"([\w-]+): \$(\w+)"/.exec(line)!
-    const [, key] = new RegExp(`^ {2}export ${variable}=(\\S+)$`, 'm').exec(stdout.text)!
-    const [, url] = /(http:\S+)$/.exec(line)!
-    const body = / -d '([^']+)'/.exec(line)?.[1]
-    const response = await fetch(url!, {
-      headers: { [header]: key!, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { method: 'POST', body }),
-    })
-    expect(response.status).toBe(body === undefined ? 200 : 201)
-  }
+  const lines = stdout.text.split('\nTry next:\n')[1]!.split('\n')
+  const commands = lines.filter((line) => line.startsWith('  ')).map((line) => `${line}; echo`)
+  const run = await promisify(execFile)('bash', ['-c', commands.join('\n')])
+  const [state, token, services, user] = run.stdout.split('\n').filter((line) => line !== '')
+  expect(JSON.parse(state!)).toMatchObject({ enabled: false })
+  expect(JSON.parse(token!)).toMatchObject({ name: 'first', token: expect.any(String) })
+  expect(JSON.parse(services!)).toEqual(expect.anything())
+  expect(JSON.parse(user!)).toMatchObject({ username: 'root' })
   await end()
 })
 
