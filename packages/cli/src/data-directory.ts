@@ -35,7 +35,7 @@ const STICKY = 0o1000
 /** Other files that the log names. */
 const MAX_NAMES = 5
 /**
- * What users other than the owner can do with the data directory itself. A `closable` one is closed by the next start. An
+ * The access that users other than the owner have to the data directory itself. A `closable` one is closed by the next start. An
  * `open` one keeps its mode, and others can only list it. In a `writable` one, they can replace files.
  */
 export type DirectoryAccess =

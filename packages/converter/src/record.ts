@@ -97,7 +97,7 @@ export interface UpstreamPipeline {
   /** The `instance` of the upstream pipeline's record. */
   readonly instance?: string | undefined
   /**
-   * What the caller knows about the upstream pipeline, if it belongs to another project. `recorded`: that project has
+   * The caller's knowledge about the upstream pipeline, if it belongs to another project. `recorded`: that project has
    * recorded it. `expected`: that project has not, so its trace is not joined. `unknown`: there is no such project, so
    * nothing is linked to it. Without it, the record is believed.
    */

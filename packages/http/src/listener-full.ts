@@ -1,6 +1,6 @@
 import type { ConnectionLimits } from './connection-table.ts'
 
-/** What the log says when a listener reaches a limit on its connections. */
+/** The log line of a listener that reaches a limit on its connections. */
 export interface ListenerFull {
   readonly fields: Readonly<Record<string, unknown>>
   readonly message: string

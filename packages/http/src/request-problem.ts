@@ -4,7 +4,7 @@ import type { JsonLimit } from '@penstock/json'
 export type Wrong =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed' }
-  /** With `contentEncoding`, the body is compressed in it; without, its media type is not taken. */
+  /** `contentEncoding` names the refused compression; if it is missing, the media type is refused. */
   | { readonly kind: 'unsupported_media_type'; readonly contentEncoding?: string }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'invalid_json' }

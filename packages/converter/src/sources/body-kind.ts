@@ -58,7 +58,7 @@ interface NearMiss {
 
 const bundle = '{ project, pipeline, jobs, bridges }'
 
-/** What is said of the answer of `GET …/pipelines/N/jobs` in place of one record. */
+/** Refuses the answer of `GET …/pipelines/N/jobs` in place of one record. */
 export const restJobsAdvice = `is a list of jobs of the REST API, not a pipeline: give it to penstock convert, or as ${bundle}`
 
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)

@@ -4,7 +4,7 @@ const maxListBytes = 65_536
 /** A new value of `OTEL_RESOURCE_ATTRIBUTES`. */
 export interface ResourceAttributeList {
   readonly list: string
-  /** What is wrong with the existing value, whose attributes the list then lacks. Does not repeat the value. */
+  /** The reason why the existing value was left out of the list. It does not repeat the value. */
   readonly malformed: string | undefined
 }
 

@@ -12,7 +12,7 @@ export interface ExportEnding {
   readonly admitted: Admitted | undefined
   /** Of our own refusals that stand in the table. */
   readonly refusedAs: RefusalKind | undefined
-  /** What the client was told of a body that is too large: the limit, and that it holds for the inflated body too. */
+  /** The text sent to the client for a body that is too large: it names the limit, which also holds for the inflated body. */
   readonly detail?: string | undefined
   /** Of the body, as far as it had come. */
   readonly wireBytes: number

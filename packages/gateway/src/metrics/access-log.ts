@@ -15,7 +15,7 @@ export interface Ending {
   readonly bytes: number | undefined
   /** Of requests that got that far, with the wait for company (6); whole milliseconds. */
   readonly upstreamMs: number | undefined
-  /** What the client was told, where the reason alone does not say enough. */
+  /** The text sent to the client, if the reason alone does not say enough. */
   readonly detail?: string | undefined
 }
 
