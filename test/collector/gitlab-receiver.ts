@@ -9,6 +9,8 @@ export interface GitlabReceiver {
   readonly pid: number
   /** Posts a pipeline event as GitLab does. Meant to be awaited before the next: see `WebhookAnswer.traces`. */
   postPipelineWebhook(body: string): Promise<WebhookAnswer>
+  /** Posts the same without the header that names the event, which the receiver refuses before it reads the body. */
+  postWithoutEvent(body: string): Promise<WebhookAnswer>
   stop(): Promise<void>
 }
 
@@ -73,18 +75,21 @@ export async function startGitlabReceiver(options: GitlabReceiverOptions = {}): 
     return buffer.toString('utf8').split('\n').slice(0, -1)
   }
 
+  async function post(body: string, headers: Record<string, string>): Promise<WebhookAnswer> {
+    const response = await fetch(`http://${address}/events`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+    const text = await response.text()
+    const message = response.ok ? '' : text === '' ? 'no reason given' : JSON.parse(text)
+    return { status: response.status, message, traces: await newTraces() }
+  }
+
   return {
     pid: collector.pid,
-    async postPipelineWebhook(body) {
-      const response = await fetch(`http://${address}/events`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-gitlab-event': 'Pipeline Hook' },
-        body,
-      })
-      const text = await response.text()
-      const message = response.ok ? '' : text === '' ? 'no reason given' : JSON.parse(text)
-      return { status: response.status, message, traces: await newTraces() }
-    },
+    postPipelineWebhook: (body) => post(body, { 'x-gitlab-event': 'Pipeline Hook' }),
+    postWithoutEvent: (body) => post(body, {}),
     async stop() {
       await written.close()
       await collector.stop()
