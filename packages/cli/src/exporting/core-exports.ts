@@ -11,7 +11,7 @@ import {
   getProject,
   type NamedUpstream,
   type Project,
-  type Reading,
+  type ReadContext,
   type VariableCircumstances,
 } from '@penstock/core'
 import {
@@ -164,7 +164,7 @@ export async function tokenOf(
   projectId: number,
   record: PipelineRecord,
 ): Promise<{ readonly token: string | undefined } | string> {
-  const reading: Reading = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const reading: ReadContext = { db: core.db.read, nowMs: core.clock.nowMs() }
   try {
     const project = await getProject(reading, projectId)
     const { token } = await exportSettingsFor(reading, core, project, circumstancesOf(record))

@@ -203,11 +203,11 @@ beforeAll(async () => {
 
 afterAll(() => world.close())
 
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 
 async function answer(actor: User | undefined, subject: Subject, permission: Permission): Promise<string> {
   try {
-    await requirePermission({ ...reading(), actor }, subject, permission)
+    await requirePermission({ ...context(), actor }, subject, permission)
     return 'y'
   } catch (error) {
     if (!(error instanceof DomainError)) throw error

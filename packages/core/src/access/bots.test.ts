@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close())
 
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const failure = (error: unknown) => (error instanceof DomainError ? error.failure : error)
 const forbidden = { code: 'forbidden' }
 
@@ -57,12 +57,12 @@ async function botOf(subject: Subject, accessLevel: AccessLevel): Promise<User> 
     subject.kind === 'project'
       ? await world.perform(root, createProjectToken, { project: subject.id, ...given })
       : await world.perform(root, createGroupToken, { group: subject.id, ...given })
-  return getUser(reading(), userId)
+  return getUser(context(), userId)
 }
 
 async function answer(actor: User | undefined, subject: Subject, permission: Permission): Promise<string> {
   try {
-    await requirePermission({ ...reading(), actor }, subject, permission)
+    await requirePermission({ ...context(), actor }, subject, permission)
     return 'allowed'
   } catch (error) {
     return (failure(error) as { code: string }).code
@@ -136,7 +136,7 @@ test('the bot of a project that has been removed reaches nothing', async () => {
   const gone = await world.project('gone', home, 'internal')
   const bot = await botOf(gone, owner)
   await world.perform(root, removeProject, { project: gone.id })
-  const after = await getUser(reading(), bot.id)
+  const after = await getUser(context(), bot.id)
   expect(after.botHome).toEqual({ projectId: undefined, groupId: undefined })
   expect(await answersOf(after, [home, tool])).toEqual(await answersOf(undefined, [home, tool]))
   expect((await world.perform(after, getCurrentUser, {})).user.id).toBe(bot.id)

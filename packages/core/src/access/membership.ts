@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
 import type { Group } from '../groups/group.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
@@ -30,15 +30,15 @@ export interface MembersTable {
  * is a role in its own group only, and is not inherited.
  */
 export async function levelIn(
-  reading: Reading,
+  context: ReadContext,
   userId: number,
   subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
 ): Promise<AccessLevel> {
-  const { level } = await reading.db
+  const { level } = await context.db
     .selectFrom('members')
     .select(({ fn }) => fn.max<number | null>('access_level').as('level'))
     .where('user_id', '=', userId)
-    .where(isInForce(reading))
+    .where(isInForce(context))
     .where(isGivenIn(subject, 'inherited'))
     .executeTakeFirstOrThrow()
   return (level ?? 0) as AccessLevel
@@ -48,28 +48,28 @@ type Place = Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'i
 
 /** As `levelIn`, of many at once. */
 export async function levelsIn(
-  reading: Reading,
+  context: ReadContext,
   userId: number,
   subjects: readonly Place[],
 ): Promise<(subject: Place) => AccessLevel> {
-  const levelOf = await levelsOfUsersIn(reading, [userId], subjects)
+  const levelOf = await levelsOfUsersIn(context, [userId], subjects)
   return (subject) => levelOf(userId, subject)
 }
 
 /** The same of many users. */
 export async function levelsOfUsersIn(
-  reading: Reading,
+  context: ReadContext,
   userIds: readonly number[],
   subjects: readonly Place[],
 ): Promise<(userId: number, subject: Place) => AccessLevel> {
   const groupIds = [...new Set(subjects.flatMap((subject) => subject.groupIds))]
   const projectIds = subjects.flatMap(({ kind, id }) => (kind === 'project' ? id : []))
   if (subjects.length === 0 || userIds.length === 0) return () => 0
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('members')
     .select(['user_id', 'group_id', 'project_id', 'access_level'])
     .where('user_id', 'in', [...new Set(userIds)])
-    .where(isInForce(reading))
+    .where(isInForce(context))
     .where((eb) =>
       eb.or([
         ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
@@ -128,7 +128,7 @@ export const isGivenAbove =
 
 /** Memberships that have not ended: one that ends on this day or before it has. */
 export const isInForce =
-  ({ nowMs }: Pick<Reading, 'nowMs'>): MemberCondition =>
+  ({ nowMs }: Pick<ReadContext, 'nowMs'>): MemberCondition =>
   (eb) =>
     eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', dayAt(nowMs))])
 
@@ -162,18 +162,18 @@ export async function insertMember(
 
 /** Whether the user has a role in something below the group: a subgroup, or a project. */
 export async function hasRoleBelow(
-  reading: Reading,
+  context: ReadContext,
   userId: number,
   { groupIds }: Pick<Group, 'groupIds'>,
 ): Promise<boolean> {
   const below = `/${groupIds.join('/')}/%`
-  const row = await reading.db
+  const row = await context.db
     .selectFrom('members')
     .leftJoin('groups', 'groups.id', 'members.group_id')
     .leftJoin('projects', 'projects.id', 'members.project_id')
     .select('members.id')
     .where('members.user_id', '=', userId)
-    .where(isInForce(reading))
+    .where(isInForce(context))
     .where((eb) => eb.or([eb('groups.lineage', 'like', below), eb('projects.lineage', 'like', below)]))
     .limit(1)
     .executeTakeFirst()

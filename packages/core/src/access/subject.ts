@@ -1,5 +1,5 @@
 import type { Group } from '../groups/group.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
 import type { ActingUser } from '../users/user.ts'
@@ -13,10 +13,10 @@ export type Subject = Group | Project
 
 const nounOf = { group: 'Group', project: 'Project' } as const
 
-export async function standingOf(reading: Reading, caller: Actor, subject: Subject): Promise<Standing> {
+export async function standingOf(context: ReadContext, caller: Actor, subject: Subject): Promise<Standing> {
   const actor = actorIn(caller, subject)
   const standing: Standing = {
-    level: actor === undefined ? 0 : await levelIn(reading, actor.id, subject),
+    level: actor === undefined ? 0 : await levelIn(context, actor.id, subject),
     visibility: subject.visibility,
     isSignedIn: actor !== undefined,
     isAdministrator: actor?.isAdministrator === true,
@@ -24,16 +24,16 @@ export async function standingOf(reading: Reading, caller: Actor, subject: Subje
   }
   // Asked only where the answer counts: a group that is seen anyway costs no second query.
   if (subject.kind === 'project' || !countsRolesBelow(caller) || canSee(standing)) return standing
-  return { ...standing, hasRoleBelow: await hasRoleBelow(reading, caller.id, subject) }
+  return { ...standing, hasRoleBelow: await hasRoleBelow(context, caller.id, subject) }
 }
 
 /** Of many at once, in their order; three queries at most. */
 export async function standingsOf(
-  reading: Reading,
+  context: ReadContext,
   caller: Actor,
   subjects: readonly Subject[],
 ): Promise<readonly Standing[]> {
-  const levelOf = caller === undefined ? () => 0 as const : await levelsIn(reading, caller.id, subjects)
+  const levelOf = caller === undefined ? () => 0 as const : await levelsIn(context, caller.id, subjects)
   const standings = subjects.map((subject): Standing => {
     const actor = actorIn(caller, subject)
     return {
@@ -45,7 +45,7 @@ export async function standingsOf(
     }
   })
   const asked = countsRolesBelow(caller) ? subjects.filter(({ kind }) => kind === 'group') : []
-  const below = await groupsWithRoleBelow(reading, caller, asked)
+  const below = await groupsWithRoleBelow(context, caller, asked)
   return standings.map((standing, index) =>
     subjects[index]!.kind === 'group' && below.has(subjects[index]!.id)
       ? { ...standing, hasRoleBelow: true }
@@ -74,7 +74,7 @@ const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefi
 
 /** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */
 export async function requirePermission(
-  context: Reading & { readonly actor: Actor },
+  context: ReadContext & { readonly actor: Actor },
   subject: Subject,
   permission: Permission,
 ): Promise<void> {

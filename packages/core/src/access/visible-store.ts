@@ -1,5 +1,5 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { BotHome } from '../users/user.ts'
 import { type AccessLevel, accessLevels, type Visibility } from './access-level.ts'
@@ -10,42 +10,42 @@ import { type Permission, type PermissionRow, permissionTable } from './permissi
  * What `can` and `levelIn` say, as conditions on the rows of `groups` and `projects` at hand:
  *
  * ```ts
- * db.selectFrom('projects').selectAll().where(allowedInProject(reading, actor, 'read_issue'))
+ * db.selectFrom('projects').selectAll().where(allowedInProject(context, actor, 'read_issue'))
  * ```
  *
  * They take no account of archiving: that ends changes, and not looking.
  */
 type Condition = Expression<SqlBool>
-type Asking = Pick<Reading, 'nowMs'>
+type Asking = Pick<ReadContext, 'nowMs'>
 
 /** Groups that the actor may see: by their visibility, by a role, or by a role in something below. */
-export const isVisibleGroup = (reading: Asking, actor: Actor) => allowedInGroup(reading, actor, 'read_group')
+export const isVisibleGroup = (context: Asking, actor: Actor) => allowedInGroup(context, actor, 'read_group')
 
 /** Projects that the actor may see: by their visibility or by a role. */
-export const isVisibleProject = (reading: Asking, actor: Actor) => allowedInProject(reading, actor, 'read_project')
+export const isVisibleProject = (context: Asking, actor: Actor) => allowedInProject(context, actor, 'read_project')
 
-export function allowedInGroup(reading: Asking, actor: Actor, permission: Permission): Condition {
+export function allowedInGroup(context: Asking, actor: Actor, permission: Permission): Condition {
   const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
   // A job sees the groups that callers without a sign-in see.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
   if (viewer === undefined) return openTo(viewer, visitors, 'groups')
   if (viewer.isAdministrator) return always
-  const asMember = anyOf([openTo(viewer, visitors, 'groups'), hasLevelInGroup(reading, viewer.id, least)])
+  const asMember = anyOf([openTo(viewer, visitors, 'groups'), hasLevelInGroup(context, viewer.id, least)])
   return anyOf([
     ...(viewer.botHome === undefined
       ? [asMember]
       : [openTo(undefined, visitors, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
-    ...(fromBelow ? [hasRoleBelowGroup(reading, viewer.id)] : []),
+    ...(fromBelow ? [hasRoleBelowGroup(context, viewer.id)] : []),
   ])
 }
 
-export function allowedInProject(reading: Asking, actor: Actor, permission: Permission): Condition {
+export function allowedInProject(context: Asking, actor: Actor, permission: Permission): Condition {
   const { least, visitors }: PermissionRow = permissionTable[permission]
   return asSeenBy(actor, (viewer) => {
     if (viewer?.isAdministrator) return always
     return anyOf([
       openTo(viewer, visitors, 'projects'),
-      ...(viewer === undefined ? [] : [hasLevelInProject(reading, viewer.id, least)]),
+      ...(viewer === undefined ? [] : [hasLevelInProject(context, viewer.id, least)]),
     ])
   })
 }
@@ -75,14 +75,14 @@ function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects')
 }
 
 /** Groups in which the user has a role, or in something below them. */
-export const hasPartInGroup = (reading: Asking, userId: number): Condition =>
-  anyOf([hasLevelInGroup(reading, userId, accessLevels.minimal), hasRoleBelowGroup(reading, userId)])
+export const hasPartInGroup = (context: Asking, userId: number): Condition =>
+  anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
 /** Groups in which the user has at least the role, of its own or inherited. */
-export function hasLevelInGroup(reading: Asking, userId: number, least: AccessLevel): Condition {
+export function hasLevelInGroup(context: Asking, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
-    roles(reading, userId)
+    roles(context, userId)
       .innerJoin('groups as above', 'above.id', 'members.group_id')
       .where('members.access_level', '>=', least)
       .where((inner) =>
@@ -96,20 +96,20 @@ export function hasLevelInGroup(reading: Asking, userId: number, least: AccessLe
 }
 
 /** Groups in which the user has a role of its own, more than minimal access. */
-export function hasOwnRoleInGroup(reading: Asking, userId: number): Condition {
+export function hasOwnRoleInGroup(context: Asking, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
-    roles(reading, userId)
+    roles(context, userId)
       .where('members.access_level', '>', accessLevels.minimal)
       .where(sql<SqlBool>`${sql.ref('members.group_id')} = ${sql.ref('groups.id')}`),
   )
 }
 
 /** Projects in which the user has at least the role, of its own or inherited. */
-export function hasLevelInProject(reading: Asking, userId: number, least: AccessLevel): Condition {
+export function hasLevelInProject(context: Asking, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'projects'>()
   return eb.exists(
-    roles(reading, userId)
+    roles(context, userId)
       .leftJoin('groups as above', 'above.id', 'members.group_id')
       .where('members.access_level', '>=', Math.max(least, accessLevels.guest))
       .where((inner) =>
@@ -122,10 +122,10 @@ export function hasLevelInProject(reading: Asking, userId: number, least: Access
 }
 
 /** A role in the group itself is none below it, but whoever has one is allowed as much by that. */
-function hasRoleBelowGroup(reading: Asking, userId: number): Condition {
+function hasRoleBelowGroup(context: Asking, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
-    roles(reading, userId)
+    roles(context, userId)
       .leftJoin('groups as below', 'below.id', 'members.group_id')
       .leftJoin('projects as within', 'within.id', 'members.project_id')
       .where((inner) =>
@@ -136,27 +136,27 @@ function hasRoleBelowGroup(reading: Asking, userId: number): Condition {
 
 /** Ids of those of the groups below which the actor has a role. */
 export async function groupsWithRoleBelow(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   groups: readonly { readonly id: number }[],
 ): Promise<ReadonlySet<number>> {
   if (actor === undefined || groups.length === 0) return new Set()
   const ids = groups.map(({ id }) => id)
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('groups')
     .select('id')
     .where('id', 'in', ids)
-    .where(hasRoleBelowGroup(reading, actor.id))
+    .where(hasRoleBelowGroup(context, actor.id))
     .execute()
   return new Set(rows.map(({ id }) => id))
 }
 
-const roles = (reading: Asking, userId: number) =>
+const roles = (context: Asking, userId: number) =>
   expressionBuilder<CoreTables, never>()
     .selectFrom('members')
     .select(sql<number>`1`.as('one'))
     .where('members.user_id', '=', userId)
-    .where(isInForce(reading))
+    .where(isInForce(context))
 
 /** Both name columns; those above a thing begin its lineage. */
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`

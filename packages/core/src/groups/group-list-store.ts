@@ -2,7 +2,7 @@ import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
 import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
 import { containsText, nearnessTo } from '../kit/contains-text.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetColumn,
@@ -38,25 +38,25 @@ export interface GroupOrder {
 }
 
 export async function pageOfGroups(
-  reading: Reading,
+  context: ReadContext,
   filter: GroupFilter,
   { by, direction }: GroupOrder,
   page: PageRequest,
 ): Promise<Page<Group>> {
-  const query = filtered(reading, filter)
+  const query = filtered(context, filter)
   const ordered = by === 'id' ? query : query.orderBy(by, direction)
-  return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), groupOf)
+  return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), groupOf)
 }
 
 /** @throws DomainError `no_keyset_in_order` unless by name, ascending */
 export async function keysetPageOfGroups(
-  reading: Reading,
+  context: ReadContext,
   filter: GroupFilter,
   { by, direction }: GroupOrder,
   page: KeysetRequest,
 ): Promise<KeysetPage<Group>> {
   if (by !== 'name' || direction !== 'asc') throw noKeysetInThisOrder()
-  const found = await keysetPageOf(filtered(reading, filter), page, [
+  const found = await keysetPageOf(filtered(context, filter), page, [
     { column: 'groups.name', key: 'name', direction },
     { column: 'groups.id', key: 'id', direction },
   ])
@@ -73,7 +73,7 @@ export interface GroupListingOrder {
 
 /** Those of each filter. */
 export function groupListing(
-  reading: Reading,
+  context: ReadContext,
   filters: readonly GroupFilter[],
   { by: asked, direction }: GroupListingOrder,
 ): Listing<Group> {
@@ -89,8 +89,8 @@ export function groupListing(
         ? [{ column: nearness, key: 'nearness', direction }]
         : [{ column: `groups.${column[by]}`, key: column[by], direction }]
   return listingOf(
-    reading,
-    filters.map((filter) => filtered(reading, filter).select(nearness.as('nearness'))),
+    context,
+    filters.map((filter) => filtered(context, filter).select(nearness.as('nearness'))),
     {
       order: [...own, { column: 'groups.id', key: 'id', direction }],
       itemsOf: (rows: readonly ListedRow[]) => rows.map(groupOf),
@@ -109,21 +109,21 @@ export interface PartInGroups {
 
 /** Those that the actor may see, and has the asked part in. An anonymous caller owns nothing. */
 export function conditionsOfActor(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   { owned, minAccessLevel, allAvailable }: PartInGroups,
 ): Expression<SqlBool>[] {
-  const visible = isVisibleGroup(reading, actor)
+  const visible = isVisibleGroup(context, actor)
   if (actor === undefined) return [visible]
   return [
     visible,
-    ...(owned ? [hasLevelInGroup(reading, actor.id, accessLevels.owner)] : []),
-    ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(reading, actor.id, minAccessLevel)]),
-    ...(allAvailable === false ? [hasPartInGroup(reading, actor.id)] : []),
+    ...(owned ? [hasLevelInGroup(context, actor.id, accessLevels.owner)] : []),
+    ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(context, actor.id, minAccessLevel)]),
+    ...(allAvailable === false ? [hasPartInGroup(context, actor.id)] : []),
   ]
 }
 
-function filtered({ db }: Reading, { within, search, ids, without, visibility, isTopLevel, where }: GroupFilter) {
+function filtered({ db }: ReadContext, { within, search, ids, without, visibility, isTopLevel, where }: GroupFilter) {
   let query = db.selectFrom('groups').selectAll('groups')
   if (within?.depth === 'direct') query = query.where('parent_id', '=', within.group.id)
   if (within?.depth === 'any') query = query.where('lineage', 'like', `${lineageOf(within.group.groupIds)}_%`)

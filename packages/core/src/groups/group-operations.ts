@@ -3,7 +3,7 @@ import { accessLevels, visibilities } from '../access/access-level.ts'
 import { accessLevelInput } from '../access/access-level-input.ts'
 import { insertMember } from '../access/membership.ts'
 import { requirePermission } from '../access/subject.ts'
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid } from '../kit/domain-error.ts'
 import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
@@ -61,7 +61,7 @@ export const listGroups = freeQuery(
 const aboutGroup = {
   caller: 'anyone',
   permission: 'read_group',
-  subject: (reading: Reading, { group }: { readonly group: number | string }) => getGroup(reading, group),
+  subject: (context: ReadContext, { group }: { readonly group: number | string }) => getGroup(context, group),
 } as const
 const belowInput = z.object({ group: namespaceRef, ...listInput })
 
@@ -166,7 +166,7 @@ export const removeGroup = command(
 )
 
 function groupsBelow(
-  context: OperationContext & Reading & { readonly subject: Group },
+  context: OperationContext & ReadContext & { readonly subject: Group },
   input: ListInput,
   depth: 'direct' | 'any',
 ) {
@@ -175,7 +175,7 @@ function groupsBelow(
 }
 
 const filterOf = (
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   input: ListInput,
   which: Pick<GroupFilter, 'within' | 'isTopLevel'>,
 ): GroupFilter => ({
@@ -186,8 +186,8 @@ const filterOf = (
   where: conditionsOfActor(context, context.actor, input),
 })
 
-const parentOf = async (reading: Reading, { parentId }: Group): Promise<Group | undefined> =>
-  parentId === undefined ? undefined : getGroup(reading, parentId)
+const parentOf = async (context: ReadContext, { parentId }: Group): Promise<Group | undefined> =>
+  parentId === undefined ? undefined : getGroup(context, parentId)
 
 function requireNotMoreOpen(visibility: Group['visibility'], parent: Group | undefined): void {
   if (parent === undefined || !isMoreOpen(visibility, parent.visibility)) return

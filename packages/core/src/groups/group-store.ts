@@ -1,6 +1,6 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 import type { Visibility } from '../access/access-level.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { Group, GroupRef } from './group.ts'
 import { insertRoute } from './route-store.ts'
@@ -27,13 +27,13 @@ export interface GroupsTable {
 }
 
 /** @throws DomainError `not_found` */
-export async function getGroup(reading: Reading, ref: GroupRef): Promise<Group> {
-  const group = await findGroup(reading, ref)
+export async function getGroup(context: ReadContext, ref: GroupRef): Promise<Group> {
+  const group = await findGroup(context, ref)
   if (group === undefined) throw notFound('Group')
   return group
 }
 
-export async function findGroup({ db }: Reading, ref: GroupRef): Promise<Group | undefined> {
+export async function findGroup({ db }: ReadContext, ref: GroupRef): Promise<Group | undefined> {
   const row =
     typeof ref === 'number'
       ? await db.selectFrom('groups').selectAll().where('id', '=', ref).executeTakeFirst()

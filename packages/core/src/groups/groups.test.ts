@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const failure = (error: DomainError) => error.failure
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const paths = ({ items }: { items: readonly { fullPath: string }[] }) => items.map(({ fullPath }) => fullPath)
 
 describe('creating', () => {
@@ -93,27 +93,27 @@ describe('renaming', () => {
     // `_` is any character to a database that is asked carelessly.
     const other = await world.project('tool', await world.group('oxs'))
     await world.perform(mira, updateGroup, { group: 'o_s', path: 'Dev', name: 'Development' })
-    expect(await findGroup(reading(), 'dev/INFRA')).toMatchObject({
+    expect(await findGroup(context(), 'dev/INFRA')).toMatchObject({
       id: infra.id,
       fullPath: 'Dev/infra',
       fullName: 'Development / infra',
     })
-    expect(await findProject(reading(), 'dev/infra/tool')).toMatchObject({
+    expect(await findProject(context(), 'dev/infra/tool')).toMatchObject({
       id: project.id,
       fullPath: 'Dev/infra/Tool',
     })
-    expect(await findGroup(reading(), 'o_s')).toBeUndefined()
-    expect((await findFormerProject(reading(), 'O_S/infra/tool'))?.id).toBe(project.id)
-    expect((await findProject(reading(), 'oxs/tool'))?.id).toBe(other.id)
+    expect(await findGroup(context(), 'o_s')).toBeUndefined()
+    expect((await findFormerProject(context(), 'O_S/infra/tool'))?.id).toBe(project.id)
+    expect((await findProject(context(), 'oxs/tool'))?.id).toBe(other.id)
   })
 
   test('there and back again, and in another letter case', async () => {
     const ops = await world.perform(mira, createGroup, { name: 'ops', path: 'ops' })
     const { id } = await world.project('tool', ops)
     for (const path of ['dev', 'ops', 'OPS']) await world.perform(mira, updateGroup, { group: ops.id, path })
-    expect(await findProject(reading(), 'ops/tool')).toMatchObject({ id, fullPath: 'OPS/tool' })
-    expect((await findFormerProject(reading(), 'dev/tool'))?.id).toBe(id)
-    expect(await findFormerProject(reading(), 'ops/tool')).toBeUndefined()
+    expect(await findProject(context(), 'ops/tool')).toMatchObject({ id, fullPath: 'OPS/tool' })
+    expect((await findFormerProject(context(), 'dev/tool'))?.id).toBe(id)
+    expect(await findFormerProject(context(), 'ops/tool')).toBeUndefined()
   })
 })
 
@@ -124,8 +124,8 @@ test('removing takes everything below away, and frees the paths', async () => {
   await world.member(infra, ivo, accessLevels.maintainer)
   expect(await world.perform(ivo, removeGroup, { group: infra.id }).catch(failure)).toEqual({ code: 'forbidden' })
   await world.perform(mira, removeGroup, { group: ops.id })
-  expect(await findGroup(reading(), infra.id)).toBeUndefined()
-  const inUse = ['ops', 'ops/infra', 'ops/infra/tool', 'mira'].map((path) => isPathInUse(reading().db, path))
+  expect(await findGroup(context(), infra.id)).toBeUndefined()
+  const inUse = ['ops', 'ops/infra', 'ops/infra/tool', 'mira'].map((path) => isPathInUse(context().db, path))
   expect(await Promise.all(inUse)).toEqual([false, false, false, true])
   expect(await world.core.db.read.selectFrom('members').selectAll().execute()).toEqual([])
   await world.perform(ivo, createGroup, { name: 'ops', path: 'ops' })

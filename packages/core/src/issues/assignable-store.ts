@@ -1,16 +1,16 @@
 import { accessLevels } from '../access/access-level.ts'
 import { hasLevelInProject } from '../access/visible-store.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
 
 /** Of these users those who may be given work in the project, because they see it. */
 export async function assignable(
-  reading: Reading,
+  context: ReadContext,
   project: Pick<Project, 'id'>,
   userIds: readonly number[],
 ): Promise<number[]> {
   if (userIds.length === 0) return []
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('users')
     .innerJoin('projects', (join) => join.on('projects.id', '=', project.id))
     .select('users.id')
@@ -19,7 +19,7 @@ export async function assignable(
       eb.or([
         eb('projects.visibility', 'in', ['public', 'internal']),
         eb('users.is_admin', '=', 1),
-        ...userIds.map((id) => eb.and([eb('users.id', '=', id), hasLevelInProject(reading, id, accessLevels.guest)])),
+        ...userIds.map((id) => eb.and([eb('users.id', '=', id), hasLevelInProject(context, id, accessLevels.guest)])),
       ]),
     )
     .execute()

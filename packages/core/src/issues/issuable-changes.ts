@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { labelIdsOf } from '../labels/label-store.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
@@ -43,14 +43,14 @@ export interface MetadataInput {
  * @throws DomainError `invalid`
  */
 export async function milestoneIdAfter(
-  reading: Reading,
+  context: ReadContext,
   project: Project,
   wanted: number | null | undefined,
   before?: Pick<Issuable, 'milestone'>,
 ): Promise<number | undefined> {
   if (wanted === undefined) return before?.milestone?.id
   if (wanted === null || wanted === 0) return undefined
-  const milestone = (await findMilestones(reading, [wanted])).get(wanted)
+  const milestone = (await findMilestones(context, [wanted])).get(wanted)
   const { kind, id } = milestone?.parent ?? {}
   const isWithin = kind === 'project' ? id === project.id : id !== undefined && project.groupIds.includes(id)
   if (!isWithin) throw invalid({ milestoneId: ['is invalid'] })

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsWords } from '../kit/contains-text.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { IssuableFilter } from './issuable.ts'
@@ -40,13 +40,13 @@ const comparisons: readonly Comparison<IssuableFilter>[] = [
 
 /** For a query over `items` and `projects`. */
 export function conditionsOf(
-  reading: Pick<Reading, 'nowMs'>,
+  context: Pick<ReadContext, 'nowMs'>,
   tables: IssuableTables,
   filter: IssuableFilter,
 ): RawBuilder<SqlBool>[] {
   const column = (name: string) => sql.ref(`${tables.items}.${name}`)
   const { within, milestone, milestoneTitles, milestoneWildcard } = filter
-  const today = dayAt(reading.nowMs)
+  const today = dayAt(context.nowMs)
   return [
     within !== undefined && placeCondition(within),
     filter.nonArchived === true && sql<SqlBool>`projects.is_archived = 0`,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import type { Label } from '../labels/label.ts'
 import { labelOf, listedColumns } from '../labels/label-store.ts'
@@ -8,14 +8,14 @@ import type { IssuableTables } from './issuable-tables.ts'
 
 /** The labels of each of the items, by name. */
 export const labelListingOfItems = (
-  reading: Reading,
+  context: ReadContext,
   { labels: pairs, itemId }: IssuableTables,
   itemIds: readonly number[],
 ): Listing<Label> =>
   listingOf(
-    reading,
+    context,
     itemIds.map((id) =>
-      reading.db
+      context.db
         .selectFrom('labels')
         .select(listedColumns)
         .where('id', 'in', sql<number>`(select label_id from ${sql.table(pairs)} where ${sql.ref(itemId)} = ${id})`),
@@ -31,7 +31,7 @@ export const labelListingOfItems = (
 
 /** The ids of the labels of one. */
 export async function labelIdsOfItem(
-  { db }: Reading,
+  { db }: ReadContext,
   { labels: pairs, itemId }: IssuableTables,
   id: number,
 ): Promise<number[]> {
@@ -42,7 +42,7 @@ export async function labelIdsOfItem(
 
 /** Of these labels those that things of the project may carry: its own, and those of the groups above it. */
 export async function attachableLabelIds(
-  { db }: Reading,
+  { db }: ReadContext,
   project: Pick<Project, 'id' | 'groupIds'>,
   ids: readonly number[],
 ): Promise<number[]> {

@@ -56,10 +56,10 @@ const orders = [
 ] as const
 type Order = { readonly orderBy: (typeof orders)[number][0]; readonly sort: 'asc' | 'desc' }
 
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const kinds: readonly [string, (order: Order) => Listing<Issuable>][] = [
-  ['issues', (order) => issueListing(reading(), mira, [order])],
-  ['merge requests', (order) => mergeRequestListing(reading(), mira, [order])],
+  ['issues', (order) => issueListing(context(), mira, [order])],
+  ['merge requests', (order) => mergeRequestListing(context(), mira, [order])],
 ]
 
 /** In pages of two, either way. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
 /** Names of the labels of each, in their order. */
 export async function labelsByItem(
-  { db }: Reading,
+  { db }: ReadContext,
   tables: IssuableTables,
   itemIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
@@ -20,7 +20,7 @@ export async function labelsByItem(
 
 /** Ids of the people of each, in the order of their accounts. */
 export async function userIdsByItem(
-  { db }: Reading,
+  { db }: ReadContext,
   tables: IssuableTables,
   people: keyof CoreTables,
   itemIds: readonly number[],

@@ -1,4 +1,4 @@
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import type { DescribedRow } from '../kit/description-store.ts'
 import { describedMilestones, findMilestones } from '../milestones/milestone-store.ts'
 import type { User } from '../users/user.ts'
@@ -29,18 +29,18 @@ export interface IssuableRow {
  * @param otherIds of users who are shown with them too
  */
 export async function issuablesOf(
-  reading: Reading,
+  context: ReadContext,
   tables: IssuableTables,
   rows: readonly IssuableRow[],
   otherIds: Iterable<number | null> = [],
 ): Promise<{ readonly of: (row: IssuableRow) => Issuable; readonly users: ReadonlyMap<number, User> }> {
   const ids = rows.map((row) => row.id)
-  const labels = await labelsByItem(reading, tables, ids)
-  const assignees = await userIdsByItem(reading, tables, tables.assignees, ids)
+  const labels = await labelsByItem(context, tables, ids)
+  const assignees = await userIdsByItem(context, tables, tables.assignees, ids)
   const userIds = [...rows.flatMap((row) => [row.author_id, row.closed_by_id]), ...[...assignees.values()].flat()]
-  const users = await usersById(reading, [...userIds, ...otherIds])
+  const users = await usersById(context, [...userIds, ...otherIds])
   const milestones = await findMilestones(
-    reading,
+    context,
     rows.flatMap((row) => row.milestone_id ?? []),
   )
   const of = (row: IssuableRow): Issuable => ({
@@ -64,12 +64,12 @@ export async function issuablesOf(
 
 /** The items of these rows, with what they and their milestones say. */
 export async function described<Item extends Issuable>(
-  reading: Reading,
+  context: ReadContext,
   items: readonly Item[],
   rows: readonly DescribedRow<unknown>[],
 ): Promise<(Item & DescribedIssuable)[]> {
   const milestones = await describedMilestones(
-    reading,
+    context,
     items.flatMap(({ milestone }) => milestone ?? []),
   )
   return items.map((item, index) => ({
@@ -79,7 +79,7 @@ export async function described<Item extends Issuable>(
   }))
 }
 
-async function usersById({ db }: Reading, ids: Iterable<number | null>): Promise<ReadonlyMap<number, User>> {
+async function usersById({ db }: ReadContext, ids: Iterable<number | null>): Promise<ReadonlyMap<number, User>> {
   const wanted = [...new Set(ids)].filter((id) => id !== null)
   if (wanted.length === 0) return new Map()
   const rows = await db.selectFrom('users').selectAll().where('id', 'in', wanted).execute()

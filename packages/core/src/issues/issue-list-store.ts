@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetPage,
@@ -21,49 +21,49 @@ import { describedIssuesOf, type IssueRow, issuesOf, issueTables, wantedIssues }
  * @see spec/rest-part2-details.md 8.8
  */
 export async function pageOfIssues(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   filter: IssueFilter,
   page: PageRequest,
 ): Promise<Page<DescribedIssue>> {
   const rows = await pageOf(
-    reading,
-    orderedBy(describedIssues(reading, actor, filter), issueOrder(filter).columns),
+    context,
+    orderedBy(describedIssues(context, actor, filter), issueOrder(filter).columns),
     page,
   )
-  return { ...rows, items: await describedIssuesOf(reading, rows.items) }
+  return { ...rows, items: await describedIssuesOf(context, rows.items) }
 }
 
 /** @throws DomainError `no_keyset_in_order` for an order whose column may hold nothing */
 export async function keysetPageOfIssues(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   filter: IssueFilter,
   page: KeysetRequest,
 ): Promise<KeysetPage<DescribedIssue>> {
   const { columns, values } = issueOrder(filter)
   if (values.length > 0) throw noKeysetInThisOrder()
-  const rows = await keysetPageOf(describedIssues(reading, actor, filter).select(values), page, columns)
-  return { ...rows, items: await describedIssuesOf(reading, rows.items) }
+  const rows = await keysetPageOf(describedIssues(context, actor, filter).select(values), page, columns)
+  return { ...rows, items: await describedIssuesOf(context, rows.items) }
 }
 
-const describedIssues = (reading: Reading, actor: Actor, filter: IssueFilter) =>
-  wantedIssues(reading, actor, filter).select('issues.description')
+const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>
+  wantedIssues(context, actor, filter).select('issues.description')
 
 /** The lists of several filters, which ask for the same order. */
 export function issueListing(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   filters: readonly IssueFilter[],
 ): Listing<Issue, 'weight'> {
   if (filters.length === 0) return emptyListing(0)
   const { columns, values } = issueOrder(filters[0]!)
   return listingOf(
-    reading,
-    filters.map((filter) => wantedIssues(reading, actor, filter).select(values)),
+    context,
+    filters.map((filter) => wantedIssues(context, actor, filter).select(values)),
     {
       order: columns,
-      itemsOf: (rows: readonly IssueRow[]) => issuesOf(reading, rows),
+      itemsOf: (rows: readonly IssueRow[]) => issuesOf(context, rows),
       sums: { weight: sql.ref('issues.weight') },
     },
   )
@@ -71,28 +71,28 @@ export function issueListing(
 
 /** How many of the issues of each project are in which state, as far as the actor may see them and the filter wants. */
 export async function issueCountsByProject(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   projectIds: readonly number[],
   filter: IssueFilter,
 ): Promise<ReadonlyMap<number, IssueCounts>> {
-  return issueCountsBy(reading, actor, 'project_id', projectIds, filter)
+  return issueCountsBy(context, actor, 'project_id', projectIds, filter)
 }
 
 /** The same of the issues of each milestone. */
 export async function issueCountsByMilestone(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   milestoneIds: readonly number[],
 ): Promise<ReadonlyMap<number, IssueCounts>> {
-  return issueCountsBy(reading, actor, 'milestone_id', milestoneIds, {})
+  return issueCountsBy(context, actor, 'milestone_id', milestoneIds, {})
 }
 
 export type IssueCounts = Readonly<Record<IssueState, number>>
 
 /** By the id in the column; what has no issues is left out. */
 async function issueCountsBy(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   column: 'project_id' | 'milestone_id',
   ids: readonly number[],
@@ -100,7 +100,7 @@ async function issueCountsBy(
 ): Promise<ReadonlyMap<number, IssueCounts>> {
   const counts = new Map<number, IssueCounts>()
   if (ids.length === 0) return counts
-  const rows = await wantedIssues(reading, actor, filter)
+  const rows = await wantedIssues(context, actor, filter)
     .where(`issues.${column}`, 'in', [...ids])
     .clearSelect()
     .select([`issues.${column} as id`, 'issues.state', ({ fn }) => fn.countAll<number>().as('count')])

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { command, freeQuery, query, steps } from '../kit/operation.ts'
@@ -22,8 +22,8 @@ import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, update
 
 const inProject = { project: namespaceRef }
 const oneIssue = { ...inProject, issueIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 /** Issues of archived projects are left out, unless they are asked for. */
 const nonArchived = z.boolean().default(true)
 
@@ -39,7 +39,7 @@ export const listGroupIssues = query(
     caller: 'anyone',
     input: z.object({ group: namespaceRef, ...issueFilterInput, nonArchived, ...pageInput }),
     permission: 'read_group',
-    subject: (reading, { group }) => getGroup(reading, group),
+    subject: (context, { group }) => getGroup(context, group),
   },
   (context, { scope, ...filter }) => {
     const within = { group: context.subject, withSubgroups: true }
@@ -193,7 +193,7 @@ interface OneToUpdate {
 
 /** @throws DomainError `not_found`, `forbidden` */
 async function getOneToUpdate(
-  context: Reading & OperationContext,
+  context: ReadContext & OperationContext,
   project: Project,
   { issueIid }: { readonly issueIid: number },
 ): Promise<OneToUpdate> {
@@ -262,16 +262,20 @@ const draftOf = (issue: DescribedIssue) => ({
 })
 
 /** @throws DomainError `not_found`, also for one that the actor may not see */
-async function getIssue(reading: Reading, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
-  const issue = await findIssue(reading, actor, id, iid)
+async function getIssue(context: ReadContext, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
+  const issue = await findIssue(context, actor, id, iid)
   if (issue === undefined) throw notFound()
   return issue
 }
 
-const maySort = async (context: Reading & OperationContext, project: Project) =>
+const maySort = async (context: ReadContext & OperationContext, project: Project) =>
   can(await standingOf(context, context.actor, project), 'update_issue')
 
-async function requireAuthor(context: Reading & OperationContext, project: Project, { author }: Issue): Promise<void> {
+async function requireAuthor(
+  context: ReadContext & OperationContext,
+  project: Project,
+  { author }: Issue,
+): Promise<void> {
   if (author?.id !== context.actor!.id) throw forbidden()
   await requirePermission(context, project, 'update_own_issue')
 }

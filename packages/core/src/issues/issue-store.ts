@@ -1,6 +1,6 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
-import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import type { DescribedRow } from '../kit/description-store.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
@@ -81,28 +81,28 @@ export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_
 
 /** By their keys, those that the actor may see. */
 export async function findIssuesById(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Issue>> {
-  const rows = await wantedIssues(reading, actor, {})
+  const rows = await wantedIssues(context, actor, {})
     .where('issues.id', 'in', [...ids])
     .execute()
-  const issues = await issuesOf(reading, rows)
+  const issues = await issuesOf(context, rows)
   return new Map(issues.map((issue) => [issue.id, issue]))
 }
 
 /** By its number in its project, if the actor may see it. */
 export async function findIssue(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   projectId: number,
   iid: number,
 ): Promise<DescribedIssue | undefined> {
-  const rows = await wantedIssues(reading, actor, { within: { projectId }, iids: [iid] })
+  const rows = await wantedIssues(context, actor, { within: { projectId }, iids: [iid] })
     .select('issues.description')
     .execute()
-  const [issue] = await describedIssuesOf(reading, rows)
+  const [issue] = await describedIssuesOf(context, rows)
   return issue
 }
 
@@ -159,14 +159,14 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
 }
 
 /** Those that the actor may see, as a query over `issues` and `projects`. */
-export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
-  return reading.db
+export function wantedIssues(context: ReadContext, actor: Actor, filter: IssueFilter) {
+  return context.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .select(listedColumns)
     .select('projects.full_path as project_path')
-    .where((eb) => eb.and([...conditionsOf(reading, issueTables, filter), ...ownConditions(filter)]))
-    .where(isVisibleIssue(reading, actor))
+    .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(filter)]))
+    .where(isVisibleIssue(context, actor))
 }
 
 /** What only issues can be asked for. */
@@ -192,13 +192,13 @@ const comparisons: readonly Comparison<
 ]
 
 /** For a query over `issues` and `projects`. */
-function isVisibleIssue(reading: Reading, actor: Actor): Expression<SqlBool> {
+function isVisibleIssue(context: ReadContext, actor: Actor): Expression<SqlBool> {
   return asSeenBy(actor, (viewer) => {
-    const readable = allowedInProject(reading, viewer, 'read_issue')
+    const readable = allowedInProject(context, viewer, 'read_issue')
     if (viewer === undefined) return sql<SqlBool>`(${readable} and issues.is_confidential = 0)`
     return sql<SqlBool>`(${readable} and (issues.is_confidential = 0 or issues.author_id = ${viewer.id}
       or ${personCondition(issueTables, 'issue_assignees', viewer.id)}
-      or ${allowedInProject(reading, viewer, 'read_confidential_issue')}))`
+      or ${allowedInProject(context, viewer, 'read_confidential_issue')}))`
   })
 }
 
@@ -208,8 +208,8 @@ function weightCondition(weight: NonNullable<IssueFilter['weight']>): RawBuilder
   return sql<SqlBool>`issues.weight = ${weight}`
 }
 
-export async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Promise<Issue[]> {
-  const { of } = await issuablesOf(reading, issueTables, rows)
+export async function issuesOf(context: ReadContext, rows: readonly IssueRow[]): Promise<Issue[]> {
+  const { of } = await issuablesOf(context, issueTables, rows)
   return rows.map((row) => ({
     ...of(row),
     state: row.state,
@@ -220,10 +220,10 @@ export async function issuesOf(reading: Reading, rows: readonly IssueRow[]): Pro
 }
 
 export async function describedIssuesOf(
-  reading: Reading,
+  context: ReadContext,
   rows: readonly DescribedRow<IssueRow>[],
 ): Promise<DescribedIssue[]> {
-  return described(reading, await issuesOf(reading, rows), rows)
+  return described(context, await issuesOf(context, rows), rows)
 }
 
 const columnsOf = (draft: IssueDraft) => ({

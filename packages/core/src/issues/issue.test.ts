@@ -246,9 +246,9 @@ describe('lists', () => {
     await create('Deep', { milestoneId }, planner, deep)
     expect(titles(await world.perform(planner, listGroupIssues, { group: 'ops' }))).toEqual(['Deep', 'Near'])
     expect(titles(await world.perform(planner, listGroupIssues, { group: infra.id }))).toEqual(['Deep'])
-    const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+    const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
     const within = { group: ops, withSubgroups: false }
-    const page = await pageOfIssues(reading, planner, { milestoneId, within }, { page: 1, perPage: 20 })
+    const page = await pageOfIssues(context, planner, { milestoneId, within }, { page: 1, perPage: 20 })
     expect(titles(page)).toEqual(['Near'])
   })
 

@@ -44,13 +44,13 @@ export interface CoreSettings {
 export type Actor = ActingUser | undefined
 
 /** Enough to read. The instant is the same for all of one operation. */
-export interface Reading {
+export interface ReadContext {
   readonly db: Kysely<CoreTables>
   readonly nowMs: number
 }
 
 /** Enough to write: inside a transaction, which nobody else's write can come between. Nothing slow may be awaited in it. */
-export interface Tx extends Reading {
+export interface Tx extends ReadContext {
   readonly db: Transaction<CoreTables>
   /** What happened, told to whoever wants to know, if the transaction commits. */
   recordEvent(event: DomainEvent): Promise<void>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Reading } from './context.ts'
+import type { ReadContext } from './context.ts'
 import { inParts } from './in-parts.ts'
 import { type BatchQuery, freeBatchQuery } from './operation.ts'
 import type { CoreTables } from './tables.ts'
@@ -41,7 +41,7 @@ export const descriptionsOfEach = <Thing extends { readonly id: number }>(
  * `undefined` for those beyond, which are not read. An id that is there twice counts twice.
  */
 async function descriptionsWithin(
-  { db }: Reading,
+  { db }: ReadContext,
   table: DescribedTable,
   ids: readonly number[],
   mostBytes: number,

@@ -58,15 +58,15 @@ async function fill(all: readonly (readonly (number | null)[])[]): Promise<numbe
 
 /** Of the first so many groups. */
 function listing(count: number, isThere = (_id: number) => true): Listing<number> {
-  const reading = { db: world.core.db.read, nowMs: 0 }
+  const context = { db: world.core.db.read, nowMs: 0 }
   const queries = groupIds.slice(0, count).map((id) =>
-    reading.db
+    context.db
       .selectFrom('labels')
       .select(['labels.id', sql<number>`coalesce(labels.priority, -1)`.as('place')])
       .where('group_id', '=', id),
   )
   const itemsOf = (rows: readonly Row[]) => rows.map(({ id }) => (isThere(id) ? id : undefined))
-  return listingOf(reading, queries, { order, itemsOf })
+  return listingOf(context, queries, { order, itemsOf })
 }
 
 /** Pages of one of the lists, one after another, until there is no more. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import type { Reading } from './context.ts'
+import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
 import { badCursor, beyondCursor, type KeysetColumn, keysetCursorOf, ofCursor, orderedBy, turned } from './page.ts'
 import type { CoreTables } from './tables.ts'
@@ -78,7 +78,7 @@ const MOST_ROWS = 100_000
  * @throws DomainError `parameters` from `pages`, for a cursor that this order did not give
  */
 export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends string = never>(
-  { db }: Reading,
+  { db }: ReadContext,
   queries: readonly Query<From, Row>[],
   { order, itemsOf, sums }: ListingOptions<Row, Item, Sum>,
 ): Listing<Item, Sum> {
@@ -195,7 +195,7 @@ interface RowsQuery<Row> extends OperationNodeSource {
  * @throws DomainError `impossible` when they are too many
  */
 export async function rowsOfEach<Row>(
-  db: Reading['db'],
+  db: ReadContext['db'],
   queries: readonly RowsQuery<Row>[],
   mostRows = 1,
 ): Promise<Row[][]> {

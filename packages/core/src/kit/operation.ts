@@ -3,7 +3,7 @@ import { can, canSee } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
 import { requirePermission, standingsOf } from '../access/subject.ts'
-import type { OperationContext, Reading, Tx } from './context.ts'
+import type { OperationContext, ReadContext, Tx } from './context.ts'
 
 /** Asked before anything of the input is looked at. */
 export type Caller = 'anyone' | 'signed_in' | 'administrator'
@@ -25,11 +25,11 @@ export interface Operation<Input extends InputSchema = InputSchema, Result = unk
 }
 
 export type Work<Input, Result> =
-  | { readonly kind: 'query'; run(context: OperationContext & Reading, input: Input): Promise<Result> }
+  | { readonly kind: 'query'; run(context: OperationContext & ReadContext, input: Input): Promise<Result> }
   | { readonly kind: 'command'; run(context: OperationContext & Tx, input: Input): Promise<Result> }
   | { readonly kind: 'steps'; run(context: StepsContext, input: Input): Promise<Result> }
 
-export interface StepsContext extends OperationContext, Reading {
+export interface StepsContext extends OperationContext, ReadContext {
   /** A transaction of its own, with the instant at which it began. */
   write<Result>(work: (tx: OperationContext & Tx) => Promise<Result>): Promise<Result>
 }
@@ -47,7 +47,7 @@ interface Head<Input extends InputSchema> {
  */
 interface About<Input extends InputSchema, On extends Subject> {
   /** Finds it, or throws `not_found`; whether the actor may see it is not its business. */
-  readonly subject: (reading: Reading, input: z.output<Input>) => Promise<On>
+  readonly subject: (context: ReadContext, input: z.output<Input>) => Promise<On>
   readonly permission: Permission
 }
 
@@ -55,7 +55,7 @@ type On<Context, S> = Context & { readonly subject: S }
 
 export function query<Input extends InputSchema, S extends Subject, Result>(
   head: Head<Input> & About<Input, S>,
-  run: (context: On<OperationContext & Reading, S>, input: z.output<Input>) => Promise<Result>,
+  run: (context: On<OperationContext & ReadContext, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return {
     ...headOf(head),
@@ -98,7 +98,7 @@ export interface BatchQuery<Input extends InputSchema = InputSchema, Parent = un
   readonly input: Input
   /** One result for each, in their order. */
   readonly run: (
-    context: OperationContext & Reading,
+    context: OperationContext & ReadContext,
     parents: readonly Parent[],
     input: z.output<Input>,
   ) => Promise<readonly Result[]>
@@ -113,7 +113,7 @@ interface BatchHead<Input extends InputSchema> {
 export function batchQuery<Input extends InputSchema, S extends Subject, Result>(
   { permission, ...head }: BatchHead<Input> & { readonly permission: Permission },
   run: (
-    context: OperationContext & Reading,
+    context: OperationContext & ReadContext,
     subjects: readonly S[],
     input: z.output<Input>,
   ) => Promise<readonly Result[]>,
@@ -141,7 +141,7 @@ export function freeBatchQuery<Input extends InputSchema, Parent, Result>(
 /** For what is about no group or project: `run` itself asks who may. */
 export function freeQuery<Input extends InputSchema, Result>(
   head: Head<Input>,
-  run: (context: OperationContext & Reading, input: z.output<Input>) => Promise<Result>,
+  run: (context: OperationContext & ReadContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'query', run } }
 }
@@ -168,7 +168,7 @@ const headOf = <Input extends InputSchema>({ name, caller = 'signed_in', input }
 
 async function admitted<Input extends InputSchema, S extends Subject>(
   { subject: find, permission }: About<Input, S>,
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   input: z.output<Input>,
 ): Promise<S> {
   const subject = await find(context, input)

@@ -25,9 +25,9 @@ async function fill(count: number): Promise<void> {
 }
 
 async function pageAt(page: number, perPage: number) {
-  const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
-  const query = reading.db.selectFrom('internal_ids').select('last').orderBy('last')
-  const { items, hasNext, total } = await pageOf(reading, query, { page, perPage })
+  const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+  const query = context.db.selectFrom('internal_ids').select('last').orderBy('last')
+  const { items, hasNext, total } = await pageOf(context, query, { page, perPage })
   return { items: items.map(({ last }) => last), hasNext, total }
 }
 

@@ -1,7 +1,7 @@
 import { isUnfit } from '@penstock/db'
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
-import type { Reading } from './context.ts'
+import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
 import { problem } from './parse-input.ts'
 import type { CoreTables } from './tables.ts'
@@ -45,7 +45,7 @@ export interface Page<Item> extends PageRequest {
 
 /** One page of an ordered query. The order must be total: end it with the key. */
 export async function pageOf<From extends keyof CoreTables, Row>(
-  { db }: Reading,
+  { db }: ReadContext,
   query: SelectQueryBuilder<CoreTables, From, Row>,
   { page, perPage }: PageRequest,
 ): Promise<Page<Row>> {
@@ -68,7 +68,7 @@ export async function pageOf<From extends keyof CoreTables, Row>(
 
 /** At most `COUNTED` and one more. */
 async function countOf<From extends keyof CoreTables, Row>(
-  db: Reading['db'],
+  db: ReadContext['db'],
   query: SelectQueryBuilder<CoreTables, From, Row>,
 ): Promise<number> {
   const some = query

@@ -24,7 +24,7 @@ const rename = command(
     name: 'rename',
     input: z.object({ group: namespaceRef, title: z.string().min(1) }),
     permission: 'admin_group',
-    subject: (reading, { group }) => getGroup(reading, group),
+    subject: (context, { group }) => getGroup(context, group),
   },
   async ({ subject, recordEvent }, { title }) => {
     await recordEvent({ type: 'group.renamed', objectId: subject.id })

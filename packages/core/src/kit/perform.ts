@@ -41,16 +41,16 @@ export async function perform<Input extends InputSchema, Result>(
   const isValidated = input instanceof ValidatedInput && input.schema === operation.input
   const parsed: z.output<Input> = isValidated ? input.value : parseInput(operation.input, input)
   const context: OperationContext = { actor, core }
-  const reading = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
+  const readContext = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
   const { work } = operation
   try {
     switch (work.kind) {
       case 'query':
-        return await work.run(reading(), parsed)
+        return await work.run(readContext(), parsed)
       case 'command':
         return await write(context, (tx) => work.run(tx, parsed))
       case 'steps':
-        return await work.run({ ...reading(), write: (inside) => write(context, inside) }, parsed)
+        return await work.run({ ...readContext(), write: (inside) => write(context, inside) }, parsed)
     }
   } catch (error) {
     throw asFailure(error)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { command, query } from '../kit/operation.ts'
@@ -20,12 +20,12 @@ import {
 import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
 
 /** Labels of groups and of projects differ in nothing but whose they are. */
-export const groupLabels = labelsOf('Group', (reading, { parent }) => getGroup(reading, parent))
-export const projectLabels = labelsOf('Project', (reading, { parent }) => getProject(reading, parent))
+export const groupLabels = labelsOf('Group', (context, { parent }) => getGroup(context, parent))
+export const projectLabels = labelsOf('Project', (context, { parent }) => getProject(context, parent))
 
 function labelsOf(
   owner: 'Group' | 'Project',
-  subject: (reading: Reading, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
+  subject: (context: ReadContext, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
 ) {
   const reads = { caller: 'anyone', permission: 'read_label', subject } as const
   const writes = { permission: 'admin_label', subject } as const
@@ -82,12 +82,12 @@ function labelsOf(
 const refOf = ({ labelId, name }: z.output<typeof removeLabelInput>) => labelId ?? name!
 
 async function getLabel(
-  reading: Reading,
+  context: ReadContext,
   subject: Subject,
   ref: number | string,
   inherited: boolean,
 ): Promise<DescribedLabel> {
-  const label = await findLabel(reading, { subject, withInherited: inherited }, ref)
+  const label = await findLabel(context, { subject, withInherited: inherited }, ref)
   if (label === undefined) throw notFound('Label')
   return label
 }

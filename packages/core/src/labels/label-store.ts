@@ -3,7 +3,7 @@ import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import type { DescribedRow } from '../kit/description-store.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -54,19 +54,19 @@ export interface LabelFilter extends LabelScope {
 
 /** By name. */
 export async function pageOfLabels(
-  reading: Reading,
+  context: ReadContext,
   filter: LabelFilter,
   page: PageRequest,
 ): Promise<Page<DescribedLabel>> {
-  const query = wantedLabels(reading, undefined, filter).select('description').orderBy('name').orderBy('id')
-  return mapPage(await pageOf(reading, query, page), describedLabelOf)
+  const query = wantedLabels(context, undefined, filter).select('description').orderBy('name').orderBy('id')
+  return mapPage(await pageOf(context, query, page), describedLabelOf)
 }
 
 /** By name, those of each filter. */
-export const labelListing = (reading: Reading, actor: Actor, filters: readonly LabelFilter[]): Listing<Label> =>
+export const labelListing = (context: ReadContext, actor: Actor, filters: readonly LabelFilter[]): Listing<Label> =>
   listingOf(
-    reading,
-    filters.map((filter) => wantedLabels(reading, actor, filter)),
+    context,
+    filters.map((filter) => wantedLabels(context, actor, filter)),
     {
       order: [
         { column: 'name', key: 'name', direction: 'asc' },
@@ -77,11 +77,11 @@ export const labelListing = (reading: Reading, actor: Actor, filters: readonly L
   )
 
 function wantedLabels(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   { title, search, searchIn = ['name', 'description'], archived = false, ...scope }: LabelFilter,
 ) {
-  return labelsIn(reading, scope, actor)
+  return labelsIn(context, scope, actor)
     .select(listedColumns)
     .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
@@ -90,13 +90,13 @@ function wantedLabels(
 
 /** By its id, or else by its name, of which the nearest one counts. */
 export async function findLabel(
-  reading: Reading,
+  context: ReadContext,
   scope: LabelScope,
   ref: number | string,
 ): Promise<DescribedLabel | undefined> {
-  const byId = typeof ref === 'number' && (await labelsIn(reading, scope).selectAll().where('id', '=', ref).execute())
+  const byId = typeof ref === 'number' && (await labelsIn(context, scope).selectAll().where('id', '=', ref).execute())
   if (byId && byId[0] !== undefined) return describedLabelOf(byId[0])
-  const rows = await labelsIn(reading, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
+  const rows = await labelsIn(context, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
   const row = rows.find((row) => row.project_id !== null) ?? rows[0]
   return row && describedLabelOf(row)
 }
@@ -153,7 +153,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
 
 /** The nearest one of that name for each, with those of the groups above. */
 export async function labelOfEach(
-  { db }: Reading,
+  { db }: ReadContext,
   subjects: readonly Subject[],
   name: string,
 ): Promise<(Label | undefined)[]> {
@@ -179,8 +179,8 @@ export async function labelOfEach(
 /** No group or project, so that a list of ids is never empty. */
 const NONE = 0
 
-function labelsIn(reading: Reading, { subject, withInherited, below }: LabelScope, actor?: Actor) {
-  const { db } = reading
+function labelsIn(context: ReadContext, { subject, withInherited, below }: LabelScope, actor?: Actor) {
+  const { db } = context
   return db.selectFrom('labels').where((eb) => {
     const groupIds = withInherited ? [...subject.groupIds] : subject.kind === 'group' ? [subject.id] : []
     const lineage = lineageOf(subject.groupIds)
@@ -193,10 +193,10 @@ function labelsIn(reading: Reading, { subject, withInherited, below }: LabelScop
       ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
       ...(subject.kind === 'project' ? [eb('project_id', '=', subject.id)] : []),
       ...(below?.withGroups
-        ? [eb('group_id', 'in', groupsBelow.where(allowedInGroup(reading, actor, 'read_label')))]
+        ? [eb('group_id', 'in', groupsBelow.where(allowedInGroup(context, actor, 'read_label')))]
         : []),
       ...(below?.withProjects
-        ? [eb('project_id', 'in', projectsIn.where(allowedInProject(reading, actor, 'read_label')))]
+        ? [eb('project_id', 'in', projectsIn.where(allowedInProject(context, actor, 'read_label')))]
         : []),
     ])
   })

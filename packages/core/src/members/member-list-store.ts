@@ -6,7 +6,7 @@ import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import { type User, userKinds } from '../users/user.ts'
@@ -32,7 +32,7 @@ type MembersOfEach = z.output<typeof membersOfEachInput>
 
 /** Of each subject. When a membership was changed nobody keeps: `updated_at` is when it was made. */
 export function memberListing(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   subjects: readonly Subject[],
   { orderBy, sort: direction, ...filter }: MembersOfEach,
@@ -40,9 +40,9 @@ export function memberListing(
   const id: KeysetColumn<MemberRow> = { column: 'members.id', key: 'id', direction }
   const own = orderBy === 'id' ? [] : [{ ...orderColumns[orderBy], direction }]
   return listingOf(
-    reading,
-    subjects.map((subject) => wantedMembers(reading, actor, subject, filter)),
-    { order: [...own, id], itemsOf: (rows: readonly MemberRow[]) => membersOfRows(reading, rows) },
+    context,
+    subjects.map((subject) => wantedMembers(context, actor, subject, filter)),
+    { order: [...own, id], itemsOf: (rows: readonly MemberRow[]) => membersOfRows(context, rows) },
   )
 }
 
@@ -58,14 +58,14 @@ const orderColumns = {
 } as const
 
 function wantedMembers(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   subject: Subject,
   { relations, ids, accessLevels: levels, search, userKinds: kinds }: Omit<MembersOfEach, 'orderBy' | 'sort'>,
 ) {
   const isGiven: MemberCondition = (eb) =>
-    eb.or([...new Set(relations)].map((relation) => conditionOf[relation](reading, actor, subject)(eb)))
-  let query = bestOf(reading, isGiven)
+    eb.or([...new Set(relations)].map((relation) => conditionOf[relation](context, actor, subject)(eb)))
+  let query = bestOf(context, isGiven)
     .innerJoin('users', 'users.id', 'members.user_id')
     .select('users.name as user_name')
   if (ids !== undefined) query = query.where(isOneOf('members.id', ids))
@@ -88,12 +88,12 @@ const isOneOf = (column: string, values: readonly number[]) =>
   values.length === 0 ? nothing : sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`
 
 const conditionOf: Readonly<
-  Record<MemberRelation, (reading: Reading, actor: Actor, subject: Subject) => MemberCondition>
+  Record<MemberRelation, (context: ReadContext, actor: Actor, subject: Subject) => MemberCondition>
 > = {
-  direct: (_reading, _actor, subject) => isGivenIn(subject, 'direct'),
-  inherited: (_reading, _actor, subject) => isGivenAbove(subject),
+  direct: (_context, _actor, subject) => isGivenIn(subject, 'direct'),
+  inherited: (_context, _actor, subject) => isGivenAbove(subject),
   /** In groups whose members the actor may see. */
-  below: (reading, actor, subject) => (eb) =>
+  below: (context, actor, subject) => (eb) =>
     subject.kind === 'project'
       ? nothing
       : eb(
@@ -103,32 +103,32 @@ const conditionOf: Readonly<
             .selectFrom('groups')
             .select('groups.id')
             .where('groups.lineage', 'like', `${lineageOf(subject.groupIds)}_%`)
-            .where(allowedInGroup(reading, actor, 'read_members')),
+            .where(allowedInGroup(context, actor, 'read_members')),
         ),
   shared: () => () => nothing,
 }
 
 /** Of each user those in groups, or in projects, whose members the actor may see, the latest first. */
 export function membershipListing(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   users: readonly User[],
   where: 'groups' | 'projects',
 ): Listing<Member> {
   const ofUser = ({ id }: User) =>
-    reading.db.selectFrom('members').selectAll('members').where('members.user_id', '=', id).where(isInForce(reading))
+    context.db.selectFrom('members').selectAll('members').where('members.user_id', '=', id).where(isInForce(context))
   const inGroups = (user: User) =>
     ofUser(user)
       .innerJoin('groups', 'groups.id', 'members.group_id')
-      .where(allowedInGroup(reading, actor, 'read_members'))
+      .where(allowedInGroup(context, actor, 'read_members'))
   const inProjects = (user: User) =>
     ofUser(user)
       .innerJoin('projects', 'projects.id', 'members.project_id')
       .where('members.access_level', '>', accessLevels.minimal)
-      .where(allowedInProject(reading, actor, 'read_members'))
+      .where(allowedInProject(context, actor, 'read_members'))
   const order: readonly KeysetColumn<Row>[] = [{ column: 'members.id', key: 'id', direction: 'desc' }]
-  const itemsOf = (rows: readonly Row[]) => membersOfRows(reading, rows)
+  const itemsOf = (rows: readonly Row[]) => membersOfRows(context, rows)
   return where === 'groups'
-    ? listingOf(reading, users.map(inGroups), { order, itemsOf })
-    : listingOf(reading, users.map(inProjects), { order, itemsOf })
+    ? listingOf(context, users.map(inGroups), { order, itemsOf })
+    : listingOf(context, users.map(inProjects), { order, itemsOf })
 }

@@ -5,7 +5,7 @@ import { canSee, type Standing } from '../access/can.ts'
 import type { Reach } from '../access/membership.ts'
 import { requirePermission, type Subject, standingOf } from '../access/subject.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
@@ -41,9 +41,9 @@ export const projectMembers = membersOf('Project', 'admin_project_members', getP
 function membersOf(
   owner: 'Group' | 'Project',
   permission: 'admin_group_members' | 'admin_project_members',
-  find: (reading: Reading, ref: number | string) => Promise<Subject>,
+  find: (context: ReadContext, ref: number | string) => Promise<Subject>,
 ) {
-  const subject = (reading: Reading, { parent }: { readonly parent: number | string }) => find(reading, parent)
+  const subject = (context: ReadContext, { parent }: { readonly parent: number | string }) => find(context, parent)
   const reads = { caller: 'anyone', permission: 'read_members', subject } as const
   const writes = { permission, subject } as const
   const one = z.object({ parent: namespaceRef, userId: z.int() })
@@ -199,8 +199,8 @@ async function changed(
   return getMember(tx, subject, userId, 'direct')
 }
 
-async function getMember(reading: Reading, subject: Subject, userId: number, reach: Reach): Promise<Member> {
-  const member = await findMember(reading, subject, userId, reach)
+async function getMember(context: ReadContext, subject: Subject, userId: number, reach: Reach): Promise<Member> {
+  const member = await findMember(context, subject, userId, reach)
   if (member === undefined) throw notFound()
   return member
 }
@@ -211,13 +211,13 @@ function requireNotAbove({ isAdministrator, level: own }: Standing, level: Acces
 }
 
 /** A group keeps an owner whose role does not end, and a project in the namespace of a user keeps that user. */
-async function requireDispensable(reading: Reading, subject: Subject, { user, level }: Member): Promise<void> {
+async function requireDispensable(context: ReadContext, subject: Subject, { user, level }: Member): Promise<void> {
   if (subject.kind === 'project') {
     if (subject.ownerId === user.id) throw forbidden()
     return
   }
   if (level < accessLevels.owner) return
-  if (!(await hasOtherOwner(reading, subject, user.id))) throw forbidden()
+  if (!(await hasOtherOwner(context, subject, user.id))) throw forbidden()
 }
 
 async function requireGood(

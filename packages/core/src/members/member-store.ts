@@ -13,7 +13,7 @@ import type { Subject } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { findUsers } from '../users/user-store.ts'
@@ -27,42 +27,42 @@ export interface MemberFilter {
 
 /** By the time of joining. */
 export async function pageOfMembers(
-  reading: Reading,
+  context: ReadContext,
   subject: Subject,
   reach: Reach,
   { search, userIds }: MemberFilter,
   page: PageRequest,
 ): Promise<Page<Member>> {
-  let query = membersOf(reading, subject, reach)
+  let query = membersOf(context, subject, reach)
   if (search !== undefined)
     query = query
       .innerJoin('users', 'users.id', 'members.user_id')
       .where(containsText(['users.name', 'users.username'], search)) as typeof query
   if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
-  const rows = await pageOf(reading, query.orderBy('members.id'), page)
-  const members = await membersOfRows(reading, rows.items)
+  const rows = await pageOf(context, query.orderBy('members.id'), page)
+  const members = await membersOfRows(context, rows.items)
   const memberById = new Map(rows.items.map((row, index) => [row.id, members[index]!]))
   return mapPage(rows, ({ id }) => memberById.get(id)!)
 }
 
 export async function findMember(
-  reading: Reading,
+  context: ReadContext,
   subject: Subject,
   userId: number,
   reach: Reach,
 ): Promise<Member | undefined> {
-  const rows = await membersOf(reading, subject, reach).where('members.user_id', '=', userId).limit(1).execute()
-  return (await membersOfRows(reading, rows))[0]
+  const rows = await membersOf(context, subject, reach).where('members.user_id', '=', userId).limit(1).execute()
+  return (await membersOfRows(context, rows))[0]
 }
 
-const membersOf = (reading: Reading, subject: Subject, reach: Reach) => bestOf(reading, isGivenIn(subject, reach))
+const membersOf = (context: ReadContext, subject: Subject, reach: Reach) => bestOf(context, isGivenIn(subject, reach))
 
 /** Memberships in force; of those of one user, the highest. */
 export function bestOf(
-  reading: Reading,
+  context: ReadContext,
   isGiven: MemberCondition,
 ): SelectQueryBuilder<CoreTables, 'members', Selectable<MembersTable>> {
-  const given = reading.db.selectFrom('members').where(isInForce(reading)).where(isGiven)
+  const given = context.db.selectFrom('members').where(isInForce(context)).where(isGiven)
   // Of the roles of one user, the highest; of equal ones, the last given.
   const best = given
     .select(({ fn }) => [
@@ -75,15 +75,18 @@ export function bestOf(
         .as('place'),
     ])
     .as('best')
-  return reading.db
+  return context.db
     .selectFrom('members')
     .selectAll('members')
     .where('members.id', 'in', (eb) => eb.selectFrom(best).select('best.best_id').where('best.place', '=', 1))
 }
 
-export async function membersOfRows(reading: Reading, rows: readonly Selectable<MembersTable>[]): Promise<Member[]> {
+export async function membersOfRows(
+  context: ReadContext,
+  rows: readonly Selectable<MembersTable>[],
+): Promise<Member[]> {
   const users = await findUsers(
-    reading,
+    context,
     rows.flatMap((row) => [row.user_id, row.created_by_id ?? []].flat()),
   )
   return rows.map((row) => ({
@@ -142,13 +145,13 @@ export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: G
 }
 
 /** Whether anybody owns the group for good, by a role in it or above it, but for the role of the user in just that one. */
-export async function hasOtherOwner(reading: Reading, group: Group, userId: number): Promise<boolean> {
-  return (await groupsWithOtherOwner(reading, [group], userId)).has(group.id)
+export async function hasOtherOwner(context: ReadContext, group: Group, userId: number): Promise<boolean> {
+  return (await groupsWithOtherOwner(context, [group], userId)).has(group.id)
 }
 
 /** Ids of those of the groups that anybody owns for good, as `hasOtherOwner` says. */
 export async function groupsWithOtherOwner(
-  { db }: Reading,
+  { db }: ReadContext,
   groups: readonly Group[],
   userId: number,
 ): Promise<ReadonlySet<number>> {
@@ -172,16 +175,16 @@ export async function groupsWithOtherOwner(
 
 /** The roles that the user was given in just those, by `group:16` or `project:5`. */
 export async function ownLevels(
-  reading: Reading,
+  context: ReadContext,
   userId: number,
   subjects: readonly Subject[],
 ): Promise<ReadonlyMap<string, AccessLevel>> {
   const idsOf = (kind: Subject['kind']) => [...new Set(subjects.flatMap((each) => (each.kind === kind ? each.id : [])))]
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('members')
     .select(['group_id', 'project_id', 'access_level'])
     .where('user_id', '=', userId)
-    .where(isInForce(reading))
+    .where(isInForce(context))
     .where((eb) => {
       const [groupIds, projectIds] = [idsOf('group'), idsOf('project')]
       return eb.or([
@@ -199,7 +202,7 @@ export async function ownLevels(
 }
 
 /** Whether a group at the top has no other owner. */
-export async function isLastOwnerSomewhere({ db }: Reading, userId: number): Promise<boolean> {
+export async function isLastOwnerSomewhere({ db }: ReadContext, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('members')
     .innerJoin('groups', 'groups.id', 'members.group_id')

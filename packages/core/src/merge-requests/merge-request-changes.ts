@@ -4,7 +4,7 @@ import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
 import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
-import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
@@ -116,12 +116,12 @@ export async function setReviewers(tx: Tx, project: Project, id: number, userIds
 
 /** @throws DomainError `not_found` */
 export async function getMergeRequest(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   { id }: Project,
   iid: number,
 ): Promise<DescribedMergeRequest> {
-  const mergeRequest = await findMergeRequest(reading, actor, id, iid)
+  const mergeRequest = await findMergeRequest(context, actor, id, iid)
   if (mergeRequest === undefined) throw notFound()
   return mergeRequest
 }

@@ -10,7 +10,7 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { described, issuablesOf } from '../issues/issuable-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type {
@@ -28,46 +28,46 @@ import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge
  * @see spec/rest-part2-details.md 8.9
  */
 export async function pageOfMergeRequests(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   filter: MergeRequestFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMergeRequest>> {
-  const wanted = wantedMergeRequests(reading, actor, filter).select('merge_requests.description')
-  const rows = await pageOf(reading, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
-  return { ...rows, items: await described(reading, await mergeRequestsOf(reading, rows.items), rows.items) }
+  const wanted = wantedMergeRequests(context, actor, filter).select('merge_requests.description')
+  const rows = await pageOf(context, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
+  return { ...rows, items: await described(context, await mergeRequestsOf(context, rows.items), rows.items) }
 }
 
 /** By its number in its project, if the actor may see it. */
 export async function findMergeRequest(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   projectId: number,
   iid: number,
 ): Promise<DescribedMergeRequest | undefined> {
-  const rows = await wantedMergeRequests(reading, actor, { within: { projectId }, iids: [iid] })
+  const rows = await wantedMergeRequests(context, actor, { within: { projectId }, iids: [iid] })
     .select('merge_requests.description')
     .execute()
-  const [mergeRequest] = await described(reading, await mergeRequestsOf(reading, rows), rows)
+  const [mergeRequest] = await described(context, await mergeRequestsOf(context, rows), rows)
   return mergeRequest
 }
 
 /** Those of the ids that the actor may see. */
 export async function findMergeRequestsById(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, MergeRequest>> {
   if (ids.length === 0) return new Map()
-  const rows = await wantedMergeRequests(reading, actor, {})
+  const rows = await wantedMergeRequests(context, actor, {})
     .where('merge_requests.id', 'in', [...new Set(ids)])
     .execute()
-  return new Map((await mergeRequestsOf(reading, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
+  return new Map((await mergeRequestsOf(context, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
 }
 
 /** Those that the actor may see, as a query over `merge_requests` and `projects`. */
-function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
-  return reading.db
+function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
+  return context.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
     .select(listedColumns)
@@ -77,8 +77,8 @@ function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeReques
         .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
     )
     .select(['projects.full_path as project_path', 'branch_tips.sha'])
-    .where((eb) => eb.and([...conditionsOf(reading, mergeRequestTables, filter), ...ownConditions(filter)]))
-    .where(allowedInProject(reading, actor, 'read_merge_request'))
+    .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(filter)]))
+    .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
 /** What only merge requests can be asked for. */
@@ -141,28 +141,28 @@ const mergeRequestOrder = ({ orderBy = 'created_at', sort }: MergeRequestFilter)
 
 /** Those of each filter; all filters have the same order. The sum is of those that have been merged. */
 export function mergeRequestListing(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   filters: readonly MergeRequestFilter[],
 ): Listing<MergeRequest, 'msToMerge'> {
   if (filters.length === 0) return emptyListing(0)
   const { columns, values } = mergeRequestOrder(filters[0]!)
   return listingOf(
-    reading,
-    filters.map((filter) => wantedMergeRequests(reading, actor, filter).select(values)),
+    context,
+    filters.map((filter) => wantedMergeRequests(context, actor, filter).select(values)),
     {
       order: columns,
-      itemsOf: (rows: readonly MergeRequestRow[]) => mergeRequestsOf(reading, rows),
+      itemsOf: (rows: readonly MergeRequestRow[]) => mergeRequestsOf(context, rows),
       sums: { msToMerge: sql`merge_requests.merged_at_ms - merge_requests.created_at_ms` },
     },
   )
 }
 
-async function mergeRequestsOf(reading: Reading, rows: readonly MergeRequestRow[]): Promise<MergeRequest[]> {
+async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequestRow[]): Promise<MergeRequest[]> {
   const ids = rows.map((row) => row.id)
-  const reviewers = await userIdsByItem(reading, mergeRequestTables, 'merge_request_reviewers', ids)
+  const reviewers = await userIdsByItem(context, mergeRequestTables, 'merge_request_reviewers', ids)
   const otherIds = [...rows.map((row) => row.merged_by_id), ...[...reviewers.values()].flat()]
-  const { of, users } = await issuablesOf(reading, mergeRequestTables, rows, otherIds)
+  const { of, users } = await issuablesOf(context, mergeRequestTables, rows, otherIds)
   return rows.map((row) => ({
     ...of(row),
     isDraft: row.is_draft === 1,

@@ -3,7 +3,7 @@ import { requirePermission } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { issuableTitle, scopeOf } from '../issues/issuable.ts'
 import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { command, freeQuery, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
@@ -27,8 +27,8 @@ import { deleteMergeRequest, insertMergeRequest, mergeRequestTables } from './me
 
 const inProject = { project: namespaceRef }
 const oneMergeRequest = { ...inProject, mergeRequestIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 /** Merge requests of archived projects are left out, unless they are asked for. */
 const nonArchived = z.boolean().default(true)
 
@@ -44,7 +44,7 @@ export const listGroupMergeRequests = query(
     caller: 'anyone',
     input: z.object({ group: namespaceRef, ...mergeRequestFilterInput, nonArchived, ...pageInput }),
     permission: 'read_group',
-    subject: (reading, { group }) => getGroup(reading, group),
+    subject: (context, { group }) => getGroup(context, group),
   },
   (context, { scope, ...input }) => {
     const within = { group: context.subject, withSubgroups: true }

@@ -1,21 +1,21 @@
 import { can } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import { standingsOf } from '../access/subject.ts'
-import type { OperationContext, Reading } from '../kit/context.ts'
+import type { OperationContext, ReadContext } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
 import { findProjects } from '../projects/project-store.ts'
 import type { MergeRequest } from './merge-request.ts'
 
 type OfProject = Pick<MergeRequest, 'projectId'>
 
-export async function projectsOf(reading: Reading, mergeRequests: readonly OfProject[]): Promise<Project[]> {
+export async function projectsOf(context: ReadContext, mergeRequests: readonly OfProject[]): Promise<Project[]> {
   const ids = mergeRequests.map(({ projectId }) => projectId)
-  return [...(await findProjects(reading, ids)).values()]
+  return [...(await findProjects(context, ids)).values()]
 }
 
 /** By id, those of the projects in which the actor may do it. */
 export async function projectsAllowing(
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   mergeRequests: readonly OfProject[],
   permission: Permission,
 ): Promise<ReadonlyMap<number, Project>> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { issuableTitle, MOST_PEOPLE } from '../issues/issuable.ts'
 import { combined, listMode } from '../issues/issuable-changes.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { command } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -11,8 +11,8 @@ import { titleAsDraft } from './merge-request.ts'
 import { changeMergeRequest, getOneToUpdate } from './merge-request-changes.ts'
 
 const oneMergeRequest = { project: namespaceRef, mergeRequestIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 const MOST_LABELS = 100
 
 /** Assignees or reviewers, by their names; there is nobody of a name that is not known. */

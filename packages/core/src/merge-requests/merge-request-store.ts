@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import type { IssuableTables } from '../issues/issuable-tables.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { Project } from '../projects/project.ts'
 import { type DescribedMergeRequest, isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
@@ -74,7 +74,7 @@ export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'
 
 /** The number of the open one that would bring the same branch to the same branch. */
 export async function findOpenIid(
-  { db }: Reading,
+  { db }: ReadContext,
   projectId: number,
   { sourceBranch, targetBranch }: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
 ): Promise<number | undefined> {
@@ -161,7 +161,7 @@ const columnsOf = (draft: MergeRequestDraft) => ({
 
 /** The commits that the target branches name now, by `tipKey`. */
 export async function branchTipsOf(
-  { db }: Reading,
+  { db }: ReadContext,
   mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'targetBranch'>[],
 ): Promise<ReadonlyMap<string, string>> {
   if (mergeRequests.length === 0) return new Map()

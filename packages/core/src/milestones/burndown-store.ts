@@ -1,5 +1,5 @@
 import { wantedIssues } from '../issues/issue-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { BurndownIssue } from './burndown.ts'
 import type { Milestone } from './milestone.ts'
@@ -12,8 +12,8 @@ const MOST_CHANGES = 100_000
  *
  * @throws DomainError `refused` when more has happened to them than is told in one answer
  */
-export async function burndownIssues(reading: Reading, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
-  const rows = await wantedIssues(reading, actor, { milestoneId: id })
+export async function burndownIssues(context: ReadContext, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
+  const rows = await wantedIssues(context, actor, { milestoneId: id })
     .leftJoin('issue_state_events as changes', 'changes.issue_id', 'issues.id')
     .clearSelect()
     .select(['issues.id', 'issues.created_at_ms', 'issues.weight', 'issues.state', 'changes.action', 'changes.at_ms'])

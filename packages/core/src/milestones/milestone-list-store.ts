@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { containsWords } from '../kit/contains-text.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -35,12 +35,12 @@ export interface MilestoneFilter {
 
 /** The soonest due first, those without a due date last; of those that are due together, the newest first. */
 export async function pageOfMilestones(
-  reading: Reading,
+  context: ReadContext,
   scope: MilestoneScope,
   filter: MilestoneFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMilestone>> {
-  const query = reading.db
+  const query = context.db
     .selectFrom('milestones')
     .selectAll()
     .select(parentPaths)
@@ -48,7 +48,7 @@ export async function pageOfMilestones(
     .where((eb) => eb.and(conditionsOf(filter, eb)))
     .orderBy('due_order')
     .orderBy('id', 'desc')
-  return mapPage(await pageOf(reading, query, page), (row) => describedMilestoneOf(row, parentOf(row)))
+  return mapPage(await pageOf(context, query, page), (row) => describedMilestoneOf(row, parentOf(row)))
 }
 
 interface Ordering {
@@ -58,16 +58,16 @@ interface Ordering {
 
 /** One list for each scope. */
 export function milestoneListing(
-  reading: Reading,
+  context: ReadContext,
   scopes: readonly MilestoneScope[],
   filter: MilestoneFilter,
   ordering: Ordering,
 ): Listing<Milestone> {
-  const { rank, value, order } = keysetOf(reading, ordering)
+  const { rank, value, order } = keysetOf(context, ordering)
   return listingOf<'milestones', ListedRow, Milestone>(
-    reading,
+    context,
     scopes.map((scope) =>
-      reading.db
+      context.db
         .selectFrom('milestones')
         .select(listedColumns)
         .select(parentPaths)
@@ -84,7 +84,7 @@ interface ListedRow extends RowWithPaths {
   readonly order_value: unknown
 }
 
-function keysetOf({ nowMs }: Reading, { orderBy, sort }: Ordering) {
+function keysetOf({ nowMs }: ReadContext, { orderBy, sort }: Ordering) {
   const isByDueDate = orderBy === 'due_date' || orderBy === 'expired_last_due_date'
   const dueDate = sort === 'asc' ? sql`due_order` : sql`coalesce(due_date, '')`
   const value = isByDueDate ? dueDate : sql.ref(orderBy === 'created_at' ? 'created_at_ms' : 'updated_at_ms')

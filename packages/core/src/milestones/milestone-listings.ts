@@ -55,10 +55,10 @@ export const getMilestoneById = query(
     name: 'getMilestoneById',
     input: z.object({ milestoneId: z.int() }),
     permission: 'read_milestone',
-    subject: async (reading, { milestoneId }): Promise<Subject> => {
-      const { kind, id } = (await findMilestone(reading, milestoneId))?.parent ?? {}
+    subject: async (context, { milestoneId }): Promise<Subject> => {
+      const { kind, id } = (await findMilestone(context, milestoneId))?.parent ?? {}
       if (id === undefined) throw notFound('Milestone')
-      return kind === 'group' ? getGroup(reading, id) : getProject(reading, id)
+      return kind === 'group' ? getGroup(context, id) : getProject(context, id)
     },
   },
   async (context, { milestoneId }): Promise<Milestone> => {

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { pageOfIssues } from '../issues/issue-list-store.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { command, query } from '../kit/operation.ts'
@@ -30,12 +30,12 @@ import { milestoneScope } from './milestone-scope-store.ts'
 import { deleteMilestone, getMilestone, insertMilestone, isTitleTaken, updateMilestone } from './milestone-store.ts'
 
 /** Milestones of groups and of projects differ in nothing but whose they are. */
-export const groupMilestones = milestonesOf('Group', (reading, { parent }) => getGroup(reading, parent))
-export const projectMilestones = milestonesOf('Project', (reading, { parent }) => getProject(reading, parent))
+export const groupMilestones = milestonesOf('Group', (context, { parent }) => getGroup(context, parent))
+export const projectMilestones = milestonesOf('Project', (context, { parent }) => getProject(context, parent))
 
 function milestonesOf(
   owner: 'Group' | 'Project',
-  subject: (reading: Reading, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
+  subject: (context: ReadContext, input: { readonly parent: z.output<typeof namespaceRef> }) => Promise<Subject>,
 ) {
   const reads = { permission: 'read_milestone', subject } as const
   const writes = { permission: 'admin_milestone', subject } as const

@@ -4,7 +4,7 @@ import { levelsIn } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 
 /** Whose milestones, as a condition on them. */
@@ -17,7 +17,7 @@ export type MilestoneScope = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =
  * @see spec/rest-part2-details.md 8.3
  */
 export async function milestoneScope(
-  context: Reading & { readonly actor: Actor },
+  context: ReadContext & { readonly actor: Actor },
   parent: Subject,
   reach: MilestoneReach,
 ): Promise<MilestoneScope> {
@@ -31,7 +31,7 @@ export interface MilestoneReach {
 
 /** Of many parents, in their order. */
 export async function milestoneScopes(
-  context: Reading & { readonly actor: Actor },
+  context: ReadContext & { readonly actor: Actor },
   parents: readonly Subject[],
   reach: MilestoneReach,
 ): Promise<MilestoneScope[]> {
@@ -44,7 +44,7 @@ export async function milestoneScopes(
 }
 
 function scopeOf(
-  context: Reading & { readonly actor: Actor },
+  context: ReadContext & { readonly actor: Actor },
   parent: Subject,
   { ancestors, descendants, isMember }: MilestoneReach & { readonly isMember: boolean },
 ): MilestoneScope {

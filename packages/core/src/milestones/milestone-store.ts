@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Generated, GeneratedAlways, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import type { DescribedRow } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { nextIid } from '../kit/internal-id.ts'
@@ -49,7 +49,11 @@ export const listedColumns = [
 type MilestoneRow = Omit<Selectable<MilestonesTable>, 'description'>
 
 /** @throws DomainError `not_found`, also for one of another parent */
-export async function getMilestone({ db }: Reading, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
+export async function getMilestone(
+  { db }: ReadContext,
+  parent: MilestoneParent,
+  id: number,
+): Promise<DescribedMilestone> {
   const row = await db
     .selectFrom('milestones')
     .selectAll()
@@ -61,7 +65,7 @@ export async function getMilestone({ db }: Reading, parent: MilestoneParent, id:
 }
 
 /** Those of the ids that there are, for what refers to milestones. */
-export async function findMilestones({ db }: Reading, ids: readonly number[]): Promise<Map<number, Milestone>> {
+export async function findMilestones({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Milestone>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('milestones')
@@ -74,7 +78,7 @@ export async function findMilestones({ db }: Reading, ids: readonly number[]): P
 
 /** With what they say, by their keys. */
 export async function describedMilestones(
-  { db }: Reading,
+  { db }: ReadContext,
   milestones: readonly Milestone[],
 ): Promise<ReadonlyMap<number, DescribedMilestone>> {
   if (milestones.length === 0) return new Map()
@@ -87,12 +91,12 @@ export async function describedMilestones(
 }
 
 /** By its key, whosever it is. */
-export async function findMilestone(reading: Reading, id: number): Promise<Milestone | undefined> {
-  return (await findMilestones(reading, [id])).get(id)
+export async function findMilestone(context: ReadContext, id: number): Promise<Milestone | undefined> {
+  return (await findMilestones(context, [id])).get(id)
 }
 
 /** Whether one of the parent, of a group above it or of anything below it has that title. */
-export async function isTitleTaken({ db }: Reading, parent: Subject, title: string): Promise<boolean> {
+export async function isTitleTaken({ db }: ReadContext, parent: Subject, title: string): Promise<boolean> {
   const row = await db
     .selectFrom('milestones')
     .leftJoin('groups', 'groups.id', 'milestones.group_id')

@@ -42,7 +42,7 @@ export const createApplication = freeCommand(
 /** All of them, without their secrets. */
 export const listApplications = freeQuery(
   { name: 'listApplications', caller: 'administrator', input: z.object({}) },
-  (reading) => findAllApplications(reading),
+  (context) => findAllApplications(context),
 )
 
 export const removeApplication = freeCommand(

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { Application } from './application.ts'
 
@@ -51,12 +51,12 @@ export async function insertApplication(
   return applicationOf(row)
 }
 
-export async function findAllApplications({ db }: Reading): Promise<Application[]> {
+export async function findAllApplications({ db }: ReadContext): Promise<Application[]> {
   const rows = await db.selectFrom('oauth_applications').selectAll().orderBy('id').execute()
   return rows.map(applicationOf)
 }
 
-export async function countApplications({ db }: Reading): Promise<number> {
+export async function countApplications({ db }: ReadContext): Promise<number> {
   const { count } = await db
     .selectFrom('oauth_applications')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -64,18 +64,18 @@ export async function countApplications({ db }: Reading): Promise<number> {
   return Number(count)
 }
 
-export async function findApplication({ db }: Reading, uid: string): Promise<Application | undefined> {
+export async function findApplication({ db }: ReadContext, uid: string): Promise<Application | undefined> {
   const row = await db.selectFrom('oauth_applications').selectAll().where('uid', '=', uid).executeTakeFirst()
   return row && applicationOf(row)
 }
 
-export async function findApplicationById({ db }: Reading, id: number): Promise<Application | undefined> {
+export async function findApplicationById({ db }: ReadContext, id: number): Promise<Application | undefined> {
   const row = await db.selectFrom('oauth_applications').selectAll().where('id', '=', id).executeTakeFirst()
   return row && applicationOf(row)
 }
 
 export async function findApplicationWithDigest(
-  { db }: Reading,
+  { db }: ReadContext,
   uid: string,
 ): Promise<{ application: Application; secretDigest: string } | undefined> {
   const row = await db.selectFrom('oauth_applications').selectAll().where('uid', '=', uid).executeTakeFirst()

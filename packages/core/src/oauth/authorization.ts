@@ -1,4 +1,4 @@
-import type { Core, Reading } from '../kit/context.ts'
+import type { Core, ReadContext } from '../kit/context.ts'
 import { scopesWithin } from '../tokens/scope.ts'
 import type { User } from '../users/user.ts'
 import type { Application } from './application.ts'
@@ -44,7 +44,7 @@ export async function checkAuthorization(
 ): Promise<CheckedAuthorization> {
   const { clientId, redirectUri } = request
   if (clientId === undefined) throw new OAuthRefusal('invalid_request', 'clientId')
-  const application = await findApplication(readingOf(core), clientId)
+  const application = await findApplication(readContextOf(core), clientId)
   if (application === undefined) throw new OAuthRefusal('invalid_client')
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'redirectUri')
   if (!application.redirectUris.includes(redirectUri)) throw new OAuthRefusal('invalid_request')
@@ -84,4 +84,4 @@ function termsOf(
   return { challenge, scopes: grantedScopes(request.scope, allowed) }
 }
 
-const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })
+const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

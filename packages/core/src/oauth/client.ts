@@ -1,4 +1,4 @@
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import type { Application } from './application.ts'
 import { findApplicationWithDigest } from './application-store.ts'
@@ -18,14 +18,14 @@ export interface ClientCredentials {
  * @throws OAuthRefusal `invalid_client`, the same for an unknown one and a wrong secret
  */
 export async function authenticateClient(
-  reading: Reading,
+  context: ReadContext,
   { clientId, clientSecret }: ClientCredentials,
 ): Promise<Application | undefined> {
   if (clientId === undefined) {
     if (clientSecret !== undefined) throw new OAuthRefusal('invalid_client')
     return undefined
   }
-  const found = await findApplicationWithDigest(reading, clientId)
+  const found = await findApplicationWithDigest(context, clientId)
   if (found === undefined) throw new OAuthRefusal('invalid_client')
   const isKnownBySecret = clientSecret !== undefined && isSameText(digestOf(clientSecret), found.secretDigest)
   const mayStaySilent = !found.application.isConfidential && clientSecret === undefined
@@ -34,8 +34,8 @@ export async function authenticateClient(
 }
 
 /** @throws OAuthRefusal `invalid_client`, also when there are no credentials */
-export async function requireClient(reading: Reading, credentials: ClientCredentials): Promise<Application> {
-  const application = await authenticateClient(reading, credentials)
+export async function requireClient(context: ReadContext, credentials: ClientCredentials): Promise<Application> {
+  const application = await authenticateClient(context, credentials)
   if (application === undefined) throw new OAuthRefusal('invalid_client')
   return application
 }

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
@@ -77,7 +77,7 @@ export async function forgetOldCodes({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): P
     .execute()
 }
 
-export async function findCode({ db }: Reading, code: string): Promise<AuthorizationCode | undefined> {
+export async function findCode({ db }: ReadContext, code: string): Promise<AuthorizationCode | undefined> {
   const digest = digestOfPresented(code)
   if (digest === undefined) return undefined
   const row = await db.selectFrom('oauth_codes').selectAll().where('code_digest', '=', digest).executeTakeFirst()

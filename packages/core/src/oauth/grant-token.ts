@@ -1,4 +1,4 @@
-import type { Core, Reading } from '../kit/context.ts'
+import type { Core, ReadContext } from '../kit/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
 import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
 import { isStillGood } from '../users/password-store.ts'
@@ -52,7 +52,7 @@ export async function grantToken(core: Core, request: TokenRequest): Promise<Iss
 
 /** A code that comes a second time has been seen by someone else: what it gave the first time ends. */
 async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> {
-  const application = await requireClient(readingOf(core), request)
+  const application = await requireClient(readContextOf(core), request)
   const presented = required(request, 'code')
   const redirectUri = required(request, 'redirectUri')
   return issuing(core, async (tx) => {
@@ -124,7 +124,7 @@ async function forPassword(core: Core, request: TokenRequest): Promise<IssuedTok
 
 /** For itself, with no user behind it and nothing to refresh. */
 async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken> {
-  const application = await requireClient(readingOf(core), request)
+  const application = await requireClient(readContextOf(core), request)
   if (!application.isConfidential) throw new OAuthRefusal('invalid_client')
   const scopes = grantedScopes(request.scope, scopesWithin(application.scopes, undefined))
   return core.db.write((db) =>
@@ -155,12 +155,12 @@ function required<Name extends keyof TokenRequest>(request: TokenRequest, name: 
 /** Who has a password needs no application, where the settings let them. @throws OAuthRefusal `invalid_client` */
 async function clientFor(core: Core, request: TokenRequest): Promise<Application | undefined> {
   const { ropcWithoutClientCredentials } = core.settings
-  return (ropcWithoutClientCredentials ? authenticateClient : requireClient)(readingOf(core), request)
+  return (ropcWithoutClientCredentials ? authenticateClient : requireClient)(readContextOf(core), request)
 }
 
-async function findActiveUser(reading: Reading, userId: number | undefined): Promise<User | undefined> {
-  const user = userId === undefined ? undefined : await findUser(reading, userId)
+async function findActiveUser(context: ReadContext, userId: number | undefined): Promise<User | undefined> {
+  const user = userId === undefined ? undefined : await findUser(context, userId)
   return user?.state === 'active' ? user : undefined
 }
 
-const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })
+const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

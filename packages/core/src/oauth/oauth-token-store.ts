@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { scopesOf } from '../tokens/scope.ts'
@@ -99,14 +99,14 @@ export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core,
   return { accessToken, refreshToken, scopes: draft.scopes, expiresInSeconds, createdAtMs: nowMs }
 }
 
-export async function findByAccessToken({ db }: Reading, accessToken: string): Promise<OAuthToken | undefined> {
+export async function findByAccessToken({ db }: ReadContext, accessToken: string): Promise<OAuthToken | undefined> {
   const digest = digestOfPresented(accessToken)
   if (digest === undefined) return undefined
   const row = await db.selectFrom('oauth_tokens').selectAll().where('access_digest', '=', digest).executeTakeFirst()
   return row && tokenOf(row)
 }
 
-export async function findByRefreshToken({ db }: Reading, refreshToken: string): Promise<OAuthToken | undefined> {
+export async function findByRefreshToken({ db }: ReadContext, refreshToken: string): Promise<OAuthToken | undefined> {
   const digest = digestOfPresented(refreshToken)
   if (digest === undefined) return undefined
   const row = await db.selectFrom('oauth_tokens').selectAll().where('refresh_digest', '=', digest).executeTakeFirst()

@@ -1,4 +1,4 @@
-import type { Core, Reading } from '../kit/context.ts'
+import type { Core, ReadContext } from '../kit/context.ts'
 import type { Authenticated, CredentialState } from '../tokens/authenticated.ts'
 import { findUser } from '../users/user-store.ts'
 import type { Application } from './application.ts'
@@ -18,9 +18,9 @@ export async function findOAuthToken(core: Core, accessToken: string): Promise<A
   const token = await useAccessToken(core, accessToken)
   if (token === undefined) return undefined
   const { id, userId, scopes } = token
-  const reading = readingOf(core)
-  const user = userId === undefined ? undefined : await findUser(reading, userId)
-  return { kind: 'oauth', state: stateOf(token, reading.nowMs), id, user, scopes }
+  const context = readContextOf(core)
+  const user = userId === undefined ? undefined : await findUser(context, userId)
+  return { kind: 'oauth', state: stateOf(token, context.nowMs), id, user, scopes }
 }
 
 /** What is said of a token to whoever holds it, or to its application. */
@@ -38,7 +38,7 @@ export interface OAuthTokenInfo {
 /** To its holder, who uses it by asking. `undefined`: there is no such token. */
 export async function describeOAuthToken(core: Core, accessToken: string): Promise<OAuthTokenInfo | undefined> {
   const token = await useAccessToken(core, accessToken)
-  return token && infoOf(readingOf(core), token, 'access')
+  return token && infoOf(readContextOf(core), token, 'access')
 }
 
 /**
@@ -53,11 +53,11 @@ export async function introspectOAuthToken(
   asker: ClientCredentials | { readonly accessToken: string },
   presented: string,
 ): Promise<OAuthTokenInfo | undefined> {
-  const reading = readingOf(core)
+  const context = readContextOf(core)
   const applicationId = await applicationIdOf(core, asker)
-  const found = await findEither(reading, presented)
+  const found = await findEither(context, presented)
   if (found === undefined || found.token.applicationId !== applicationId) return undefined
-  const info = await infoOf(reading, found.token, found.kind)
+  const info = await infoOf(context, found.token, found.kind)
   return info.state === 'valid' ? info : undefined
 }
 
@@ -69,7 +69,7 @@ export async function introspectOAuthToken(
  * @see RFC 7009 2
  */
 export async function revokeOAuthToken(core: Core, credentials: ClientCredentials, presented: string): Promise<void> {
-  const application = await authenticateClient(readingOf(core), credentials).catch((refusal) => {
+  const application = await authenticateClient(readContextOf(core), credentials).catch((refusal) => {
     throw refusal instanceof OAuthRefusal ? new OAuthRefusal('unauthorized_client') : refusal
   })
   const isOthers = await core.db.write(async (db) => {
@@ -85,9 +85,9 @@ export async function revokeOAuthToken(core: Core, credentials: ClientCredential
 }
 
 async function useAccessToken(core: Core, accessToken: string): Promise<OAuthToken | undefined> {
-  const reading = readingOf(core)
-  const token = await findByAccessToken(reading, accessToken)
-  if (token?.previousId === undefined || stateOf(token, reading.nowMs) !== 'valid') return token
+  const context = readContextOf(core)
+  const token = await findByAccessToken(context, accessToken)
+  if (token?.previousId === undefined || stateOf(token, context.nowMs) !== 'valid') return token
   return core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
     // Another one from the same refresh may have been used in the meantime.
@@ -101,35 +101,35 @@ async function applicationIdOf(
   core: Core,
   asker: ClientCredentials | { readonly accessToken: string },
 ): Promise<number> {
-  const reading = readingOf(core)
+  const context = readContextOf(core)
   if ('accessToken' in asker) {
     const token = await useAccessToken(core, asker.accessToken)
-    if (token?.applicationId === undefined || stateOf(token, reading.nowMs) !== 'valid') {
+    if (token?.applicationId === undefined || stateOf(token, context.nowMs) !== 'valid') {
       throw new OAuthRefusal('invalid_client')
     }
     return token.applicationId
   }
-  const application = await authenticateClient(reading, asker)
+  const application = await authenticateClient(context, asker)
   if (application === undefined || asker.clientSecret === undefined) throw new OAuthRefusal('invalid_client')
   return application.id
 }
 
 async function findEither(
-  reading: Reading,
+  context: ReadContext,
   presented: string,
 ): Promise<{ token: OAuthToken; kind: OAuthTokenInfo['kind'] } | undefined> {
-  const byAccess = await findByAccessToken(reading, presented)
+  const byAccess = await findByAccessToken(context, presented)
   if (byAccess !== undefined) return { token: byAccess, kind: 'access' }
-  const byRefresh = await findByRefreshToken(reading, presented)
+  const byRefresh = await findByRefreshToken(context, presented)
   return byRefresh && { token: byRefresh, kind: 'refresh' }
 }
 
-async function infoOf(reading: Reading, token: OAuthToken, kind: OAuthTokenInfo['kind']): Promise<OAuthTokenInfo> {
+async function infoOf(context: ReadContext, token: OAuthToken, kind: OAuthTokenInfo['kind']): Promise<OAuthTokenInfo> {
   const { applicationId, userId, scopes, createdAtMs } = token
   return {
     kind,
-    state: kind === 'access' ? stateOf(token, reading.nowMs) : token.isRevoked ? 'revoked' : 'valid',
-    application: applicationId === undefined ? undefined : await findApplicationById(reading, applicationId),
+    state: kind === 'access' ? stateOf(token, context.nowMs) : token.isRevoked ? 'revoked' : 'valid',
+    application: applicationId === undefined ? undefined : await findApplicationById(context, applicationId),
     userId,
     scopes,
     createdAtMs,
@@ -142,4 +142,4 @@ function stateOf(token: OAuthToken, nowMs: number): CredentialState {
   return token.isRevoked ? 'revoked' : 'valid'
 }
 
-const readingOf = (core: Core): Reading => ({ db: core.db.read, nowMs: core.clock.nowMs() })
+const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

@@ -96,8 +96,8 @@ describe('of a project', () => {
   const ofProject = (key: string, value: string, more: object = {}) =>
     world.perform(mira, projectVariables.create, { parent: project.id, key, value, ...more })
   const settings = (environments: string[] = [], isProtectedRef = false) => {
-    const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
-    return exportSettingsFor(reading, world.core, project, { environments, isProtectedRef })
+    const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+    return exportSettingsFor(context, world.core, project, { environments, isProtectedRef })
   }
 
   test('the group’s count until the project says otherwise', async () => {

@@ -1,4 +1,4 @@
-import type { Core, Reading } from '../kit/context.ts'
+import type { Core, ReadContext } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
 import { effectiveVariables, type VariableCircumstances } from '../variables/effective-variables.ts'
 import type { Variable } from '../variables/variable.ts'
@@ -40,13 +40,13 @@ export function exportSettingsOf(variables: readonly Given[], serviceName: strin
  * @see design.md 6 and 7, ruling 12
  */
 export async function exportSettingsFor(
-  reading: Reading,
+  context: ReadContext,
   core: Core,
   project: Project,
   circumstances: VariableCircumstances,
 ): Promise<ExportSettings> {
   const { serviceName } = core.settings
-  const levels = await variableLevelsOf(reading, project, Object.values(exportVariableKeys(serviceName)))
+  const levels = await variableLevelsOf(context, project, Object.values(exportVariableKeys(serviceName)))
   const counting = effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
   const settings = exportSettingsOf(counting, serviceName)
   const idle = levels.flat().filter(({ key }) => !counting.some((variable) => variable.key === key))

@@ -1,4 +1,4 @@
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { inParts } from '../kit/in-parts.ts'
 
 declare module '../kit/tables.ts' {
@@ -99,7 +99,7 @@ export async function giveGlobalNumbers(
 
 /** Returns the owning project of each number, by number. */
 async function ownersOf(
-  db: Reading['db'],
+  db: ReadContext['db'],
   table: NumbersTable,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
@@ -110,7 +110,7 @@ async function ownersOf(
 
 /** Tells whether another project was the first to record this id. Creates no number. */
 export async function isFirstOfAnother(
-  { db }: Reading,
+  { db }: ReadContext,
   table: NumbersTable,
   projectId: number,
   id: number,

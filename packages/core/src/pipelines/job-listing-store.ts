@@ -1,5 +1,5 @@
 import { allowedInProject } from '../access/visible-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
@@ -19,18 +19,18 @@ const newestFirst: readonly KeysetColumn<JobHead>[] = [
 
 /** Of each pipeline, the newest first. */
 export function pipelineJobListing(
-  reading: Reading,
+  context: ReadContext,
   pipelines: readonly Pipeline[],
   filter: WantedJobs,
 ): Listing<JobOfPipeline> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   return listingOf(
-    reading,
-    pipelines.map(({ key }) => wantedJobHeads(reading, filter).where('pipeline_key', '=', key)),
+    context,
+    pipelines.map(({ key }) => wantedJobHeads(context, filter).where('pipeline_key', '=', key)),
     {
       order: newestFirst,
       itemsOf: async (heads) => {
-        const rows = await jobRowsOf(reading, heads)
+        const rows = await jobRowsOf(context, heads)
         return rows.map((row) => row && { ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
       },
     },
@@ -46,22 +46,22 @@ export interface OfPipelines {
 
 /** Of each project, the newest first. */
 export const projectJobListing = (
-  reading: Reading,
+  context: ReadContext,
   projects: readonly Project[],
   filter: WantedJobs & OfPipelines,
 ): Listing<JobOfPipeline> =>
   listingOf(
-    reading,
-    projects.map(({ id }) => wantedJobsOfProject(reading, id, filter)),
-    { order: newestFirst, itemsOf: (heads) => jobsOfHeads(reading, heads) },
+    context,
+    projects.map(({ id }) => wantedJobsOfProject(context, id, filter)),
+    { order: newestFirst, itemsOf: (heads) => jobsOfHeads(context, heads) },
   )
 
 function wantedJobsOfProject(
-  reading: Reading,
+  context: ReadContext,
   projectId: number,
   { pipelineIid, sources, ...filter }: WantedJobs & OfPipelines,
 ) {
-  const jobs = wantedJobHeads(reading, filter).where('pipeline_jobs.project_id', '=', projectId)
+  const jobs = wantedJobHeads(context, filter).where('pipeline_jobs.project_id', '=', projectId)
   if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
   return jobs.where('pipeline_key', 'in', (eb) =>
     eb
@@ -74,15 +74,15 @@ function wantedJobsOfProject(
 }
 
 /** Of the whole instance. */
-export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(reading, [wantedJobHeads(reading, filter)], {
+export const jobListing = (context: ReadContext, filter: WantedJobs): Listing<JobOfPipeline> =>
+  listingOf(context, [wantedJobHeads(context, filter)], {
     order: newestFirst,
-    itemsOf: (heads) => jobsOfHeads(reading, heads),
+    itemsOf: (heads) => jobsOfHeads(context, heads),
   })
 
 /** With their pipelines. */
-const jobsOfHeads = async (reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
-  jobsOf(reading, await jobRowsOf(reading, heads))
+const jobsOfHeads = async (context: ReadContext, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
+  jobsOf(context, await jobRowsOf(context, heads))
 
 /** Of so many at once the stages are told. */
 const MOST_JOBS = 100_000
@@ -90,18 +90,18 @@ const JOBS_PER_STATEMENT = 3_000
 
 /** All of each pipeline, superseded attempts too, by id. @throws DomainError `impossible` when they are too many */
 export async function jobsOfEachPipeline(
-  reading: Reading,
+  context: ReadContext,
   pipelines: readonly Pipeline[],
 ): Promise<ReadonlyMap<number, readonly JobOfPipeline[]>> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
   let left = MOST_JOBS
   for (const keys of inParts([...byKey.keys()])) {
-    for await (const heads of headsOf(reading, keys)) {
+    for await (const heads of headsOf(context, keys)) {
       left -= heads.length
       if (left < 0)
         throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
-      for (const row of await jobRowsOf(reading, heads)) {
+      for (const row of await jobRowsOf(context, heads)) {
         if (row === undefined) continue
         found.get(row.pipeline_key)!.push({ ...jobOf(row), pipeline: byKey.get(row.pipeline_key)! })
       }
@@ -111,11 +111,11 @@ export async function jobsOfEachPipeline(
 }
 
 /** By pipeline, then by id, so many at a time. */
-async function* headsOf(reading: Reading, keys: readonly number[]): AsyncGenerator<JobHead[]> {
+async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGenerator<JobHead[]> {
   let last: JobHead | undefined
   do {
     const behind = last
-    const heads = await wantedJobHeads(reading, {})
+    const heads = await wantedJobHeads(context, {})
       .where('pipeline_key', 'in', behind === undefined ? keys : keys.filter((key) => key >= behind.pipeline_key))
       .$if(behind !== undefined, (all) =>
         all.where((eb) => eb.or([eb('pipeline_key', '>', behind!.pipeline_key), eb('job_id', '>', behind!.job_id)])),
@@ -137,7 +137,7 @@ export interface JobTally {
 }
 
 export async function jobTallies(
-  { db }: Reading,
+  { db }: ReadContext,
   pipelines: readonly Pipeline[],
 ): Promise<ReadonlyMap<number, readonly JobTally[]>> {
   const found = new Map<number, JobTally[]>(pipelines.map(({ key }) => [key, []]))
@@ -164,47 +164,47 @@ export interface WantedJob {
 }
 
 export async function jobOfEachPipeline(
-  reading: Reading,
+  context: ReadContext,
   wanted: readonly WantedJob[],
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = wanted.map(({ pipeline, jobId, globalNumber, name }) =>
-    wantedJobs(reading, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
+    wantedJobs(context, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
       .where('pipeline_key', '=', pipeline.key)
       .$if(jobId !== undefined, (all) => all.where('job_id', '=', jobId!))
       .$if(globalNumber !== undefined, (all) => all.where(hasGlobalNumber(pipeline.projectId, globalNumber!)))
       .orderBy('job_id', 'desc')
       .limit(1),
   )
-  const lists = await rowsOfEach(reading.db, queries)
+  const lists = await rowsOfEach(context.db, queries)
   return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
 }
 
 /** Returns the job with this Global ID number, for the project that owns it. */
 export async function jobOfEachProject(
-  reading: Reading,
+  context: ReadContext,
   projects: readonly Project[],
   globalNumber: number,
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = projects.map(({ id }) =>
-    wantedJobs(reading, {})
+    wantedJobs(context, {})
       .where('pipeline_jobs.project_id', '=', id)
       .where(hasGlobalNumber(id, globalNumber))
       .limit(1),
   )
-  const lists = await rowsOfEach(reading.db, queries)
+  const lists = await rowsOfEach(context.db, queries)
   return jobsOf(
-    reading,
+    context,
     lists.map(([row]) => row),
   )
 }
 
 /** Returns the job with this Global ID number, if the actor may see the pipelines of its project. */
 export async function findReadableJob(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   globalNumber: number,
 ): Promise<JobOfPipeline | undefined> {
-  const row = await reading.db
+  const row = await context.db
     .selectFrom('job_numbers')
     .innerJoin('pipeline_jobs', (join) =>
       join
@@ -215,9 +215,9 @@ export async function findReadableJob(
     .selectAll('pipeline_jobs')
     .where('job_numbers.number', '=', globalNumber)
     .where(isNumbered(globalNumber))
-    .where(allowedInProject(reading, actor, 'read_pipeline'))
+    .where(allowedInProject(context, actor, 'read_pipeline'))
     .executeTakeFirst()
-  return (await jobsOf(reading, [row]))[0]
+  return (await jobsOf(context, [row]))[0]
 }
 
 /** Records of runners that are looked through. */
@@ -225,11 +225,11 @@ const RECENT_JOBS = 10_000
 
 /** What the latest of the instance's last jobs tells of each runner, as far as the actor may see them. Read through once. */
 export async function findReadableRunners(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   runnerIds: readonly number[],
 ): Promise<ReadonlyMap<number, RecordedRunner>> {
-  const latest = reading.db
+  const latest = context.db
     .selectFrom('pipeline_jobs')
     .innerJoin('projects', 'projects.id', 'pipeline_jobs.project_id')
     .select(({ fn }) => fn.max('pipeline_jobs.id').as('id'))
@@ -237,9 +237,9 @@ export async function findReadableRunners(
       eb.selectFrom('pipeline_jobs as all').select((inner) => inner(inner.fn.max('all.id'), '-', RECENT_JOBS).as('id')),
     )
     .where(detailOfRunner('id'), 'in', runnerIds.map(String))
-    .where(allowedInProject(reading, actor, 'read_pipeline'))
+    .where(allowedInProject(context, actor, 'read_pipeline'))
     .groupBy(detailOfRunner('id'))
-  const rows = await reading.db.selectFrom('pipeline_jobs').selectAll().where('id', 'in', latest).execute()
+  const rows = await context.db.selectFrom('pipeline_jobs').selectAll().where('id', 'in', latest).execute()
   return new Map(
     rows.flatMap((row) => {
       const { runner } = jobOf(row)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { type JobRow, wantedJobs } from './job-store.ts'
 
 /** Rows of many jobs at once, each of which may have more to tell than all others together. */
@@ -37,7 +37,7 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
     ])
 
 /** In their order: the long ones as they are by now, `undefined` for those that have gone meanwhile. */
-export async function jobRowsOf({ db }: Reading, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
+export async function jobRowsOf({ db }: ReadContext, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
   const long = new Map<number, JobRow>()
   for (const ids of longInParts(heads)) {
     // All of the row: what has changed since its head was read would not agree with that.

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type KeysetPage, type KeysetRequest, keysetPageOf, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -35,69 +35,70 @@ export type JobKind = 'build' | 'bridge'
 
 /** The newest first. */
 export async function pageOfPipelineJobs(
-  reading: Reading,
+  context: ReadContext,
   pipeline: Pipeline,
   filter: JobFilter & { readonly kind: JobKind; readonly includeRetried: boolean },
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(reading, filter.kind, filter)
+  const query = wanted(context, filter.kind, filter)
     .where('pipeline_key', '=', pipeline.key)
     .$if(!filter.includeRetried, (all) => all.where('is_retried', '=', 0))
     .orderBy('job_id', 'desc')
-  const rows = await pageOf(reading, query, page)
+  const rows = await pageOf(context, query, page)
   return { ...rows, items: rows.items.map((row) => ({ ...jobOf(row), pipeline })) }
 }
 
 /** Builds of all its pipelines, the newest first. */
 export async function pageOfProjectJobs(
-  reading: Reading,
+  context: ReadContext,
   { id }: Project,
   filter: JobFilter,
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(reading, 'build', filter)
+  const query = wanted(context, 'build', filter)
     .where('project_id', '=', id)
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
-  const rows = await pageOf(reading, query, page)
-  return { ...rows, items: await jobsThere(reading, rows.items) }
+  const rows = await pageOf(context, query, page)
+  return { ...rows, items: await jobsThere(context, rows.items) }
 }
 
 export async function keysetPageOfProjectJobs(
-  reading: Reading,
+  context: ReadContext,
   { id }: Project,
   filter: JobFilter,
   page: KeysetRequest,
 ): Promise<KeysetPage<JobOfPipeline>> {
-  const query = wanted(reading, 'build', filter).where('project_id', '=', id)
+  const query = wanted(context, 'build', filter).where('project_id', '=', id)
   const rows = await keysetPageOf<'pipeline_jobs', JobRow>(query, page, [
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
-  return { ...rows, items: await jobsThere(reading, rows.items) }
+  return { ...rows, items: await jobsThere(context, rows.items) }
 }
 
-const jobsThere = async (reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
-  (await jobsOf(reading, rows)).filter((job) => job !== undefined)
+const jobsThere = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
+  (await jobsOf(context, rows)).filter((job) => job !== undefined)
 
 /**
  * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.
  *
  * @throws DomainError `not_found`, also for a job of another project
  */
-export async function getJobRow(reading: Reading, { id }: Project, jobId: number): Promise<JobOfPipeline> {
-  const row = await wanted(reading, 'build', {})
+export async function getJobRow(context: ReadContext, { id }: Project, jobId: number): Promise<JobOfPipeline> {
+  const row = await wanted(context, 'build', {})
     .where('project_id', '=', id)
     .where('job_id', '=', jobId)
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-  const [job] = await jobsOf(reading, [row])
+  const [job] = await jobsOf(context, [row])
   if (job === undefined) throw notFound()
   return job
 }
 
-const wanted = (reading: Reading, kind: JobKind, { scope }: JobFilter) => wantedJobs(reading, { kind, statuses: scope })
+const wanted = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
+  wantedJobs(context, { kind, statuses: scope })
 
 export interface WantedJobs {
   /** Default: both. */
@@ -137,7 +138,7 @@ export const hasGlobalNumber =
 export const isNumbered = (number: number) =>
   sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 
-export function wantedJobs({ db }: Reading, filter: WantedJobs) {
+export function wantedJobs({ db }: ReadContext, filter: WantedJobs) {
   const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
   return db
     .selectFrom('pipeline_jobs')
@@ -164,11 +165,11 @@ export const detailOfRunner = (key: keyof RecordedRunner) =>
 
 /** In their order, with their pipelines; `undefined` for those that have gone meanwhile. */
 export async function jobsOf(
-  reading: Reading,
+  context: ReadContext,
   rows: readonly (JobRow | undefined)[],
 ): Promise<(JobOfPipeline | undefined)[]> {
   const pipelines = await pipelinesByKey(
-    reading,
+    context,
     rows.flatMap((row) => row?.pipeline_key ?? []),
   )
   return rows.map((row) => {

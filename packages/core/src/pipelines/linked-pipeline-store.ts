@@ -1,5 +1,5 @@
 import { allowedInProject } from '../access/visible-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
@@ -17,38 +17,42 @@ import { pipelineListing, withPath } from './pipeline-store.ts'
  * what came later.
  */
 export async function downstreamOfEach(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   bridges: readonly Pick<JobOfPipeline, 'id' | 'pipeline'>[],
 ): Promise<(Pipeline | undefined)[]> {
   const queries = bridges.map(({ id, pipeline }) =>
-    downstreams(reading, actor, pipeline)
+    downstreams(context, actor, pipeline)
       .where('upstream_job_id', '=', id)
       .orderBy((eb) => eb.case().when('pipelines.project_id', '=', pipeline.projectId).then(0).else(1).end())
       .orderBy('pipelines.id')
       .limit(1),
   )
-  const lists = await rowsOfEach(reading.db, queries)
+  const lists = await rowsOfEach(context.db, queries)
   return lists.map(([row]) => row && pipelineOf(row))
 }
 
 /** All that say they were started by each of the pipelines, the newest first. */
-export const downstreamListing = (reading: Reading, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
+export const downstreamListing = (
+  context: ReadContext,
+  actor: Actor,
+  pipelines: readonly Pipeline[],
+): Listing<Pipeline> =>
   pipelineListing(
-    reading,
-    pipelines.map((pipeline) => downstreams(reading, actor, pipeline)),
+    context,
+    pipelines.map((pipeline) => downstreams(context, actor, pipeline)),
   )
 
 /** Returns the upstream pipeline that each record names: one of the project that it names, or else of its own. */
 export async function upstreamOfEach(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   pipelines: readonly Pipeline[],
 ): Promise<(Pipeline | undefined)[]> {
   const named = pipelines.flatMap(({ upstream, projectId }, index) => {
     if (upstream === undefined || (upstream.isOtherProject && upstream.projectPath === undefined)) return []
     const { pipelineId, isOtherProject, projectPath } = upstream
-    const ofId = readable(reading, actor).where('pipelines.pipeline_id', '=', pipelineId)
+    const ofId = readable(context, actor).where('pipelines.pipeline_id', '=', pipelineId)
     const query = isOtherProject
       ? ofId.where('pipelines.project_id', '!=', projectId).where('projects.full_path', '=', projectPath!)
       : ofId.where('pipelines.project_id', '=', projectId)
@@ -56,7 +60,7 @@ export async function upstreamOfEach(
   })
   if (named.length === 0) return pipelines.map(() => undefined)
   const lists = await rowsOfEach(
-    reading.db,
+    context.db,
     named.map(({ query }) => query),
   )
   const found = new Map(lists.map(([row], place) => [named[place]!.index, row && pipelineOf(row)]))
@@ -65,11 +69,11 @@ export async function upstreamOfEach(
 
 /** Returns the pipeline with this Global ID number, if the actor may see it. */
 export async function findReadablePipeline(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   globalNumber: number,
 ): Promise<Pipeline | undefined> {
-  const row = await readable(reading, actor)
+  const row = await readable(context, actor)
     .innerJoin('pipeline_numbers', (join) =>
       join
         .onRef('pipeline_numbers.project_id', '=', 'pipelines.project_id')
@@ -85,23 +89,23 @@ const MAX_KEY = 2_147_483_647
 
 /** By our own keys; those that the actor may see. */
 export async function readablePipelinesByKey(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   keys: readonly number[],
 ): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
   for (const some of inParts([...new Set(keys)].filter((key) => key <= MAX_KEY))) {
-    const rows = await readable(reading, actor).where('pipelines.id', 'in', some).execute()
+    const rows = await readable(context, actor).where('pipelines.id', 'in', some).execute()
     for (const row of rows) found.set(row.id, pipelineOf(row))
   }
   return found
 }
 
-const readable = (reading: Reading, actor: Actor) =>
-  withPath(reading).where(allowedInProject(reading, actor, 'read_pipeline'))
+const readable = (context: ReadContext, actor: Actor) =>
+  withPath(context).where(allowedInProject(context, actor, 'read_pipeline'))
 
-const downstreams = (reading: Reading, actor: Actor, pipeline: Pipeline) =>
-  readable(reading, actor)
+const downstreams = (context: ReadContext, actor: Actor, pipeline: Pipeline) =>
+  readable(context, actor)
     .where('upstream_pipeline_id', '=', pipeline.id)
     .where((eb) =>
       eb.or([

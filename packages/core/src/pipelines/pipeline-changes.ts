@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { type Operation, query } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -36,7 +36,7 @@ function impossible<Input extends z.ZodType<{ readonly project: ProjectRef }>>(
   input: Input,
   message: string,
 ): Operation<Input, never> {
-  const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
+  const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
   return query({ name, input, permission: 'create_pipeline_record', subject }, async () => {
     throw new DomainError({ code: 'impossible', message })
   })

@@ -1,5 +1,5 @@
 import { requirePermission } from '../access/subject.ts'
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { isLargePayload, type PreparedPayloads, preparePayload } from '../kit/event.ts'
 import { command, freeSteps, query } from '../kit/operation.ts'
@@ -36,7 +36,7 @@ import { type PreparedRecord, pipelineFor, preparedRecordInput } from './prepare
 import { chargeRecord, releaseRecord } from './record-size-store.ts'
 import { isNewer } from './record-version.ts'
 
-const subject = (reading: Reading, { project }: { readonly project: ProjectRef }) => getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
 const read = { caller: 'anyone', permission: 'read_pipeline', subject } as const
 
 export const listPipelines = query({ name: 'listPipelines', input: listPipelinesInput, ...read }, (context, input) =>
@@ -114,7 +114,7 @@ const RECORDED_AGAIN = 'pipeline.updated'
  * Returns the project to record in.
  * @throws DomainError if the project does not exist, or the actor may not record pipelines in it
  */
-async function projectToRecordIn(context: OperationContext & Reading, record: PreparedRecord): Promise<Project> {
+async function projectToRecordIn(context: OperationContext & ReadContext, record: PreparedRecord): Promise<Project> {
   const project = await subject(context, record)
   await requirePermission(context, project, 'create_pipeline_record')
   return project

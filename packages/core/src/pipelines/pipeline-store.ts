@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
@@ -19,27 +19,27 @@ declare module '../kit/tables.ts' {
 }
 
 export async function pageOfPipelines(
-  reading: Reading,
+  context: ReadContext,
   { id: projectId }: Project,
   filter: PipelineFilter,
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
-  return mapPage(await pageOf(reading, ordered(wantedPipelines(reading, projectId, filter), filter), page), pipelineOf)
+  return mapPage(await pageOf(context, ordered(wantedPipelines(context, projectId, filter), filter), page), pipelineOf)
 }
 
 /** The one with the highest id of a ref. */
 export async function findLatestPipeline(
-  reading: Reading,
+  context: ReadContext,
   { id }: Project,
   ref: string,
 ): Promise<Pipeline | undefined> {
-  const row = await newest(ofProject(reading, id).where('pipelines.ref', '=', ref)).executeTakeFirst()
+  const row = await newest(ofProject(context, id).where('pipelines.ref', '=', ref)).executeTakeFirst()
   return row && pipelineOf(row)
 }
 
 /** The one with the highest id of those, for each of the queries. */
 export async function newestOfEach(
-  { db }: Reading,
+  { db }: ReadContext,
   queries: readonly ReturnType<typeof ofProject>[],
 ): Promise<(Pipeline | undefined)[]> {
   const lists = await rowsOfEach(db, queries.map(newest))
@@ -48,10 +48,10 @@ export async function newestOfEach(
 
 /** The newest first, of each of the queries. */
 export const pipelineListing = (
-  reading: Reading,
+  context: ReadContext,
   queries: readonly ReturnType<typeof ofProject>[],
 ): Listing<Pipeline> =>
-  listingOf(reading, queries, {
+  listingOf(context, queries, {
     order: [
       { column: 'pipelines.pipeline_id', key: 'pipeline_id', direction: 'desc' },
       // Pipelines of different projects may have the same id.
@@ -83,8 +83,8 @@ export const hasGlobalNumber =
 const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
 /** @throws DomainError `not_found`, also for one of another project */
-export async function getPipelineRow(reading: Reading, project: Project, id: number): Promise<Pipeline> {
-  const row = await ofProject(reading, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
+export async function getPipelineRow(context: ReadContext, project: Project, id: number): Promise<Pipeline> {
+  const row = await ofProject(context, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound()
   return pipelineOf(row)
 }
@@ -96,7 +96,7 @@ export interface RecordedVersion extends RecordVersion {
 
 /** Returns the stored version of a project's pipeline. */
 export async function findRecordedVersion(
-  { db }: Reading,
+  { db }: ReadContext,
   project: Project,
   id: number,
 ): Promise<RecordedVersion | undefined> {
@@ -112,10 +112,13 @@ export async function findRecordedVersion(
 }
 
 /** By our own keys. */
-export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
+export async function pipelinesByKey(
+  context: ReadContext,
+  keys: Iterable<number>,
+): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
   for (const some of inParts([...new Set(keys)])) {
-    const rows = await withPath(reading).where('pipelines.id', 'in', some).execute()
+    const rows = await withPath(context).where('pipelines.id', 'in', some).execute()
     for (const row of rows) found.set(row.id, pipelineOf(row))
   }
   return found
@@ -164,15 +167,15 @@ export async function deletePipeline({ db }: Tx, key: number): Promise<void> {
   await db.deleteFrom('pipelines').where('id', '=', key).execute()
 }
 
-export const withPath = ({ db }: Reading) =>
+export const withPath = ({ db }: ReadContext) =>
   db
     .selectFrom('pipelines')
     .innerJoin('projects', 'projects.id', 'pipelines.project_id')
     .selectAll('pipelines')
     .select('projects.full_path as project_path')
 
-export const ofProject = (reading: Reading, projectId: number) =>
-  withPath(reading).where('pipelines.project_id', '=', projectId)
+export const ofProject = (context: ReadContext, projectId: number) =>
+  withPath(context).where('pipelines.project_id', '=', projectId)
 
 /** What the lists of REST filter by, and those of each project or commit beside it. */
 type WantedPipelines = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
@@ -187,9 +190,9 @@ const statusesOfScope = {
   finished: ['success', 'failed', 'canceled'],
 } as const
 
-export function wantedPipelines(reading: Reading, projectId: number, filter: WantedPipelines) {
+export function wantedPipelines(context: ReadContext, projectId: number, filter: WantedPipelines) {
   const { scope, status, ref, sha, source, username, name } = filter
-  const all = ofProject(reading, projectId)
+  const all = ofProject(context, projectId)
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
     .$if(ref !== undefined, (query) => query.where('pipelines.ref', '=', ref!))
     .$if(sha !== undefined, (query) => query.where('pipelines.sha', '=', sha!))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { can, canSee } from '../access/can.ts'
 import { standingsOf } from '../access/subject.ts'
 import { allowedInProject } from '../access/visible-store.ts'
-import type { OperationContext, Reading } from '../kit/context.ts'
+import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
@@ -58,7 +58,7 @@ export const latestPipelineOfEachCommit = freeBatchQuery(
   },
 )
 
-async function readableProjects(context: OperationContext & Reading, commits: readonly CommitInProject[]) {
+async function readableProjects(context: OperationContext & ReadContext, commits: readonly CommitInProject[]) {
   const projects = [...new Map(commits.map(({ inProject }) => [inProject.id, inProject])).values()]
   const standings = await standingsOf(context, context.actor, projects)
   const ids = projects.flatMap(({ id }, index) => {

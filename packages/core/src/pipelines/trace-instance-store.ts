@@ -1,4 +1,4 @@
-import type { OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { findProject } from '../projects/project-store.ts'
 import { claimGlobalNumbers, isFirstOfAnother } from './global-number-store.ts'
@@ -59,15 +59,15 @@ export interface NamedUpstream {
 
 /** Returns the project of that path, and whether it has recorded the pipeline; `undefined` if there is no such project. */
 export async function findNamedUpstream(
-  reading: Reading,
+  context: ReadContext,
   path: ProjectRef,
   pipelineId: bigint,
 ): Promise<NamedUpstream | undefined> {
-  const project = await findProject(reading, path)
+  const project = await findProject(context, path)
   if (project === undefined) return undefined
   const id = Number(pipelineId)
   const row = Number.isSafeInteger(id)
-    ? await reading.db
+    ? await context.db
         .selectFrom('pipelines')
         .select('id')
         .where('project_id', '=', project.id)

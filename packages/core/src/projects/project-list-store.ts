@@ -4,7 +4,7 @@ import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText, nearnessTo } from '../kit/contains-text.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetColumn,
@@ -62,36 +62,36 @@ export interface ProjectOrder {
 
 /** @throws DomainError `no_keyset_in_order`, but for that of the ids; `page_too_far` */
 export async function listProjectRows(
-  reading: Reading,
+  context: ReadContext,
   filter: ProjectFilter,
   { by, direction }: ProjectOrder,
   page: PageRequest & KeysetRequest,
   isKeyset: boolean,
 ): Promise<Page<Project> | KeysetPage<Project>> {
-  const query = wantedProjects(reading, filter)
+  const query = wantedProjects(context, filter)
   if (isKeyset) {
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
   }
   requireNearOffset(page, 'Project')
   const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
-  return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), projectOf)
+  return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), projectOf)
 }
 
 /** Those that the actor may see, and has the asked part in; whoever has not signed in has no part in anything. */
 export function conditionsOfActor(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   { owned, membership, minAccessLevel }: PartInProjects,
 ): Expression<SqlBool>[] {
-  const visible = isVisibleProject(reading, actor)
+  const visible = isVisibleProject(context, actor)
   if (actor === undefined) return [visible]
   const levels = [
     ...(owned ? [accessLevels.owner] : []),
     ...(membership ? [accessLevels.guest] : []),
     ...(minAccessLevel === undefined ? [] : [minAccessLevel]),
   ]
-  return [visible, ...levels.map((level) => hasLevelInProject(reading, actor.id, level))]
+  return [visible, ...levels.map((level) => hasLevelInProject(context, actor.id, level))]
 }
 
 interface PartInProjects {
@@ -110,7 +110,7 @@ export interface ProjectListingOrder {
 
 /** Those of each filter. */
 export function projectListing(
-  reading: Reading,
+  context: ReadContext,
   filters: readonly ProjectFilter[],
   { by: asked, direction }: ProjectListingOrder,
 ): Listing<Project> {
@@ -118,7 +118,7 @@ export function projectListing(
   // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
   const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
-  const queries = filters.map((filter) => wantedProjects(reading, filter).select(nearness.as('nearness')))
+  const queries = filters.map((filter) => wantedProjects(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
     by === 'similarity'
@@ -126,24 +126,24 @@ export function projectListing(
       : by === 'id' || by === 'storage_size'
         ? []
         : [{ column: `projects.${listingColumns[by]}`, key: listingColumns[by], direction }]
-  return listingOf(reading, queries, { order: [...own, id], itemsOf: (rows: readonly Row[]) => rows.map(projectOf) })
+  return listingOf(context, queries, { order: [...own, id], itemsOf: (rows: readonly Row[]) => rows.map(projectOf) })
 }
 
 /** By id; those that the actor may see. */
 export async function findVisibleProjects(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<Map<number, Project>> {
-  const filter = { ids: [...new Set(ids)], where: [isVisibleProject(reading, actor)] }
-  const rows = await wantedProjects(reading, filter).execute()
+  const filter = { ids: [...new Set(ids)], where: [isVisibleProject(context, actor)] }
+  const rows = await wantedProjects(context, filter).execute()
   return new Map(rows.map((row) => [row.id, projectOf(row)]))
 }
 
 type Row = Selectable<ProjectsTable> & { readonly nearness: number }
 const listingColumns = { ...orderColumns, full_path: 'full_path' } as const
 
-function wantedProjects({ db }: Reading, filter: ProjectFilter) {
+function wantedProjects({ db }: ReadContext, filter: ProjectFilter) {
   let query = db.selectFrom('projects').selectAll('projects')
   const { within, search, ids, fullPaths } = filter
   if (within?.depth === 'direct') query = query.where('group_id', '=', within.group.id)

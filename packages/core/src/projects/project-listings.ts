@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { visibilities } from '../access/access-level.ts'
 import { accessLevelInput } from '../access/access-level-input.ts'
 import { findGroup } from '../groups/group-store.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import { freeQuery } from '../kit/operation.ts'
 import { findUserByUsername } from '../users/user-store.ts'
@@ -60,9 +60,12 @@ export const browseProjects = freeQuery(
 )
 
 /** `undefined`: there is no group or user of that path. */
-async function placeAt(reading: Reading, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
-  const group = await findGroup(reading, path)
+async function placeAt(
+  context: ReadContext,
+  path: string,
+): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
+  const group = await findGroup(context, path)
   if (group !== undefined) return { within: { group, depth: 'direct' } }
-  const user = await findUserByUsername(reading, path)
+  const user = await findUserByUsername(context, path)
   return user && { ownerId: user.id }
 }

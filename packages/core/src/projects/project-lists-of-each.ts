@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
-import type { OperationContext, Reading } from '../kit/context.ts'
+import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
 import type { User } from '../users/user.ts'
@@ -54,7 +54,7 @@ export const findEachProject = freeBatchQuery(
 )
 
 function listed(
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   places: readonly Pick<ProjectFilter, 'within' | 'ownerId'>[],
   { ids, search, archived, orderBy, sort }: z.output<typeof input>,
 ): Listed<Project>[] {

@@ -6,7 +6,7 @@ import { pathProblem } from '../groups/free-path.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
-import type { Actor, OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { command, freeQuery, freeSteps, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
@@ -24,7 +24,8 @@ import { deleteProjectsOf, getProject, insertProject, type ProjectChanges, updat
 import type { ProjectView } from './project-view.ts'
 import { viewOf, viewsOf } from './project-view-store.ts'
 
-const subject = (reading: Reading, { project }: { readonly project: number | string }) => getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
+  getProject(context, project)
 const oneProject = z.object({ project: namespaceRef })
 
 export const listProjects = freeQuery(
@@ -38,7 +39,7 @@ export const listGroupProjects = query(
     caller: 'anyone',
     input: z.object({ group: namespaceRef, includeSubgroups: z.boolean().default(false), ...projectListInput }),
     permission: 'read_group',
-    subject: (reading, { group }) => getGroup(reading, group),
+    subject: (context, { group }) => getGroup(context, group),
   },
   (context, input) =>
     pageOfProjects(context, input, {
@@ -219,7 +220,7 @@ async function remove(tx: Tx, { id, fullPath }: Project): Promise<void> {
 }
 
 async function pageOfProjects(
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   input: ProjectListInput,
   which: Pick<ProjectFilter, 'within' | 'ownerId'>,
 ): Promise<Page<ProjectView> | KeysetPage<ProjectView>> {
@@ -259,10 +260,10 @@ async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<
 const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
   botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 
-async function namespaceOf(reading: Reading, ref: number | string): Promise<Group | ActingUser | undefined> {
-  if (typeof ref === 'string') return (await findGroup(reading, ref)) ?? findUserByUsername(reading, ref)
+async function namespaceOf(context: ReadContext, ref: number | string): Promise<Group | ActingUser | undefined> {
+  if (typeof ref === 'string') return (await findGroup(context, ref)) ?? findUserByUsername(context, ref)
   const userId = userOfNamespace(ref)
-  return userId === undefined ? findGroup(reading, ref) : findUser(reading, userId)
+  return userId === undefined ? findGroup(context, ref) : findUser(context, userId)
 }
 
 const fullPathOf = (parent: Group | ActingUser): string => ('kind' in parent ? parent.fullPath : parent.username)

@@ -4,7 +4,7 @@ import { insertMember } from '../access/membership.ts'
 import type { Group } from '../groups/group.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { repositoryNameOf } from '../repositories/project-repository.ts'
 import { removeRepositories } from '../repositories/sweep-repositories.ts'
@@ -39,13 +39,13 @@ export interface ProjectsTable {
 }
 
 /** @throws DomainError `not_found` */
-export async function getProject(reading: Reading, ref: ProjectRef): Promise<Project> {
-  const project = await findProject(reading, ref)
+export async function getProject(context: ReadContext, ref: ProjectRef): Promise<Project> {
+  const project = await findProject(context, ref)
   if (project === undefined) throw notFound('Project')
   return project
 }
 
-export async function findProject({ db }: Reading, ref: ProjectRef): Promise<Project | undefined> {
+export async function findProject({ db }: ReadContext, ref: ProjectRef): Promise<Project | undefined> {
   const row =
     typeof ref === 'number'
       ? await db.selectFrom('projects').selectAll().where('id', '=', ref).executeTakeFirst()
@@ -60,7 +60,7 @@ export async function findProject({ db }: Reading, ref: ProjectRef): Promise<Pro
 }
 
 /** Those of the ids that there are. */
-export async function findProjects({ db }: Reading, ids: readonly number[]): Promise<Map<number, Project>> {
+export async function findProjects({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Project>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('projects')
@@ -211,7 +211,7 @@ export async function deleteProjectsOf(
 }
 
 /** The project that once had the path, and has another since. @see spec/rest-part2-details.md 1.2 */
-export async function findFormerProject({ db }: Reading, path: string): Promise<Project | undefined> {
+export async function findFormerProject({ db }: ReadContext, path: string): Promise<Project | undefined> {
   const row = await db
     .selectFrom('projects')
     .innerJoin('routes', 'routes.project_id', 'projects.id')

@@ -3,24 +3,28 @@ import { isInForce } from '../access/membership.ts'
 import { isVisibleGroup } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { groupOf } from '../groups/group-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type User, userNamespaceId } from '../users/user.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 
 /** In the same order. Three queries, however many there are. */
-export async function viewsOf(reading: Reading, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
+export async function viewsOf(
+  context: ReadContext,
+  actor: Actor,
+  projects: readonly Project[],
+): Promise<ProjectView[]> {
   if (projects.length === 0) return []
   const groups = await groupsById(
-    reading,
+    context,
     projects.flatMap(({ groupId }) => groupId ?? []),
   )
   const owners = await findUsers(
-    reading,
+    context,
     projects.flatMap(({ ownerId }) => ownerId ?? []),
   )
-  const roleIn = actor === undefined ? undefined : await rolesOf(reading, actor.id, projects)
+  const roleIn = actor === undefined ? undefined : await rolesOf(context, actor.id, projects)
   return projects.map((project) => {
     const owner = project.ownerId === undefined ? undefined : owners.get(project.ownerId)
     const group = project.groupId === undefined ? undefined : groups.get(project.groupId)
@@ -37,11 +41,11 @@ export async function viewsOf(reading: Reading, actor: Actor, projects: readonly
   })
 }
 
-export async function viewOf(reading: Reading, actor: Actor, project: Project): Promise<ProjectView> {
-  return (await viewsOf(reading, actor, [project]))[0]!
+export async function viewOf(context: ReadContext, actor: Actor, project: Project): Promise<ProjectView> {
+  return (await viewsOf(context, actor, [project]))[0]!
 }
 
-async function groupsById({ db }: Reading, ids: readonly number[]): Promise<Map<number, Group>> {
+async function groupsById({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Group>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('groups')
@@ -53,27 +57,27 @@ async function groupsById({ db }: Reading, ids: readonly number[]): Promise<Map<
 
 /** Those that the actor may see. */
 export async function findVisibleGroups(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   ids: readonly (number | undefined)[],
 ): Promise<Map<number, Group>> {
   const wanted = [...new Set(ids)].filter((id) => id !== undefined)
   if (wanted.length === 0) return new Map()
-  const query = reading.db.selectFrom('groups').selectAll().where('id', 'in', wanted)
-  const rows = await query.where(isVisibleGroup(reading, actor)).execute()
+  const query = context.db.selectFrom('groups').selectAll().where('id', 'in', wanted)
+  const rows = await query.where(isVisibleGroup(context, actor)).execute()
   return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 
 /** `project:5` or `group:16` → the role in just that one, 0 for none. */
-async function rolesOf(reading: Reading, userId: number, projects: readonly Project[]) {
+async function rolesOf(context: ReadContext, userId: number, projects: readonly Project[]) {
   const groupIds = [...new Set(projects.flatMap((project) => project.groupIds))]
   const projectIds = projects.map(({ id }) => id)
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('members')
     .select(['group_id', 'project_id', 'access_level'])
     .where('user_id', '=', userId)
     .where('access_level', '>', accessLevels.minimal)
-    .where(isInForce(reading))
+    .where(isInForce(context))
     .where((eb) =>
       eb.or([...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []), eb('project_id', 'in', projectIds)]),
     )

@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const failure = (error: DomainError) => error.failure
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 
 describe('creating', () => {
   test('in a group', async () => {
@@ -75,7 +75,7 @@ describe('creating', () => {
     const draft = { path: 'tool', initializeWithReadme: true }
     await expect(world.perform(mira, createProject, draft)).rejects.toThrow()
     await rm(inTheWay, { force: true })
-    expect(await findProject(reading(), 'mira/tool')).toBeUndefined()
+    expect(await findProject(context(), 'mira/tool')).toBeUndefined()
     expect(await world.perform(mira, createProject, { path: 'tool' })).toMatchObject({ project: { isEmpty: true } })
   })
 
@@ -161,27 +161,27 @@ describe('changing', () => {
     expect(changed.project.defaultBranch).toBe('next')
     const file = { project: project.id, filePath: 'a.txt', content: 'x', commitMessage: 'Add a' }
     await world.perform(mira, createFile, { ...file, branch: 'main' })
-    expect((await findProject(reading(), project.id))?.defaultBranch).toBe('main')
+    expect((await findProject(context(), project.id))?.defaultBranch).toBe('main')
   })
 
   test('a new path leaves the old one as a way to it, until another project takes it', async () => {
     const { id } = await world.project('tool', ops)
     await world.perform(mira, updateProject, { project: id, path: 'Hammer', description: 'hits' })
-    expect(await findProject(reading(), 'ops/hammer')).toMatchObject({
+    expect(await findProject(context(), 'ops/hammer')).toMatchObject({
       id,
       fullPath: 'ops/Hammer',
       description: 'hits',
     })
-    expect((await findFormerProject(reading(), 'ops/TOOL'))?.id).toBe(id)
+    expect((await findFormerProject(context(), 'ops/TOOL'))?.id).toBe(id)
     await world.perform(mira, createProject, { path: 'tool', namespaceId: ops.id })
-    expect(await findFormerProject(reading(), 'ops/tool')).toBeUndefined()
+    expect(await findFormerProject(context(), 'ops/tool')).toBeUndefined()
     const { project } = await world.perform(mira, updateProject, { project: id, description: '' })
     expect(project).toMatchObject({ name: 'tool', path: 'Hammer', description: undefined })
   })
 
   test('by a maintainer; removed, archived and moved by an owner', async () => {
     const { id } = await world.project('tool', ops)
-    await world.member(await findProject(reading(), id).then((found) => found!), ivo, accessLevels.maintainer)
+    await world.member(await findProject(context(), id).then((found) => found!), ivo, accessLevels.maintainer)
     await world.perform(ivo, updateProject, { project: id, name: 'Tool' })
     for (const answer of [
       world.perform(ivo, removeProject, { project: id }).catch(failure),
@@ -194,7 +194,7 @@ describe('changing', () => {
     expect((await world.perform(mira, archiveProject, { project: id })).project.isArchived).toBe(true)
     expect((await world.perform(mira, unarchiveProject, { project: id })).project.isArchived).toBe(false)
     await world.perform(mira, removeProject, { project: id })
-    expect(await findProject(reading(), id)).toBeUndefined()
+    expect(await findProject(context(), id)).toBeUndefined()
   })
 
   test('moving to another namespace takes the roles of that one', async () => {
@@ -205,7 +205,7 @@ describe('changing', () => {
     await world.member(web, mira, accessLevels.developer)
     const { project } = await world.perform(mira, transferProject, { project: id, namespace: web.id })
     expect(project).toMatchObject({ fullPath: 'web/tool', groupIds: [web.id], visibility: 'private' })
-    expect((await findFormerProject(reading(), 'ops/tool'))?.id).toBe(id)
+    expect((await findFormerProject(context(), 'ops/tool'))?.id).toBe(id)
     const again = world.perform(mira, transferProject, { project: id, namespace: 'mira' }).catch(failure)
     expect(await again).toEqual({ code: 'forbidden' })
     const admin = await world.user('root', { isAdministrator: true })

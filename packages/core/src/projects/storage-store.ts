@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 
 declare module '../kit/tables.ts' {
@@ -29,7 +29,7 @@ export interface StorageGrowth {
 }
 
 /** Returns the stored bytes of the project. A project without a row has stored nothing yet. */
-export async function findProjectStorage({ db }: Pick<Reading, 'db'>, projectId: number): Promise<ProjectStorage> {
+export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projectId: number): Promise<ProjectStorage> {
   const row = await db
     .selectFrom('project_storage')
     .select(['repository_bytes', 'records_bytes'])
@@ -86,7 +86,7 @@ export async function setRepositoryBytes(
 
 /** Returns projects with a repository that has not been measured since then; those that were never measured come first. */
 export async function projectsToMeasure(
-  { db }: Pick<Reading, 'db'>,
+  { db }: Pick<ReadContext, 'db'>,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number[]> {
   const rows = await db

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { query, steps } from '../kit/operation.ts'
 import { type Page, pageInput } from '../kit/page.ts'
@@ -33,7 +33,7 @@ export const listBranches = query(
     name: 'listBranches',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, search: z.string().max(255).nullish(), ...pageInput }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async (context, { search, page, perPage }): Promise<Page<Branch>> => {
@@ -53,7 +53,7 @@ export const getBranch = query(
     name: 'getBranch',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, branch: revision }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async (context, { branch: name }): Promise<Branch> => {
@@ -69,7 +69,7 @@ export const createBranch = steps(
   {
     name: 'createBranch',
     input: z.object({ project: namespaceRef, branch: z.string().min(1), ref: revision }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, { branch: name, ref }): Promise<Branch> => {
@@ -95,7 +95,7 @@ export const removeBranch = steps(
   {
     name: 'removeBranch',
     input: z.object({ project: namespaceRef, branch: revision }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, { branch: name }): Promise<void> => {
@@ -127,7 +127,7 @@ export function isFoundBy(search: string | null | undefined, name: string): bool
 }
 
 async function branchesOf(
-  context: Reading & { readonly actor: Actor },
+  context: ReadContext & { readonly actor: Actor },
   project: Project,
   { git, defaultBranch }: ProjectRepository,
   references: readonly GitReference[],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { query, steps } from '../kit/operation.ts'
 import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
@@ -53,7 +53,7 @@ export const createCommit = steps(
         const names = ['startBranch', 'startSha']
         if (startBranch && startSha) context.addIssue(problem('mutually_exclusive', { names }))
       }, acrossParameters),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, input): Promise<SingleCommit> => {
@@ -90,7 +90,7 @@ export const listCommits = query(
       trailers: z.boolean().nullish(),
       ...pageInput,
     }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, input): Promise<Page<SingleCommit>> => {
@@ -126,7 +126,7 @@ export const getCommit = query(
     name: 'getCommit',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: revision, stats: z.boolean().nullish() }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { sha, stats }): Promise<SingleCommit> => {
@@ -146,7 +146,7 @@ export const listCommitDiffs = query(
     name: 'listCommitDiffs',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: revision, ...pageInput }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { sha, page, perPage }): Promise<Page<FileDiff>> => {
@@ -161,7 +161,7 @@ export const listCommitDiffs = query(
 )
 
 /** @throws DomainError `unauthenticated` */
-export async function requireCommitter(context: Reading & { readonly actor: Actor }): Promise<Committer> {
+export async function requireCommitter(context: ReadContext & { readonly actor: Actor }): Promise<Committer> {
   const user = context.actor && (await findUser(context, context.actor.id))
   if (user === undefined) throw new DomainError({ code: 'unauthenticated' })
   return user

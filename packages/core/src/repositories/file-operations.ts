@@ -57,7 +57,7 @@ export const getFile = query(
     name: 'getFile',
     caller: 'anyone',
     input: z.object({ ...fileInput, ref: revision.nullish() }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { filePath, ref }): Promise<RepositoryFile> => {
@@ -96,7 +96,7 @@ export const createFile = steps(
   {
     name: 'createFile',
     input: z.object(writeInput),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   (context, input) => changeFile(context, { ...input, action: 'create' }),
@@ -106,7 +106,7 @@ export const updateFile = steps(
   {
     name: 'updateFile',
     input: z.object({ ...writeInput, lastCommitId: revision.nullish() }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   (context, input) => changeFile(context, { ...input, action: 'update' }),
@@ -116,7 +116,7 @@ export const removeFile = steps(
   {
     name: 'removeFile',
     input: z.object({ ...fileInput, ...commitInput, lastCommitId: revision.nullish() }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, input): Promise<void> => {
@@ -136,7 +136,7 @@ export const listTree = query(
       recursive: z.boolean().nullish(),
       ...pageInput,
     }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { path, ref, recursive, page, perPage }): Promise<Page<RepositoryTreeEntry>> => {
@@ -162,7 +162,7 @@ export const getBlob = query(
     name: 'getBlob',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, sha: z.string().regex(/^[0-9a-f]{40}$/i) }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { sha }): Promise<{ readonly sha: string; readonly bytes: Uint8Array }> => {

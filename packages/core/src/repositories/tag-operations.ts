@@ -43,7 +43,7 @@ export const listTags = query(
       sort: z.enum(['asc', 'desc']).default('desc'),
       ...pageInput,
     }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { search, orderBy, sort, page, perPage }): Promise<Page<Tag>> => {
@@ -64,7 +64,7 @@ export const getTag = query(
     name: 'getTag',
     caller: 'anyone',
     input: z.object({ project: namespaceRef, tagName: revision }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
   async ({ core, subject }, { tagName: name }): Promise<Tag> => {
@@ -86,7 +86,7 @@ export const createTag = steps(
       /** Makes it an annotated one. */
       message: z.string().max(MAX_MESSAGE_LENGTH).nullish(),
     }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, { tagName: name, ref, message }): Promise<Tag> => {
@@ -120,7 +120,7 @@ export const removeTag = steps(
   {
     name: 'removeTag',
     input: z.object({ project: namespaceRef, tagName: revision }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
   async (context, { tagName: name }): Promise<void> => {

@@ -1,6 +1,6 @@
 import { subscriberOf } from '@penstock/runtime'
 import type { Generated } from 'kysely'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { digestOf } from '../tokens/token-text.ts'
 
 declare module '../kit/tables.ts' {
@@ -32,7 +32,7 @@ const MAX_ROWS = 100_000
 
 /** Times of the newest in the window, newest first, at most `MAX_ATTEMPTS`: with that login, and from that address. */
 export async function newestAttempts(
-  { db, nowMs }: Reading,
+  { db, nowMs }: ReadContext,
   attempt: SignInAttempt,
 ): Promise<[ofLogin: number[], ofAddress: number[]]> {
   const times = async (column: 'login_digest' | 'address_digest', digest: string): Promise<number[]> => {

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
 import { newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
@@ -73,7 +73,7 @@ export async function deleteEndedSessions({ db, nowMs }: Writing): Promise<void>
 }
 
 /** One that has not ended. */
-export async function findLiveSession({ db, nowMs }: Reading, secret: string): Promise<Session | undefined> {
+export async function findLiveSession({ db, nowMs }: ReadContext, secret: string): Promise<Session | undefined> {
   const digest = digestOfPresented(secret)
   if (digest === undefined) return undefined
   const row = await db

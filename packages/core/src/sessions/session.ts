@@ -48,12 +48,12 @@ export async function signOut(core: Core, sessionSecret: string): Promise<void> 
 
 /** `undefined` when it has ended, or its user may not use it. To be looked up prolongs it. */
 export async function findSession(core: Core, sessionSecret: string): Promise<Authenticated | undefined> {
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const session = await findLiveSession(reading, sessionSecret)
+  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const session = await findLiveSession(context, sessionSecret)
   if (session === undefined) return undefined
-  const user = await findUser(reading, session.userId)
+  const user = await findUser(context, session.userId)
   if (user?.state !== 'active') return undefined
-  if (endOfSession(session, reading.nowMs) - session.expiresAtMs > PROLONG_AFTER_MS) {
+  if (endOfSession(session, context.nowMs) - session.expiresAtMs > PROLONG_AFTER_MS) {
     await core.db.write((db) => prolongSession({ db, nowMs: core.clock.nowMs() }, session))
   }
   return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'] }

@@ -21,8 +21,8 @@ import {
  */
 export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<VerifiedPassword | undefined> {
   const attemptId = await beginAttempt(core, attempt)
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
-  const verified = await verifyPassword(reading, attempt.login, attempt.password)
+  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const verified = await verifyPassword(context, attempt.login, attempt.password)
   // Only its own: what others have tried stays counted, or one's own account would wash away guesses at others'.
   if (verified !== undefined) await core.db.write((db) => deleteAttempt({ db }, attemptId))
   return verified

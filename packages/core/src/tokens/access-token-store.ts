@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Generated, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import type { AccessLevel } from '../access/access-level.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Reading, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { userColumns, userOf } from '../users/user-store.ts'
@@ -64,7 +64,7 @@ const columns = [
 ] as const
 
 /** Without the digest, and with the role the bot has now rather than the one it began with. */
-const selectTokens = ({ db }: Reading) =>
+const selectTokens = ({ db }: ReadContext) =>
   db
     .selectFrom('access_tokens')
     .leftJoin('members', (join) =>
@@ -82,16 +82,16 @@ const selectTokens = ({ db }: Reading) =>
       ({ fn }) => fn.coalesce('members.access_level', 'access_tokens.access_level').as('access_level'),
     ])
 
-export async function findAccessToken(reading: Reading, id: number): Promise<AccessToken | undefined> {
-  const row = await selectTokens(reading).where('access_tokens.id', '=', id).executeTakeFirst()
-  return row && tokenOf(row, reading.nowMs)
+export async function findAccessToken(context: ReadContext, id: number): Promise<AccessToken | undefined> {
+  const row = await selectTokens(context).where('access_tokens.id', '=', id).executeTakeFirst()
+  return row && tokenOf(row, context.nowMs)
 }
 
 /** What is behind a value that someone shows; `undefined` for one that is unknown. */
-export async function findByAccessTokenText(reading: Reading, text: string): Promise<Authenticated | undefined> {
+export async function findByAccessTokenText(context: ReadContext, text: string): Promise<Authenticated | undefined> {
   const digest = digestOfPresented(text)
   if (digest === undefined) return undefined
-  const row = await reading.db
+  const row = await context.db
     .selectFrom('access_tokens')
     .innerJoin('users', 'users.id', 'access_tokens.user_id')
     .select(userColumns)
@@ -110,7 +110,7 @@ export async function findByAccessTokenText(reading: Reading, text: string): Pro
     kind: row.kind,
     id: row.token_id,
     scopes: scopesOf(row.scopes),
-    state: stateOf(row, reading.nowMs),
+    state: stateOf(row, context.nowMs),
     lastUsedAtMs: row.last_used_at_ms ?? undefined,
     user: userOf(row),
   }
@@ -125,13 +125,13 @@ export interface TokensOf {
 }
 
 export async function pageOfAccessTokens(
-  reading: Reading,
+  context: ReadContext,
   of: TokensOf,
   filter: TokenFilter,
   page: PageRequest,
 ): Promise<Page<AccessToken>> {
-  const query = selectTokens(reading).where((eb) => eb.and(conditions(eb, of, filter, reading.nowMs)))
-  return mapPage(await pageOf(reading, ordered(query, filter.sort), page), (row) => tokenOf(row, reading.nowMs))
+  const query = selectTokens(context).where((eb) => eb.and(conditions(eb, of, filter, context.nowMs)))
+  return mapPage(await pageOf(context, ordered(query, filter.sort), page), (row) => tokenOf(row, context.nowMs))
 }
 
 function conditions(
@@ -252,7 +252,7 @@ export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: Ac
 }
 
 /** Of a token that is revoked: ids of those that came after it by rotation and are not. */
-export async function liveSuccessorIds({ db }: Pick<Reading, 'db'>, id: number): Promise<number[]> {
+export async function liveSuccessorIds({ db }: Pick<ReadContext, 'db'>, id: number): Promise<number[]> {
   const rows = await db
     .selectFrom('access_tokens as shown')
     .innerJoin('access_tokens as later', (join) =>

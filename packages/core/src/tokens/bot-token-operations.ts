@@ -3,7 +3,7 @@ import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import { insertMember, levelIn } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Actor, Core, Reading, Tx } from '../kit/context.ts'
+import type { Actor, Core, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { command, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
@@ -32,11 +32,11 @@ const { guest, planner, reporter, developer, maintainer, owner } = accessLevels
 const botLevels: readonly number[] = [guest, planner, reporter, developer, maintainer, owner]
 
 const ofProject = {
-  subject: (reading: Reading, { project }: { project: number | string }) => getProject(reading, project),
+  subject: (context: ReadContext, { project }: { project: number | string }) => getProject(context, project),
   permission: 'admin_access_tokens',
 } as const
 const ofGroup = {
-  subject: (reading: Reading, { group }: { group: number | string }) => getGroup(reading, group),
+  subject: (context: ReadContext, { group }: { group: number | string }) => getGroup(context, group),
   permission: 'admin_group_access_tokens',
 } as const
 const project = z.object({ project: namespaceRef })
@@ -120,11 +120,14 @@ type About<Context> = Context & { readonly actor: Actor; readonly subject: Subje
 
 const placeOf = ({ kind, id }: Subject) => (kind === 'project' ? { projectId: id } : { groupId: id })
 
-function list(context: About<Reading>, { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number }) {
+function list(
+  context: About<ReadContext>,
+  { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number },
+) {
   return pageOfAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
 }
 
-async function getToken(context: About<Reading>, id: number): Promise<AccessToken> {
+async function getToken(context: About<ReadContext>, id: number): Promise<AccessToken> {
   const token = await findAccessToken(context, id)
   if (token === undefined || !isOf(context.subject, token)) throw notFound()
   return token
@@ -162,7 +165,7 @@ function insertBot({ core, subject, ...tx }: About<Tx> & { readonly core: Core }
 }
 
 /** Nobody gives, or takes over by rotation, a higher role than their own. */
-async function requireLevel(context: About<Reading>, level: AccessLevel): Promise<void> {
+async function requireLevel(context: About<ReadContext>, level: AccessLevel): Promise<void> {
   const { id, isAdministrator } = context.actor!
   if (isAdministrator || (await levelIn(context, id, context.subject)) >= level) return
   throw new DomainError({ code: 'refused', message: 'Access level of the token is higher than your own' })

@@ -40,18 +40,18 @@ function withoutIdleRights({ settings }: Core, found: Authenticated): Authentica
 }
 
 async function find(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
   const { bearer, privateToken, jobToken, takesJobTokens } = presented
-  const bearersJob = bearer === undefined ? undefined : await findByJobTokenText(reading, bearer)
+  const bearersJob = bearer === undefined ? undefined : await findByJobTokenText(context, bearer)
   if (bearersJob !== undefined && takesJobTokens) return running(bearersJob)
   const oauth = bearer === undefined ? undefined : await findOAuthToken(core, bearer)
   if (oauth !== undefined) return oauth
   const text = privateToken ?? bearer
   // A job's token where none is taken is not an error but nothing.
   if (text !== undefined && !(text === bearer && bearersJob !== undefined)) {
-    return (await findByAccessTokenText(reading, text)) ?? 'unknown'
+    return (await findByAccessTokenText(context, text)) ?? 'unknown'
   }
-  if (jobToken !== undefined && takesJobTokens) return running(await findByJobTokenText(reading, jobToken))
+  if (jobToken !== undefined && takesJobTokens) return running(await findByJobTokenText(context, jobToken))
   const { sessionSecret, proof, changesNothing } = presented
   if (sessionSecret === undefined) return undefined
   if (!changesNothing && !isFromOurPage(sessionSecret, proof)) return undefined

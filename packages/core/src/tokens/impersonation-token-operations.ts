@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import { freeCommand, freeQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
@@ -63,18 +63,18 @@ export const revokeImpersonationToken = freeCommand(
   async (tx, input) => revoke(tx, await getToken(tx, input)),
 )
 
-async function getUser(reading: Reading, id: number): Promise<User> {
-  const user = await findUser(reading, id)
+async function getUser(context: ReadContext, id: number): Promise<User> {
+  const user = await findUser(context, id)
   if (user === undefined) throw notFound('User')
   return user
 }
 
 async function getToken(
-  reading: Reading,
+  context: ReadContext,
   { userId, impersonationTokenId }: z.output<typeof oneOfUser>,
 ): Promise<AccessToken> {
-  await getUser(reading, userId)
-  const token = await findAccessToken(reading, impersonationTokenId)
+  await getUser(context, userId)
+  const token = await findAccessToken(context, impersonationTokenId)
   if (token?.kind !== 'impersonation' || token.userId !== userId) throw notFound('Impersonation Token')
   return token
 }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import { z } from 'zod'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { command, freeCommand } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -38,7 +38,7 @@ export const createJobToken = command(
     name: 'createJobToken',
     caller: 'administrator',
     input: z.object({ project: namespaceRef, userId: z.int() }),
-    subject: (reading, { project }) => getProject(reading, project),
+    subject: (context, { project }) => getProject(context, project),
     permission: 'admin_project',
   },
   async ({ core, db, nowMs, subject, recordEvent }, { userId }): Promise<IssuedJobToken> => {
@@ -77,10 +77,10 @@ export const revokeJobToken = freeCommand(
 )
 
 /** What is behind a value that someone shows; `undefined` for one that is unknown. */
-export async function findByJobTokenText(reading: Reading, text: string): Promise<Authenticated | undefined> {
+export async function findByJobTokenText(context: ReadContext, text: string): Promise<Authenticated | undefined> {
   const digest = digestOfPresented(text)
   if (digest === undefined) return undefined
-  const row = await reading.db
+  const row = await context.db
     .selectFrom('job_tokens')
     .select(['id', 'project_id', 'user_id', 'revoked_at_ms'])
     .where('digest', '=', digest)
@@ -90,7 +90,7 @@ export async function findByJobTokenText(reading: Reading, text: string): Promis
       kind: 'job',
       state: row.revoked_at_ms === null ? 'valid' : 'revoked',
       id: row.id,
-      user: await findUser(reading, row.user_id),
+      user: await findUser(context, row.user_id),
       scopes: ['api'],
       projectId: row.project_id,
     }

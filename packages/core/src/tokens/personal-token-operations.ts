@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { freeCommand, freeQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
@@ -85,7 +85,7 @@ export const rotateOwnToken = freeCommand(
  * A token of the actor's, or for an administrator anyone's. Only an administrator hears that there is none: to others one
  * that is not theirs looks the same.
  */
-async function reachable(context: Reading & { readonly actor: Actor }, id: number): Promise<AccessToken> {
+async function reachable(context: ReadContext & { readonly actor: Actor }, id: number): Promise<AccessToken> {
   const { id: actorId, isAdministrator } = context.actor!
   const token = await findAccessToken(context, id)
   if (isAdministrator) {
@@ -97,7 +97,7 @@ async function reachable(context: Reading & { readonly actor: Actor }, id: numbe
   return token
 }
 
-export async function shown(context: Reading & { readonly actor: Actor }): Promise<AccessToken> {
+export async function shown(context: ReadContext & { readonly actor: Actor }): Promise<AccessToken> {
   const id = context.actor?.accessTokenId
   const token = id === undefined ? undefined : await findAccessToken(context, id)
   if (token !== undefined) return token

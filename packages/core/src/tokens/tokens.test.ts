@@ -45,8 +45,8 @@ afterEach(() => world.close())
 const failure = (error: unknown) => (error instanceof DomainError ? error.failure : error)
 const personalFor = (user: User, given: object = {}) =>
   world.perform(admin, createPersonalToken, { userId: user.id, name: 'ci', scopes: ['api'], ...given })
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
-const present = (value: string) => findByAccessTokenText(reading(), value)
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const present = (value: string) => findByAccessTokenText(context(), value)
 const acting = ({ id, username, isAdministrator, botHome }: User, accessTokenId: number): Actor => ({
   id,
   username,

@@ -1,6 +1,6 @@
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { findMember } from '../members/member-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { BotHome, User } from './user.ts'
@@ -9,13 +9,13 @@ import type { BotHome, User } from './user.ts'
 export const mayListUsers = (actor: Actor): boolean => actor !== undefined && actor.botHome === undefined
 
 /** Tells whether the actor may read a user by number. A bot may read only itself and the members of its project or group. */
-export async function isKnownTo(reading: Reading, actor: Actor, { id }: User): Promise<boolean> {
+export async function isKnownTo(context: ReadContext, actor: Actor, { id }: User): Promise<boolean> {
   if (actor?.botHome === undefined || actor.id === id) return true
-  const home = await findHome(reading, actor.botHome)
-  return home !== undefined && (await findMember(reading, home, id, 'inherited')) !== undefined
+  const home = await findHome(context, actor.botHome)
+  return home !== undefined && (await findMember(context, home, id, 'inherited')) !== undefined
 }
 
-async function findHome(reading: Reading, { projectId, groupId }: BotHome): Promise<Subject | undefined> {
-  if (projectId !== undefined) return getProject(reading, projectId)
-  return groupId === undefined ? undefined : getGroup(reading, groupId)
+async function findHome(context: ReadContext, { projectId, groupId }: BotHome): Promise<Subject | undefined> {
+  if (projectId !== undefined) return getProject(context, projectId)
+  return groupId === undefined ? undefined : getGroup(context, groupId)
 }

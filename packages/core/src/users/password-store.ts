@@ -1,5 +1,5 @@
 import { argon2id, hash, verify } from 'argon2'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import type { User } from './user.ts'
 import { findUserByLogin } from './user-store.ts'
 
@@ -29,12 +29,12 @@ export interface VerifiedPassword {
  * apart, not even by the time it takes.
  */
 export async function verifyPassword(
-  reading: Reading,
+  context: ReadContext,
   login: string,
   password: string,
 ): Promise<VerifiedPassword | undefined> {
-  const user = await findUserByLogin(reading, login)
-  const row = await reading.db
+  const user = await findUserByLogin(context, login)
+  const row = await context.db
     .selectFrom('users')
     .select('password_hash')
     .where('id', '=', user?.id ?? 0)

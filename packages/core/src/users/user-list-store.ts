@@ -3,7 +3,7 @@ import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetPage,
@@ -49,24 +49,24 @@ export interface UserOrder {
 const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
 
 export async function pageOfUsers(
-  reading: Reading,
+  context: ReadContext,
   filter: UserFilter,
   { by, direction }: UserOrder,
   page: PageRequest & KeysetRequest,
   isKeyset: boolean,
 ): Promise<Page<User> | KeysetPage<User>> {
-  const query = wantedUsers(reading, filter)
+  const query = wantedUsers(context, filter)
   if (isKeyset) {
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'users.id', key: 'id', direction }]), userOf)
   }
   const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
-  return mapPage(await pageOf(reading, ordered.orderBy('id', direction), page), userOf)
+  return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), userOf)
 }
 
 /** By the time of their beginning. */
-export const userListing = (reading: Reading, filter: UserFilter, direction: 'asc' | 'desc'): Listing<User> =>
-  listingOf(reading, [wantedUsers(reading, filter)], {
+export const userListing = (context: ReadContext, filter: UserFilter, direction: 'asc' | 'desc'): Listing<User> =>
+  listingOf(context, [wantedUsers(context, filter)], {
     order: [
       { column: 'users.created_at_ms', key: 'created_at_ms', direction },
       { column: 'users.id', key: 'id', direction },
@@ -74,8 +74,8 @@ export const userListing = (reading: Reading, filter: UserFilter, direction: 'as
     itemsOf: (rows: readonly UserRow[]) => rows.map(userOf),
   })
 
-function wantedUsers(reading: Reading, filter: UserFilter) {
-  let query = reading.db.selectFrom('users').select(userColumns)
+function wantedUsers(context: ReadContext, filter: UserFilter) {
+  let query = context.db.selectFrom('users').select(userColumns)
   const { usernames, memberOf } = filter
   if (filter.username !== undefined)
     query = query.where(sql<string>`lower(${sql.ref('username')})`, '=', filter.username.toLowerCase())
@@ -93,7 +93,7 @@ function wantedUsers(reading: Reading, filter: UserFilter) {
       eb
         .selectFrom('members')
         .select('members.user_id')
-        .where(isInForce(reading))
+        .where(isInForce(context))
         .where(isGivenIn(memberOf, 'inherited')),
     )
   }
@@ -124,18 +124,18 @@ const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)
 
 /** Those of them that are members of a group or project which the actor may see. */
 export async function botsOfVisiblePlaces(
-  reading: Reading,
+  context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   if (ids.length === 0) return new Set()
-  const rows = await reading.db
+  const rows = await context.db
     .selectFrom('members')
     .leftJoin('groups', 'groups.id', 'members.group_id')
     .leftJoin('projects', 'projects.id', 'members.project_id')
     .select('members.user_id')
     .where('members.user_id', 'in', [...new Set(ids)])
-    .where((eb) => eb.or([isVisibleGroup(reading, actor), isVisibleProject(reading, actor)]))
+    .where((eb) => eb.or([isVisibleGroup(context, actor), isVisibleProject(context, actor)]))
     .execute()
   return new Set(rows.map((row) => row.user_id))
 }

@@ -23,10 +23,10 @@ import { findUserByUsername } from './user-store.ts'
 
 export const findUserProfile = freeQuery(
   { name: 'findUserProfile', caller: 'anyone', input: z.object({ username: z.string().max(255) }) },
-  async (reading, { username }): Promise<UserProfile> => {
-    const user = await findUserByUsername(reading, username)
+  async (context, { username }): Promise<UserProfile> => {
+    const user = await findUserByUsername(context, username)
     if (user === undefined) throw notFound('User')
-    return profileOf(user, reading.actor)
+    return profileOf(user, context.actor)
   },
 )
 
@@ -48,14 +48,14 @@ export const browseUsers = freeQuery(
       sort: z.enum(['asc', 'desc']).default('desc'),
     }),
   },
-  async (reading, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
-    const { actor } = reading
+  async (context, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
+    const { actor } = context
     // As in `listUsers`: such callers learn whether a user exists, but cannot list users. A bot may ask for the members
     // of its group.
     const isNarrow = actor !== undefined && groupId !== undefined
     if (!mayListUsers(actor) && !input.usernames?.length && !isNarrow) throw forbidden()
-    const memberOf = groupId === undefined ? undefined : await getGroup(reading, groupId)
-    if (memberOf !== undefined) await requirePermission(reading, memberOf, 'read_members')
+    const memberOf = groupId === undefined ? undefined : await getGroup(context, groupId)
+    if (memberOf !== undefined) await requirePermission(context, memberOf, 'read_members')
     const isAdministrator = actor?.isAdministrator === true
     const filter = {
       ids: input.ids,
@@ -68,7 +68,7 @@ export const browseUsers = freeQuery(
       isAdministrator: isAdministrator && input.admins,
       isBot: input.humans ? false : undefined,
     }
-    return listedEach(userListing(reading, filter, sort), 1)[0]!
+    return listedEach(userListing(context, filter, sort), 1)[0]!
   },
 )
 

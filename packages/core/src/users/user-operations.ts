@@ -20,21 +20,21 @@ const text = z.string().min(1).max(255)
 
 export const getCurrentUser = freeQuery(
   { name: 'getCurrentUser', input: z.object({}) },
-  async (reading): Promise<UserProfile> => ({ user: await getUser(reading, reading.actor!.id), isWhole: true }),
+  async (context): Promise<UserProfile> => ({ user: await getUser(context, context.actor!.id), isWhole: true }),
 )
 
 /** Everyone has one. */
 export const listOwnEmails = freeQuery(
   { name: 'listOwnEmails', input: z.object({}) },
-  async (reading): Promise<User[]> => [await getUser(reading, reading.actor!.id)],
+  async (context): Promise<User[]> => [await getUser(context, context.actor!.id)],
 )
 
 export const getUserProfile = freeQuery(
   { name: 'getUserProfile', input: z.object({ user: z.int() }) },
-  async (reading, { user: id }) => {
-    const user = await getUser(reading, id)
-    if (!(await isKnownTo(reading, reading.actor, user))) throw notFound('User')
-    return profileOf(user, reading.actor)
+  async (context, { user: id }) => {
+    const user = await getUser(context, id)
+    if (!(await isKnownTo(context, context.actor, user))) throw notFound('User')
+    return profileOf(user, context.actor)
   },
 )
 
@@ -60,8 +60,8 @@ export const listUsers = freeQuery(
       ...pageInput,
     }),
   },
-  async (reading, input) => {
-    const { actor } = reading
+  async (context, input) => {
+    const { actor } = context
     // Callers without a sign-in, and bots, may ask whether a user exists, but cannot list users.
     if (!mayListUsers(actor) && !input.username) throw forbidden()
     const isAdministrator = actor?.isAdministrator === true
@@ -78,7 +78,7 @@ export const listUsers = freeQuery(
       createdBeforeMs: input.createdBefore,
     }
     const order = { by: input.orderBy, direction: input.sort }
-    const page = await pageOfUsers(reading, filter, order, input, input.pagination === 'keyset')
+    const page = await pageOfUsers(context, filter, order, input, input.pagination === 'keyset')
     const profile = (user: User) => profileOf(user, actor)
     return 'nextCursor' in page ? mapKeysetPage(page, profile) : mapPage(page, profile)
   },
@@ -139,8 +139,8 @@ export const updateUser = freeSteps(
       publicEmail: clearable(z.string()),
     }),
   },
-  async ({ core, write, ...reading }, { user: id, password, ...input }): Promise<UserProfile> => {
-    await getUser(reading, id)
+  async ({ core, write, ...context }, { user: id, password, ...input }): Promise<UserProfile> => {
+    await getUser(context, id)
     requireGood({ ...input, password })
     const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
     return write(async (tx) => {

@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
-import type { Actor, Reading, Tx } from '../kit/context.ts'
+import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { BotHome, User, UserState } from './user.ts'
 
@@ -47,20 +47,20 @@ export const userColumns = [
 
 export type UserRow = Omit<Selectable<UsersTable>, 'password_hash'>
 
-export async function findUser({ db }: Reading, id: number): Promise<User | undefined> {
+export async function findUser({ db }: ReadContext, id: number): Promise<User | undefined> {
   const row = await db.selectFrom('users').select(userColumns).where('id', '=', id).executeTakeFirst()
   return row && userOf(row)
 }
 
 /** @throws DomainError `not_found` */
-export async function getUser(reading: Reading, id: number): Promise<User> {
-  const user = await findUser(reading, id)
+export async function getUser(context: ReadContext, id: number): Promise<User> {
+  const user = await findUser(context, id)
   if (user === undefined) throw notFound('User')
   return user
 }
 
 /** By id; those that are not there are left out. */
-export async function findUsers({ db }: Reading, ids: readonly number[]): Promise<Map<number, User>> {
+export async function findUsers({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, User>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('users')
@@ -71,7 +71,7 @@ export async function findUsers({ db }: Reading, ids: readonly number[]): Promis
 }
 
 /** In any letter case. */
-export async function findUserByUsername({ db }: Reading, username: string): Promise<User | undefined> {
+export async function findUserByUsername({ db }: ReadContext, username: string): Promise<User | undefined> {
   const row = await db
     .selectFrom('users')
     .innerJoin('routes', 'routes.user_id', 'users.id')
@@ -82,7 +82,7 @@ export async function findUserByUsername({ db }: Reading, username: string): Pro
 }
 
 /** In any letter case; names that nobody has are left out. */
-export async function findUsersByUsername({ db }: Reading, usernames: readonly string[]): Promise<User[]> {
+export async function findUsersByUsername({ db }: ReadContext, usernames: readonly string[]): Promise<User[]> {
   if (usernames.length === 0) return []
   const rows = await db
     .selectFrom('users')
@@ -102,17 +102,17 @@ export async function findUsersByUsername({ db }: Reading, usernames: readonly s
 const MAX_ID = 2_147_483_647
 
 /** What is all digits is an id. */
-export async function findUserByIdOrUsername(reading: Reading, text: string): Promise<User | undefined> {
-  if (!/^\d+$/.test(text)) return findUserByUsername(reading, text)
-  return Number(text) > MAX_ID ? undefined : findUser(reading, Number(text))
+export async function findUserByIdOrUsername(context: ReadContext, text: string): Promise<User | undefined> {
+  if (!/^\d+$/.test(text)) return findUserByUsername(context, text)
+  return Number(text) > MAX_ID ? undefined : findUser(context, Number(text))
 }
 
 /** By username or e-mail, in any letter case. No username has an `@`, so whether there is such a user costs no query more. */
-export function findUserByLogin(reading: Reading, login: string): Promise<User | undefined> {
-  return login.includes('@') ? findUserByEmail(reading, login) : findUserByUsername(reading, login)
+export function findUserByLogin(context: ReadContext, login: string): Promise<User | undefined> {
+  return login.includes('@') ? findUserByEmail(context, login) : findUserByUsername(context, login)
 }
 
-export async function findUserByEmail({ db }: Reading, email: string): Promise<User | undefined> {
+export async function findUserByEmail({ db }: ReadContext, email: string): Promise<User | undefined> {
   const row = await db
     .selectFrom('users')
     .select(userColumns)
@@ -126,7 +126,7 @@ export async function findUserByEmail({ db }: Reading, email: string): Promise<U
  * everyone finds themselves.
  */
 export async function findUsersByEmail(
-  { db }: Reading,
+  { db }: ReadContext,
   emails: readonly string[],
   actor: Actor,
 ): Promise<Map<string, User>> {

@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const failure = (error: DomainError) => error.failure
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const noor = { email: 'Noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
 
 describe('creating', () => {
@@ -43,7 +43,7 @@ describe('creating', () => {
       .executeTakeFirstOrThrow()
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/)
     const events = await world.core.db.read.selectFrom('events').selectAll().execute()
-    const told = JSON.stringify([profile, await findUser(reading(), profile.user.id), events])
+    const told = JSON.stringify([profile, await findUser(context(), profile.user.id), events])
     expect(told).not.toContain('argon2')
     expect(told).not.toContain(noor.password)
   })
@@ -52,7 +52,7 @@ describe('creating', () => {
     const { user } = await world.perform(admin, createUser, noor)
     const { password: _, ...unset } = { ...noor, username: 'ivo', email: 'ivo@example.test' }
     await world.perform(admin, createUser, { ...unset, forceRandomPassword: true })
-    const who = async (login: string, password: string) => (await verifyPassword(reading(), login, password))?.user.id
+    const who = async (login: string, password: string) => (await verifyPassword(context(), login, password))?.user.id
     expect(await who('NOOR', noor.password)).toBe(user.id)
     expect(await who('noor@EXAMPLE.test', noor.password)).toBe(user.id)
     for (const [login, password] of [
@@ -137,10 +137,10 @@ describe('changing', () => {
     const mira = await world.user('mira')
     const { id } = await world.project('notes', mira, 'public')
     await world.perform(admin, updateUser, { user: mira.id, username: 'mira2', publicEmail: 'M@example.test' })
-    expect(await findUser(reading(), mira.id)).toMatchObject({ username: 'mira2', publicEmail: 'm@example.test' })
+    expect(await findUser(context(), mira.id)).toMatchObject({ username: 'mira2', publicEmail: 'm@example.test' })
     const { project } = await world.perform(undefined, showProject, { project: 'mira2/notes' })
     expect(project).toMatchObject({ id, fullPath: 'mira2/notes' })
-    expect((await findFormerProject(reading(), 'mira/notes'))?.id).toBe(id)
+    expect((await findFormerProject(context(), 'mira/notes'))?.id).toBe(id)
     await world.user('mira3')
     const taken = await world.perform(admin, updateUser, { user: mira.id, username: 'mira3' }).catch(failure)
     expect(taken).toEqual({ code: 'conflict', reason: 'Username has already been taken' })
@@ -149,15 +149,15 @@ describe('changing', () => {
   test('a new password replaces the old one', async () => {
     const { user } = await world.perform(admin, createUser, noor)
     await world.perform(admin, updateUser, { user: user.id, password: 'battery staple' })
-    expect(await verifyPassword(reading(), 'noor', noor.password)).toBeUndefined()
-    expect((await verifyPassword(reading(), 'noor', 'battery staple'))?.user.id).toBe(user.id)
+    expect(await verifyPassword(context(), 'noor', noor.password)).toBeUndefined()
+    expect((await verifyPassword(context(), 'noor', 'battery staple'))?.user.id).toBe(user.id)
   })
 
   test('states', async () => {
     const { id } = await world.user('mira')
     const stateAfter = async (operation: typeof blockUser) => {
       const done = await world.perform(admin, operation, { user: id }).catch(failure)
-      return [done, (await findUser(reading(), id))?.state]
+      return [done, (await findUser(context(), id))?.state]
     }
     expect(await stateAfter(blockUser)).toEqual([true, 'blocked'])
     expect(await stateAfter(activateUser)).toEqual([{ code: 'forbidden', reason: 'The user is blocked' }, 'blocked'])
@@ -187,6 +187,6 @@ describe('changing', () => {
     await world.perform(admin, removeUser, { user: mira.id })
     const gone = await world.perform(admin, showProject, { project: 'mira/notes' }).catch(failure)
     expect(gone).toEqual({ code: 'not_found', what: 'Project' })
-    expect(await findUser(reading(), mira.id)).toBeUndefined()
+    expect(await findUser(context(), mira.id)).toBeUndefined()
   })
 })

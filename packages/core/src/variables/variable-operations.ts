@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Core, OperationContext, Reading, Tx } from '../kit/context.ts'
+import type { Core, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
 import { batchQuery, command, freeQuery, query } from '../kit/operation.ts'
@@ -69,11 +69,11 @@ export const listInstanceVariables = freeQuery(
 function variablesOf(
   owner: 'Group' | 'Project',
   permission: 'admin_group_variables' | 'admin_variables',
-  find: (reading: Reading, ref: number | string) => Promise<Subject>,
+  find: (context: ReadContext, ref: number | string) => Promise<Subject>,
 ) {
   const about = {
     permission,
-    subject: (reading: Reading, { parent }: { readonly parent: number | string }) => find(reading, parent),
+    subject: (context: ReadContext, { parent }: { readonly parent: number | string }) => find(context, parent),
   } as const
 
   return {
@@ -108,22 +108,22 @@ function variablesOf(
  * @see design.md 6 and 7, ruling 12
  */
 export async function variablesFor(
-  reading: Reading,
+  context: ReadContext,
   core: Core,
   project: Project,
   circumstances: VariableCircumstances,
 ): Promise<Variable[]> {
-  const levels = await variableLevelsOf(reading, project)
+  const levels = await variableLevelsOf(context, project)
   return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
 }
 
 /** Those of the project, then of its groups from the nearest up, still sealed; `keys`: only of these. */
 export async function variableLevelsOf(
-  reading: Reading,
+  context: ReadContext,
   { id: projectId, groupIds }: Project,
   keys?: readonly string[],
 ): Promise<SealedVariable[][]> {
-  const all = await findSealedVariables(reading, { projectId, groupIds }, keys)
+  const all = await findSealedVariables(context, { projectId, groupIds }, keys)
   const nearestFirst = [undefined, ...groupIds.toReversed()]
   return nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
 }
@@ -133,11 +133,11 @@ type Created = z.output<z.ZodObject<typeof created>>
 type Changed = z.output<z.ZodObject<typeof changed>>
 type About<Context> = OperationContext & Context & { readonly subject: Subject }
 
-async function list(context: About<Reading>, request: PageRequest): Promise<Page<ShownVariable>> {
+async function list(context: About<ReadContext>, request: PageRequest): Promise<Page<ShownVariable>> {
   return mapPage(await pageOfVariables(context.core, context, context.subject, request), shown)
 }
 
-async function get(context: About<Reading>, input: Named): Promise<ShownVariable> {
+async function get(context: About<ReadContext>, input: Named): Promise<ShownVariable> {
   return shown(await getOne(context, input))
 }
 
@@ -192,7 +192,7 @@ async function remove(context: About<Tx>, input: Named): Promise<void> {
 }
 
 /** @throws DomainError `not_found`; `ambiguous` when the filter leaves several */
-async function getOne(context: About<Reading>, { key, filter }: Named): Promise<Variable> {
+async function getOne(context: About<ReadContext>, { key, filter }: Named): Promise<Variable> {
   const environmentScope = filter?.environmentScope ?? undefined
   const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')

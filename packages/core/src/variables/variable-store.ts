@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Core, Reading, Tx } from '../kit/context.ts'
+import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
@@ -33,12 +33,12 @@ type Row = Selectable<CiVariablesTable>
 
 export async function pageOfVariables(
   core: Core,
-  reading: Reading,
+  context: ReadContext,
   parent: VariableParent,
   request: PageRequest,
 ): Promise<Page<Variable>> {
-  const query = reading.db.selectFrom('ci_variables').selectAll().where(columnOf(parent), '=', parent.id).orderBy('id')
-  return mapPage(await pageOf(reading, query, request), (row) => variableOf(core, row))
+  const query = context.db.selectFrom('ci_variables').selectAll().where(columnOf(parent), '=', parent.id).orderBy('id')
+  return mapPage(await pageOf(context, query, request), (row) => variableOf(core, row))
 }
 
 export const variableOrders = ['id', 'key'] as const
@@ -50,15 +50,15 @@ export interface VariableOrder {
 /** Of each parent. */
 export const variableListing = <Item>(
   core: Core,
-  reading: Reading,
+  context: ReadContext,
   parents: readonly VariableParent[],
   order: VariableOrder,
   shown: (variable: Variable) => Item,
 ): Listing<Item> =>
   listingOf(
-    reading,
+    context,
     parents.map((parent) =>
-      reading.db.selectFrom('ci_variables').selectAll('ci_variables').where(columnOf(parent), '=', parent.id),
+      context.db.selectFrom('ci_variables').selectAll('ci_variables').where(columnOf(parent), '=', parent.id),
     ),
     { order: columnsIn(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
   )
@@ -71,14 +71,14 @@ export interface InheritedVariable extends Omit<Variable, 'value'> {
 
 /** Of all groups above each of the projects. Values stay sealed. */
 export const inheritedVariableListing = (
-  reading: Reading,
+  context: ReadContext,
   projects: readonly Project[],
   order: VariableOrder,
 ): Listing<InheritedVariable> =>
   listingOf(
-    reading,
+    context,
     projects.map(({ groupIds }) =>
-      reading.db
+      context.db
         .selectFrom('ci_variables')
         .innerJoin('groups', 'groups.id', 'ci_variables.group_id')
         .selectAll('ci_variables')
@@ -104,7 +104,7 @@ const columnsIn = ({ orderBy, sort: direction }: VariableOrder): readonly Keyset
 /** Those of one key, by id; `environmentScope` leaves at most one. */
 export async function findVariables(
   core: Core,
-  { db }: Reading,
+  { db }: ReadContext,
   parent: VariableParent,
   { key, environmentScope }: { readonly key: string; readonly environmentScope?: string | undefined },
 ): Promise<Variable[]> {
@@ -126,7 +126,7 @@ export interface ParentIds {
 
 /** Of a project and groups, still sealed; `keys`: only of these. */
 export async function findSealedVariables(
-  { db }: Reading,
+  { db }: ReadContext,
   { projectId, groupIds }: ParentIds,
   keys?: readonly string[],
 ): Promise<SealedVariable[]> {
@@ -151,7 +151,7 @@ export interface SealedVariable extends Omit<Variable, 'value'> {
 
 export const unsealVariable = (core: Core, { row }: SealedVariable): Variable => variableOf(core, row)
 
-export async function countVariables({ db }: Reading, parent: VariableParent): Promise<number> {
+export async function countVariables({ db }: ReadContext, parent: VariableParent): Promise<number> {
   const { count } = await db
     .selectFrom('ci_variables')
     .select(({ fn }) => fn.countAll<number>().as('count'))

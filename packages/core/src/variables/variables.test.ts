@@ -148,7 +148,7 @@ describe('a variable', () => {
     expect(await get()).toMatchObject({ isHidden: true, value: undefined })
     expect((await refusal(update({ masked: false }))).code).toBe('invalid')
     expect(await update({ value: 'another-value' })).toMatchObject({ value: undefined })
-    const found = await variablesFor(reading(), world.core, project, { environments: [], isProtectedRef: false })
+    const found = await variablesFor(context(), world.core, project, { environments: [], isProtectedRef: false })
     expect(found).toMatchObject([{ key: 'TOKEN', value: 'another-value' }])
   })
 
@@ -201,11 +201,11 @@ test('a pipeline has those of its project, then of the nearest group, then of th
   await create({ key: 'E', value: 'production', environmentScope: 'production' })
   await create({ key: 'F', value: 'protected', protected: true })
   const found = async (environments: string[], isProtectedRef: boolean) => {
-    const all = await variablesFor(reading(), world.core, project, { environments, isProtectedRef })
+    const all = await variablesFor(context(), world.core, project, { environments, isProtectedRef })
     return all.map(({ key, value }) => `${key} ${value}`)
   }
   expect(await found([], false)).toEqual(['A root', 'B near', 'C project'])
   expect(await found(['production'], true)).toEqual(['A root', 'B near', 'C project', 'E production', 'F protected'])
 })
 
-const reading = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
+const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
