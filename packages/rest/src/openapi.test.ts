@@ -1,4 +1,4 @@
-import { clearable, day, freeCommand, freeQuery, instant, pageInput } from '@penstock/core'
+import { clearable, day, unscopedCommand, unscopedQuery, instant, pageInput } from '@penstock/core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -9,7 +9,7 @@ import { route } from './route.ts'
 const uploadedFile = z.object({ fileName: z.string(), contentType: z.string(), bytes: z.instanceof(Uint8Array) })
 
 const shape = { schema: z.object({ id: z.int() }).meta({ id: 'Thing' }), of: (value: unknown) => value }
-const listThings = freeQuery(
+const listThings = unscopedQuery(
   {
     name: 'listThings',
     caller: 'anyone',
@@ -17,7 +17,7 @@ const listThings = freeQuery(
   },
   async () => [],
 )
-const createThing = freeCommand(
+const createThing = unscopedCommand(
   {
     name: 'createThing',
     input: z.object({

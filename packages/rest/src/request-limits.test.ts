@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { type Actor, freeCommand, freeQuery, pageInput, pageOf } from '@penstock/core'
+import { type Actor, unscopedCommand, unscopedQuery, pageInput, pageOf } from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { silentLog, TrustedProxies } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
@@ -22,7 +22,7 @@ const post = (path: string, head: { caller?: 'anyone' | 'administrator' }, bodyL
   route({
     method: 'POST',
     path,
-    operation: freeCommand({ name: 'write', input: noteInput, ...head }, lengthOf),
+    operation: unscopedCommand({ name: 'write', input: noteInput, ...head }, lengthOf),
     summary: 'Write',
     shape,
     ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
@@ -37,7 +37,7 @@ const area: Area = {
     route({
       method: 'GET',
       path: '/events',
-      operation: freeQuery({ name: 'listEvents', caller: 'anyone', input: z.object(pageInput) }, (context, page) =>
+      operation: unscopedQuery({ name: 'listEvents', caller: 'anyone', input: z.object(pageInput) }, (context, page) =>
         pageOf(context, context.db.selectFrom('events').select('id').orderBy('id'), page),
       ),
       summary: 'List',

@@ -2,8 +2,8 @@ import {
   type Actor,
   command,
   DomainError,
-  freeCommand,
-  freeQuery,
+  unscopedCommand,
+  unscopedQuery,
   getProject,
   invalid,
   namespaceRef,
@@ -33,7 +33,7 @@ const thingShape: Shape<Thing> = {
   of: ({ id, title }, { externalUrl }) => ({ id, title, web_url: `${externalUrl}/things/${id}` }),
 }
 
-const listThings = freeQuery(
+const listThings = unscopedQuery(
   { name: 'listThings', caller: 'anyone', input: z.object({ ...pageInput, state: z.enum(['open']).optional() }) },
   async (_, { page, perPage }): Promise<Page<Thing>> => ({
     items: [{ id: 1, title: 'one' }],
@@ -43,7 +43,7 @@ const listThings = freeQuery(
     total: 30,
   }),
 )
-const createThing = freeCommand(
+const createThing = unscopedCommand(
   { name: 'createThing', input: z.object({ title: z.string().min(1), file: uploadedFile.optional() }) },
   async ({ actor }, { title, file }) => {
     if (title === 'bug') throw new Error('of ours')
@@ -51,13 +51,13 @@ const createThing = freeCommand(
     return { id: file?.bytes.length ?? actor!.id, title }
   },
 )
-const removeThing = freeCommand(
+const removeThing = unscopedCommand(
   { name: 'removeThing', input: z.object({ thingId: z.int() }) },
   async (_, { thingId }) => {
     if (thingId > 9) throw notFound()
   },
 )
-const adminThing = freeQuery(
+const adminThing = unscopedQuery(
   { name: 'adminThing', caller: 'administrator', input: z.object({ n: z.int() }) },
   async () => 1,
 )
@@ -80,7 +80,7 @@ const changeProject = command(
   },
   async ({ subject }) => subject.fullPath,
 )
-const readText = freeQuery(
+const readText = unscopedQuery(
   { name: 'readText', caller: 'anyone', input: z.object({ slug: z.string(), format: z.string().optional() }) },
   async (_, { slug }) => slug,
 )

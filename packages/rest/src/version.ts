@@ -1,11 +1,11 @@
-import { freeQuery, serviceVersion } from '@penstock/core'
+import { unscopedQuery, serviceVersion } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from './route.ts'
 
 type Version = typeof serviceVersion
 
 /** An operation only for the sake of who may ask: what it tells is this adapter's own. */
-const readVersion = freeQuery({ name: 'readVersion', input: z.object({}) }, async () => serviceVersion)
+const readVersion = unscopedQuery({ name: 'readVersion', input: z.object({}) }, async () => serviceVersion)
 
 const versionSchema = z.object({ version: z.string(), revision: z.string() })
 

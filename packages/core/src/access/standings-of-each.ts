@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
 import type { AccessLevel } from './access-level.ts'
 import { can, canSee } from './can.ts'
 import type { Permission } from './permission-table.ts'
@@ -13,7 +13,7 @@ export interface ShownStanding {
 }
 
 /** Of groups and projects that have been found already. */
-export const showStandings = freeBatchQuery(
+export const showStandings = unscopedBatchQuery(
   { name: 'showStandings', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<ShownStanding[]> => {
     const standings = await standingsOf(context, context.actor, subjects)

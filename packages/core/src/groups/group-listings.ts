@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { visibilities } from '../access/access-level.ts'
 import { requirePermission } from '../access/subject.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import { findVisibleGroups } from '../projects/project-view-store.ts'
 import type { Group } from './group.ts'
 import { conditionsOfActor, type GroupFilter, groupListing, groupListingOrders } from './group-list-store.ts'
@@ -20,7 +20,7 @@ const listInput = {
 }
 
 /** Those that the actor may see, wherever they lie. @see spec/graphql-contract.md 5.3 */
-export const browseGroups = freeQuery(
+export const browseGroups = unscopedQuery(
   {
     name: 'browseGroups',
     caller: 'anyone',
@@ -66,7 +66,7 @@ export const listGroupsBelowEach = batchQuery(
 )
 
 /** By id; those that the actor may see. */
-export const findEachGroup = freeBatchQuery(
+export const findEachGroup = unscopedBatchQuery(
   { name: 'findEachGroup', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(Group | undefined)[]> => {
     const found = await findVisibleGroups(context, context.actor, ids)

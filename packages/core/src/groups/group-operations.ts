@@ -5,7 +5,7 @@ import { insertMember } from '../access/membership.ts'
 import { requirePermission } from '../access/subject.ts'
 import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid } from '../kit/domain-error.ts'
-import { command, freeCommand, freeQuery, query } from '../kit/operation.ts'
+import { command, unscopedCommand, unscopedQuery, query } from '../kit/operation.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
@@ -39,7 +39,7 @@ const listInput = {
 }
 type ListInput = z.output<z.ZodObject<typeof listInput>>
 
-export const listGroups = freeQuery(
+export const listGroups = unscopedQuery(
   {
     name: 'listGroups',
     caller: 'anyone',
@@ -82,7 +82,7 @@ export const showGroup = query(
 )
 
 /** Whoever creates it owns it. */
-export const createGroup = freeCommand(
+export const createGroup = unscopedCommand(
   {
     name: 'createGroup',
     input: z.object({

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { freeQuery } from '../kit/operation.ts'
+import { unscopedQuery } from '../kit/operation.ts'
 import type { PlaceOfProject } from '../projects/project-places.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { findGroup } from './group-store.ts'
 
 /** The group or the user that a path belongs to. */
-export const showNamespace = freeQuery(
+export const showNamespace = unscopedQuery(
   { name: 'showNamespace', caller: 'anyone', input: z.object({ path: z.string().max(1_024) }) },
   async (context, { path }): Promise<PlaceOfProject> => {
     const group = await findGroup(context, path)

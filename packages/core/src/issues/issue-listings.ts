@@ -5,7 +5,7 @@ import { standingsOf } from '../access/subject.ts'
 import type { Group } from '../groups/group.ts'
 import { descriptionsOfEach } from '../kit/description-store.ts'
 import { listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { findProjects } from '../projects/project-store.ts'
 import { labelListingOfItems } from './issuable-label-store.ts'
@@ -38,7 +38,7 @@ export const listIssuesOfEachGroup = batchQuery(
 )
 
 /** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
-export const listAllIssues = freeQuery(
+export const listAllIssues = unscopedQuery(
   { name: 'listAllIssues', input: issuesOfEachInput.extend({ nonArchived }) },
   async (context, filter) => listedEach(issueListing(context, context.actor, [filter]), 1)[0]!,
 )
@@ -53,7 +53,7 @@ export const countIssuesOfEachProject = batchQuery(
 )
 
 /** By their keys; `undefined` for those that the actor may not see. */
-export const findEachIssue = freeBatchQuery(
+export const findEachIssue = unscopedBatchQuery(
   { name: 'findEachIssue', input: z.object({}) },
   async (context, ids: readonly number[]) => {
     const found = await findIssuesById(context, context.actor, ids)
@@ -62,7 +62,7 @@ export const findEachIssue = freeBatchQuery(
 )
 
 /** Whoever sees an issue sees what is on it. */
-export const listLabelsOfEachIssue = freeBatchQuery(
+export const listLabelsOfEachIssue = unscopedBatchQuery(
   { name: 'listLabelsOfEachIssue', input: z.object({}) },
   async (context, issues: readonly Issue[]) => {
     const ids = issues.map(({ id }) => id)
@@ -79,7 +79,7 @@ export interface IssuePermissions {
   readonly updates: boolean
 }
 
-export const permissionsOfEachIssue = freeBatchQuery(
+export const permissionsOfEachIssue = unscopedBatchQuery(
   { name: 'permissionsOfEachIssue', input: z.object({}) },
   async (context, issues: readonly Issue[]): Promise<IssuePermissions[]> => {
     const { actor } = context

@@ -6,7 +6,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
-import { command, freeQuery, query, steps } from '../kit/operation.ts'
+import { command, unscopedQuery, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, keysetInput, type Page, pageInput, requireNearOffset } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -27,7 +27,7 @@ const subject = (context: ReadContext, { project }: { readonly project: z.output
 /** Issues of archived projects are left out, unless they are asked for. */
 const nonArchived = z.boolean().default(true)
 
-export const listIssues = freeQuery(
+export const listIssues = unscopedQuery(
   { name: 'listIssues', input: z.object({ ...issueFilterInput, nonArchived, ...pageInput }) },
   (context, { scope = 'created_by_me', ...filter }) =>
     pageOfIssues(context, context.actor, { ...filter, ...scopeOf(scope, context.actor) }, filter),

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { ReadContext } from './context.ts'
 import { inParts } from './in-parts.ts'
-import { type BatchQuery, freeBatchQuery } from './operation.ts'
+import { type BatchQuery, unscopedBatchQuery } from './operation.ts'
 import type { CoreTables } from './tables.ts'
 
 /** What is said of something, which may be long: not a part of what lists hold that do not show it. */
@@ -31,7 +31,7 @@ export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   name: string,
   table: DescribedTable,
 ): BatchQuery<typeof descriptionsInput, Thing, GivenDescription | undefined> =>
-  freeBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { mostBytes }) => {
+  unscopedBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { mostBytes }) => {
     const ids = things.map(({ id }) => id)
     return descriptionsWithin(context, table, ids, mostBytes)
   })

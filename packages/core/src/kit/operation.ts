@@ -131,7 +131,7 @@ export function batchQuery<Input extends InputSchema, S extends Subject, Result>
 }
 
 /** Of what is shown to whoever sees the things it is asked of, or `run` itself asks who may. */
-export function freeBatchQuery<Input extends InputSchema, Parent, Result>(
+export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
   head: BatchHead<Input>,
   run: BatchQuery<Input, Parent, Result>['run'],
 ): BatchQuery<Input, Parent, Result> {
@@ -139,21 +139,21 @@ export function freeBatchQuery<Input extends InputSchema, Parent, Result>(
 }
 
 /** For what is about no group or project: `run` itself asks who may. */
-export function freeQuery<Input extends InputSchema, Result>(
+export function unscopedQuery<Input extends InputSchema, Result>(
   head: Head<Input>,
   run: (context: OperationContext & ReadContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'query', run } }
 }
 
-export function freeCommand<Input extends InputSchema, Result>(
+export function unscopedCommand<Input extends InputSchema, Result>(
   head: Head<Input>,
   run: (context: OperationContext & Tx, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'command', run } }
 }
 
-export function freeSteps<Input extends InputSchema, Result>(
+export function unscopedSteps<Input extends InputSchema, Result>(
   head: Head<Input>,
   run: (context: StepsContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {

@@ -7,7 +7,7 @@ import { accessLevels } from '../access/access-level.ts'
 import { getGroup } from '../groups/group-store.ts'
 import type { DomainError } from './domain-error.ts'
 import type { EventListener } from './event.ts'
-import { command, freeCommand } from './operation.ts'
+import { command, unscopedCommand } from './operation.ts'
 import { namespaceRef } from './parameter-schemas.ts'
 import { perform } from './perform.ts'
 
@@ -115,14 +115,17 @@ describe('perform', () => {
 
   test('what is to follow a change follows its commit, and not what was rolled back; its failure is nobody’s', async () => {
     const followed: string[] = []
-    const change = freeCommand({ name: 'change', input: z.object({ title: z.string() }) }, async (tx, { title }) => {
-      tx.afterCommit(async () => {
-        followed.push(title)
-        throw new Error('too late')
-      })
-      if (title === 'fails') throw new Error('half done')
-      return followed.length
-    })
+    const change = unscopedCommand(
+      { name: 'change', input: z.object({ title: z.string() }) },
+      async (tx, { title }) => {
+        tx.afterCommit(async () => {
+          followed.push(title)
+          throw new Error('too late')
+        })
+        if (title === 'fails') throw new Error('half done')
+        return followed.length
+      },
+    )
     const mira = await world.user('mira')
     await expect(world.perform(mira, change, { title: 'fails' })).rejects.toThrow('half done')
     expect(await world.perform(mira, change, { title: 'kept' })).toBe(0)

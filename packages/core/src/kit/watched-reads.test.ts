@@ -2,7 +2,7 @@ import { World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { freeBatchQuery, freeQuery } from './operation.ts'
+import { unscopedBatchQuery, unscopedQuery } from './operation.ts'
 import { perform, performBatch } from './perform.ts'
 import { type Reads, watchedReads } from './watched-reads.ts'
 
@@ -14,8 +14,8 @@ afterEach(() => world.close())
 
 const text = sql<{ one: string; two: string; three: number }>`select 'abc' as one, 'de' as two, 7 as three`
 const input = z.object({})
-const ask = freeQuery({ name: 'ask', caller: 'anyone', input }, async ({ db }) => (await text.execute(db)).rows)
-const askEach = freeBatchQuery({ name: 'askEach', input }, async ({ db }, parents: readonly number[]) => {
+const ask = unscopedQuery({ name: 'ask', caller: 'anyone', input }, async ({ db }) => (await text.execute(db)).rows)
+const askEach = unscopedBatchQuery({ name: 'askEach', input }, async ({ db }, parents: readonly number[]) => {
   await text.execute(db)
   await db.selectFrom('users').selectAll().where('id', 'in', db.selectFrom('users').select('id')).execute()
   return parents

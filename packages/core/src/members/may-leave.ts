@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import type { Subject } from '../access/subject.ts'
-import { freeBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
 import { groupsWithOtherOwner, ownLevels } from './member-store.ts'
 
 /** Whether the actor could give up the role that was given in just that one: what removing a member asks of the member. */
-export const mayLeaveEach = freeBatchQuery(
+export const mayLeaveEach = unscopedBatchQuery(
   { name: 'mayLeaveEach', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<boolean[]> => {
     const { actor } = context

@@ -9,7 +9,7 @@ import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
-import { batchQuery, command, freeBatchQuery, freeCommand, query } from '../kit/operation.ts'
+import { batchQuery, command, unscopedBatchQuery, unscopedCommand, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -156,7 +156,7 @@ function membersOf(
     ),
 
     /** By whoever may change members, or by the member. Of a group, with the roles below it unless `skipSubresources`. */
-    remove: freeCommand(
+    remove: unscopedCommand(
       { name: `remove${owner}Member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
       async (tx, { parent, userId, skipSubresources }): Promise<void> => {
         const from = await find(tx, parent)
@@ -175,7 +175,7 @@ function membersOf(
 }
 
 /** In groups or in projects, as far as the actor may see the members of those. */
-export const listMembershipsOfEach = freeBatchQuery(
+export const listMembershipsOfEach = unscopedBatchQuery(
   { name: 'listMembershipsOfEach', input: z.object({ where: z.enum(['groups', 'projects']) }) },
   async (context, users: readonly User[], { where }) =>
     listedEach(membershipListing(context, context.actor, users, where), users.length),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Core } from '../kit/context.ts'
-import { freeBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { changesBetween, countFileStats, type DiffBudget, type FileStats } from '../repositories/commit-diff.ts'
@@ -18,7 +18,7 @@ const MOST_COMMITS_READ = 10_000
 const MOST_STEPS = 50_000
 
 /** Whether there is still the branch that each is to go into. */
-export const targetBranchesOfMergeRequests = freeBatchQuery(
+export const targetBranchesOfMergeRequests = unscopedBatchQuery(
   { name: 'targetBranchesOfMergeRequests', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<boolean[]> => {
     const tips = await branchTipsOf(context, mergeRequests)
@@ -40,7 +40,7 @@ export interface MergeRequestRange {
 }
 
 /** `undefined` where a branch is missing, where the actor may not read the repository, and where it is too much to read. */
-export const findRangeOfEachMergeRequest = freeBatchQuery(
+export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   { name: 'findRangeOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
@@ -73,7 +73,7 @@ export const findRangeOfEachMergeRequest = freeBatchQuery(
 )
 
 /** Lines added and removed, by file. `undefined` where that is more than one request may count. */
-export const diffStatsOfRanges = freeBatchQuery(
+export const diffStatsOfRanges = unscopedBatchQuery(
   { name: 'diffStatsOfRanges', input: z.object({}) },
   async ({ core }, ranges: readonly MergeRequestRange[]): Promise<(readonly FileStats[] | undefined)[]> => {
     const repositories = await repositoriesOf(

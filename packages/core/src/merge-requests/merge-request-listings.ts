@@ -6,7 +6,7 @@ import type { Group } from '../groups/group.ts'
 import { labelListingOfItems } from '../issues/issuable-label-store.ts'
 import { descriptionsOfEach } from '../kit/description-store.ts'
 import { emptyListing, listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { findProject } from '../projects/project-store.ts'
 import type { User } from '../users/user.ts'
@@ -54,7 +54,7 @@ export const listMergeRequestsOfEachGroup = batchQuery(
 )
 
 /** Those that each has made, is assigned to or is to review, of all projects or of one that is named by its full path. */
-export const listMergeRequestsOfEachUser = freeBatchQuery(
+export const listMergeRequestsOfEachUser = unscopedBatchQuery(
   {
     name: 'listMergeRequestsOfEachUser',
     input: mergeRequestsOfEachInput.extend({
@@ -73,7 +73,7 @@ export const listMergeRequestsOfEachUser = freeBatchQuery(
 )
 
 /** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
-export const listMergeRequestsOfAll = freeBatchQuery(
+export const listMergeRequestsOfAll = unscopedBatchQuery(
   { name: 'listMergeRequestsOfAll', input: mergeRequestsOfEachInput.extend({ nonArchived }) },
   async (context, everywhere: readonly 'everywhere'[], filter) =>
     context.actor === undefined
@@ -89,7 +89,7 @@ export const listMergeRequestsOfAll = freeBatchQuery(
 )
 
 /** By their ids; those that the actor may see. */
-export const findEachMergeRequest = freeBatchQuery(
+export const findEachMergeRequest = unscopedBatchQuery(
   { name: 'findEachMergeRequest', input: z.object({}) },
   async (context, ids: readonly number[]) => {
     const found = await findMergeRequestsById(context, context.actor, ids)
@@ -98,7 +98,7 @@ export const findEachMergeRequest = freeBatchQuery(
 )
 
 /** Whoever sees a merge request sees what is on it. */
-export const listLabelsOfEachMergeRequest = freeBatchQuery(
+export const listLabelsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listLabelsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]) => {
     const ids = mergeRequests.map(({ id }) => id)
@@ -120,7 +120,7 @@ export interface MergeRequestPermissions {
 }
 
 /** What the actor may do with each. */
-export const permissionsOfEachMergeRequest = freeBatchQuery(
+export const permissionsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'permissionsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
     const projects = await projectsOf(context, mergeRequests)
@@ -145,7 +145,7 @@ export interface PartOfMergeRequest extends Pick<User, 'id' | 'isAdministrator'>
 }
 
 /** Whether each of these people may change the merge request. */
-export const updatersOfMergeRequests = freeBatchQuery(
+export const updatersOfMergeRequests = unscopedBatchQuery(
   { name: 'updatersOfMergeRequests', input: z.object({}) },
   async (context, people: readonly PartOfMergeRequest[]): Promise<boolean[]> => {
     const projects = await projectsOf(

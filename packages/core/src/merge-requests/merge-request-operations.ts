@@ -5,7 +5,7 @@ import { issuableTitle, scopeOf } from '../issues/issuable.ts'
 import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
 import type { ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { command, freeQuery, query } from '../kit/operation.ts'
+import { command, unscopedQuery, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -32,7 +32,7 @@ const subject = (context: ReadContext, { project }: { readonly project: z.output
 /** Merge requests of archived projects are left out, unless they are asked for. */
 const nonArchived = z.boolean().default(true)
 
-export const listMergeRequests = freeQuery(
+export const listMergeRequests = unscopedQuery(
   { name: 'listMergeRequests', input: z.object({ ...mergeRequestFilterInput, nonArchived, ...pageInput }) },
   (context, { scope = 'created_by_me', ...input }) =>
     pageOfMergeRequests(context, context.actor, { ...filterOf(input), ...scopeOf(scope, context.actor) }, input),

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
-import { freeBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
 import { newestOfEach, pipelineListing, wantedPipelines } from '../pipelines/pipeline-store.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
 /** Those of its source branch; the newest first. */
-export const listPipelinesOfEachMergeRequest = freeBatchQuery(
+export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listPipelinesOfEachMergeRequest', input: pipelinesOfEachInput },
   async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
@@ -21,7 +21,7 @@ export const listPipelinesOfEachMergeRequest = freeBatchQuery(
 )
 
 /** The newest of its source branch, of the commit that this names if there is the branch. */
-export const headPipelineOfEachMergeRequest = freeBatchQuery(
+export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')

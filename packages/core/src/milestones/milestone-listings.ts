@@ -7,7 +7,7 @@ import { type IssueCounts, issueCountsByMilestone } from '../issues/issue-list-s
 import { descriptionsOfEach } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery, query } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery, query } from '../kit/operation.ts'
 import { dayOrInstant } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
@@ -71,7 +71,7 @@ export const getMilestoneById = query(
 export const descriptionsOfEachMilestone = descriptionsOfEach<Milestone>('descriptionsOfEachMilestone', 'milestones')
 
 /** Of their issues that the actor may see. */
-export const countIssuesOfEachMilestone = freeBatchQuery(
+export const countIssuesOfEachMilestone = unscopedBatchQuery(
   { name: 'countIssuesOfEachMilestone', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<IssueCounts[]> => {
     const ids = milestones.map(({ id }) => id)
@@ -81,7 +81,7 @@ export const countIssuesOfEachMilestone = freeBatchQuery(
 )
 
 /** The groups and projects that they belong to, where the actor may see those. */
-export const parentsOfMilestones = freeBatchQuery(
+export const parentsOfMilestones = unscopedBatchQuery(
   { name: 'parentsOfMilestones', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<(Group | Project | undefined)[]> => {
     const { db, actor } = context

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Core } from '../kit/context.ts'
 import { DomainError, invalid } from '../kit/domain-error.ts'
-import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import { type ApplicationWithSecret, applicationDraft, complaintsAbout, wordsOf } from './application.ts'
 import {
@@ -16,7 +16,7 @@ import { newOpaqueSecret } from './opaque-secret.ts'
 /** The list is sent whole. */
 const MAX_APPLICATIONS = 1_000
 
-export const createApplication = freeCommand(
+export const createApplication = unscopedCommand(
   { name: 'createApplication', caller: 'administrator', input: applicationDraft },
   async (tx, { name, redirectUri, scopes, confidential }): Promise<ApplicationWithSecret> => {
     const draft = { name, redirectUri, scopes: wordsOf(scopes) }
@@ -40,12 +40,12 @@ export const createApplication = freeCommand(
 )
 
 /** All of them, without their secrets. */
-export const listApplications = freeQuery(
+export const listApplications = unscopedQuery(
   { name: 'listApplications', caller: 'administrator', input: z.object({}) },
   (context) => findAllApplications(context),
 )
 
-export const removeApplication = freeCommand(
+export const removeApplication = unscopedCommand(
   { name: 'removeApplication', caller: 'administrator', input: z.object({ id: z.int() }) },
   async (tx, { id }) => {
     await deleteApplication(tx, id)
@@ -54,7 +54,7 @@ export const removeApplication = freeCommand(
 )
 
 /** The previous secret stops working at once; tokens stay. */
-export const renewApplicationSecret = freeCommand(
+export const renewApplicationSecret = unscopedCommand(
   { name: 'renewApplicationSecret', caller: 'administrator', input: z.object({ id: z.int() }) },
   async (tx, { id }): Promise<ApplicationWithSecret> => {
     const secret = newClientSecret(tx.core)

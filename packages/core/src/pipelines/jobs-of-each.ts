@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../kit/domain-error.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import {
   findReadableJob,
@@ -28,7 +28,7 @@ import { pipelineKeyOfStage, type Stage, stagesOf } from './stage.ts'
 /** Jobs and stages of many things at once. @see spec/graphql-contract.md 5.5 */
 
 /** Bridges among them; the newest first. */
-export const listJobsOfEachPipeline = freeBatchQuery(
+export const listJobsOfEachPipeline = unscopedBatchQuery(
   { name: 'listJobsOfEachPipeline', input: jobsOfEachPipelineInput },
   async (context, pipelines: readonly Pipeline[], filter) =>
     listedEach(pipelineJobListing(context, pipelines, filter), pipelines.length),
@@ -42,7 +42,7 @@ export const listJobsOfEachProject = batchQuery(
 )
 
 /** Of the whole instance. */
-export const listAllJobs = freeQuery(
+export const listAllJobs = unscopedQuery(
   { name: 'listAllJobs', caller: 'administrator', input: allJobsInput },
   async (context, filter): Promise<Listed<JobOfPipeline>> => listedEach(jobListing(context, filter), 1)[0]!,
 )
@@ -53,7 +53,7 @@ export const findJobOfEachProject = batchQuery(
 )
 
 /** Returns the job of each pipeline by its Global ID number, or the current one of that name. */
-export const findJobOfEachPipeline = freeBatchQuery(
+export const findJobOfEachPipeline = unscopedBatchQuery(
   {
     name: 'findJobOfEachPipeline',
     input: z.object({ globalNumber: z.int().optional(), name: z.string().max(1_024).optional() }),
@@ -66,7 +66,7 @@ export const findJobOfEachPipeline = freeBatchQuery(
 )
 
 /** The job that has started each, in the pipeline it names. */
-export const sourceJobsOfPipelines = freeBatchQuery(
+export const sourceJobsOfPipelines = unscopedBatchQuery(
   { name: 'sourceJobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(JobOfPipeline | undefined)[]> => {
     const upstreams = await upstreamOfEach(context, context.actor, pipelines)
@@ -88,7 +88,7 @@ export interface PipelineTally {
   readonly currentByStatus: ReadonlyMap<string, number>
 }
 
-export const talliesOfPipelines = freeBatchQuery(
+export const talliesOfPipelines = unscopedBatchQuery(
   { name: 'talliesOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<PipelineTally[]> => {
     const tallies = await jobTallies(context, pipelines)
@@ -103,7 +103,7 @@ export const talliesOfPipelines = freeBatchQuery(
 )
 
 /** All jobs of each, superseded attempts too, by id. */
-export const jobsOfPipelines = freeBatchQuery(
+export const jobsOfPipelines = unscopedBatchQuery(
   { name: 'jobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(readonly JobOfPipeline[])[]> => {
     const jobs = await jobsOfEachPipeline(context, pipelines)
@@ -111,7 +111,7 @@ export const jobsOfPipelines = freeBatchQuery(
   },
 )
 
-export const stagesOfPipelines = freeBatchQuery(
+export const stagesOfPipelines = unscopedBatchQuery(
   { name: 'stagesOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<Stage[][]> => {
     const jobs = await jobsOfEachPipeline(context, pipelines)
@@ -125,7 +125,7 @@ export interface StageOfPipeline {
 }
 
 /** By their ids; those of pipelines that the actor may see. */
-export const findEachStage = freeBatchQuery(
+export const findEachStage = unscopedBatchQuery(
   { name: 'findEachStage', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
     const pipelines = await readablePipelinesByKey(context, context.actor, ids.map(pipelineKeyOfStage))
@@ -139,7 +139,7 @@ export const findEachStage = freeBatchQuery(
 )
 
 /** Finds a job by its Global ID number. */
-export const findJob = freeQuery(
+export const findJob = unscopedQuery(
   { name: 'findJob', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
   async (context, { globalNumber }): Promise<JobOfPipeline> => {
     const job = await findReadableJob(context, context.actor, globalNumber)
@@ -149,7 +149,7 @@ export const findJob = freeQuery(
 )
 
 /** By their ids, as the latest jobs tell of them that the actor may see. */
-export const findEachRunner = freeBatchQuery(
+export const findEachRunner = unscopedBatchQuery(
   { name: 'findEachRunner', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(RecordedRunner | undefined)[]> => {
     const found = await findReadableRunners(context, context.actor, ids)

@@ -2,7 +2,7 @@ import { requirePermission } from '../access/subject.ts'
 import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { isLargePayload, type PreparedPayloads, preparePayload } from '../kit/event.ts'
-import { command, freeSteps, query } from '../kit/operation.ts'
+import { command, unscopedSteps, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
@@ -96,7 +96,7 @@ export interface RecordedPipeline {
 }
 
 /** Stores a record of a pipeline. A record that changes nothing gets the same answer, and nothing is written. */
-export const putPipelineRecord = freeSteps(
+export const putPipelineRecord = unscopedSteps(
   { name: 'putPipelineRecord', input: preparedRecordInput },
   async (context, record): Promise<RecordedPipeline> => {
     const { payload } = record

@@ -6,7 +6,7 @@ import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { inParts } from '../kit/in-parts.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery, freeQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { projectOf } from '../projects/project-store.ts'
 import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
@@ -35,7 +35,7 @@ interface CommitInProject {
 }
 
 /** The newest first. */
-export const listPipelinesOfEachCommit = freeBatchQuery(
+export const listPipelinesOfEachCommit = unscopedBatchQuery(
   { name: 'listPipelinesOfEachCommit', input: pipelinesOfEachInput },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -48,7 +48,7 @@ export const listPipelinesOfEachCommit = freeBatchQuery(
 )
 
 /** The one with the highest id, of a ref if one is named. */
-export const latestPipelineOfEachCommit = freeBatchQuery(
+export const latestPipelineOfEachCommit = unscopedBatchQuery(
   { name: 'latestPipelineOfEachCommit', input: pipelinesOfEachInput.pick({ ref: true }) },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Pipeline | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -126,7 +126,7 @@ export const countPipelinesOfEach = batchQuery(
 )
 
 /** Whether it is the one that counts as the latest of its ref. */
-export const areLatestPipelines = freeBatchQuery(
+export const areLatestPipelines = unscopedBatchQuery(
   { name: 'areLatestPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<boolean[]> => {
     const refs = new Map(pipelines.map((each) => [refKey(each), each]))
@@ -141,26 +141,26 @@ export const areLatestPipelines = freeBatchQuery(
 const refKey = ({ projectId, ref }: Pipeline): string => `${projectId} ${ref ?? ''}`
 
 /** Those that each has started. */
-export const listDownstreamsOfEach = freeBatchQuery(
+export const listDownstreamsOfEach = unscopedBatchQuery(
   { name: 'listDownstreamsOfEach', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]) =>
     listedEach(downstreamListing(context, context.actor, pipelines), pipelines.length),
 )
 
 /** What each bridge has started. */
-export const downstreamsOfBridges = freeBatchQuery(
+export const downstreamsOfBridges = unscopedBatchQuery(
   { name: 'downstreamsOfBridges', input: z.object({}) },
   (context, bridges: readonly JobOfPipeline[]) => downstreamOfEach(context, context.actor, bridges),
 )
 
 /** What each was started by. */
-export const upstreamsOfPipelines = freeBatchQuery(
+export const upstreamsOfPipelines = unscopedBatchQuery(
   { name: 'upstreamsOfPipelines', input: z.object({}) },
   (context, pipelines: readonly Pipeline[]) => upstreamOfEach(context, context.actor, pipelines),
 )
 
 /** Whoever has here the username that the record names. */
-export const usersOfPipelines = freeBatchQuery(
+export const usersOfPipelines = unscopedBatchQuery(
   { name: 'usersOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(User | undefined)[]> => {
     const names = pipelines.map(({ user }) => user?.username?.toLowerCase())
@@ -177,7 +177,7 @@ export interface CommitOfPipeline extends ListedCommit {
 }
 
 /** Those that are in the repositories, where the actor may read them. */
-export const commitsOfPipelines = freeBatchQuery(
+export const commitsOfPipelines = unscopedBatchQuery(
   { name: 'commitsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(CommitOfPipeline | undefined)[]> => {
     const rows = await context.db
@@ -218,7 +218,7 @@ async function commitsOf(
 }
 
 /** Finds a pipeline by its Global ID number. */
-export const findPipeline = freeQuery(
+export const findPipeline = unscopedQuery(
   { name: 'findPipeline', caller: 'anyone', input: z.object({ globalNumber: z.int() }) },
   async (context, { globalNumber }): Promise<Pipeline> => {
     const pipeline = await findReadablePipeline(context, context.actor, globalNumber)

@@ -4,7 +4,7 @@ import { accessLevelInput } from '../access/access-level-input.ts'
 import { findGroup } from '../groups/group-store.ts'
 import type { ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { freeQuery } from '../kit/operation.ts'
+import { unscopedQuery } from '../kit/operation.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import { conditionsOfActor, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
@@ -15,7 +15,7 @@ const NOBODY = 0
 const MAX_ID = 2_147_483_647
 
 /** Those that the actor may see, wherever they lie. @see spec/graphql-contract.md 5.4 */
-export const browseProjects = freeQuery(
+export const browseProjects = unscopedQuery(
   {
     name: 'browseProjects',
     caller: 'anyone',

@@ -3,7 +3,7 @@ import { isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
 import type { User } from '../users/user.ts'
 import type { Project } from './project.ts'
 import { findVisibleProjects, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
@@ -34,7 +34,7 @@ export const listProjectsOfEachGroup = batchQuery(
 )
 
 /** Those in the namespace of each of the users. */
-export const listProjectsOfEachUser = freeBatchQuery(
+export const listProjectsOfEachUser = unscopedBatchQuery(
   { name: 'listProjectsOfEachUser', input },
   async (context, users: readonly User[], rest) =>
     listed(
@@ -45,7 +45,7 @@ export const listProjectsOfEachUser = freeBatchQuery(
 )
 
 /** By id; those that the actor may see. */
-export const findEachProject = freeBatchQuery(
+export const findEachProject = unscopedBatchQuery(
   { name: 'findEachProject', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(Project | undefined)[]> => {
     const found = await findVisibleProjects(context, context.actor, ids)

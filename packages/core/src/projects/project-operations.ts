@@ -8,7 +8,7 @@ import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { command, freeQuery, freeSteps, query, steps } from '../kit/operation.ts'
+import { command, unscopedQuery, unscopedSteps, query, steps } from '../kit/operation.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { setMember } from '../members/member-store.ts'
@@ -28,7 +28,7 @@ const subject = (context: ReadContext, { project }: { readonly project: number |
   getProject(context, project)
 const oneProject = z.object({ project: namespaceRef })
 
-export const listProjects = freeQuery(
+export const listProjects = unscopedQuery(
   { name: 'listProjects', caller: 'anyone', input: z.object(projectListInput) },
   (context, input) => pageOfProjects(context, input, {}),
 )
@@ -48,7 +48,7 @@ export const listGroupProjects = query(
 )
 
 /** Those in the namespace of a user, who is named by id or username. */
-export const listUserProjects = freeQuery(
+export const listUserProjects = unscopedQuery(
   { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
   async (context, input) => {
     const { user: ref } = input
@@ -73,7 +73,7 @@ export const locateProject = query(
  * With `initializeWithReadme` it is answered when the first commit is there; where that fails there is no project either. When
  * the process ends in between, there is one without a commit.
  */
-export const createProject = freeSteps(
+export const createProject = unscopedSteps(
   { name: 'createProject', input: projectDraftInput },
   async (context, { initializeWithReadme, ...draft }) => {
     const project = await context.write((tx) => insertAsked(tx, draft))

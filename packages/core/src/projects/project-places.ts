@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Group } from '../groups/group.ts'
-import { freeBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
 import type { User } from '../users/user.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import { findVisibleGroups, viewsOf } from './project-view-store.ts'
 
 /** What is told of each beside its own. */
-export const viewsOfProjects = freeBatchQuery(
+export const viewsOfProjects = unscopedBatchQuery(
   { name: 'viewsOfProjects', input: z.object({}) },
   (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
 )
 
 /** The group each lies in, or the one at the root of all; of a group that the actor may not see nothing is told. */
-export const groupsOfProjects = freeBatchQuery(
+export const groupsOfProjects = unscopedBatchQuery(
   { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
   async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {
     const ids = projects.map(({ groupId, groupIds }) => (which === 'root' ? groupIds[0] : groupId))
@@ -27,7 +27,7 @@ export type PlaceOfProject =
   | { readonly user: User; readonly group?: never }
 
 /** The group or the user that each belongs to. */
-export const placesOfProjects = freeBatchQuery(
+export const placesOfProjects = unscopedBatchQuery(
   { name: 'placesOfProjects', input: z.object({}) },
   async (context, projects: readonly Project[]): Promise<(PlaceOfProject | undefined)[]> => {
     const groups = await findVisibleGroups(

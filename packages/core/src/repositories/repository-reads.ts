@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { descriptionsInput, type GivenDescription } from '../kit/description-store.ts'
 import { listedEach, listingOfArrays } from '../kit/listing.ts'
-import { batchQuery, freeBatchQuery } from '../kit/operation.ts'
+import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import { findUsersByEmail } from '../users/user-store.ts'
@@ -23,23 +23,23 @@ export const openRepositories = batchQuery(
     Promise.all(projects.map((project) => RepositoryReader.open(core, project))),
 )
 
-export const countsOfRepositories = freeBatchQuery(
+export const countsOfRepositories = unscopedBatchQuery(
   { name: 'countsOfRepositories', input: z.object({ what: z.enum(['commits', ...refKinds]) }) },
   (_context, readers: readonly RepositoryReader[], { what }) =>
     oneByOne(readers, (reader) => (what === 'commits' ? reader.countCommits() : reader.count(what))),
 )
 
-export const commitsAt = freeBatchQuery(
+export const commitsAt = unscopedBatchQuery(
   { name: 'commitsAt', input: z.object(refInput) },
   (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.commitAt(asked)),
 )
 
-export const lastCommitsAt = freeBatchQuery(
+export const lastCommitsAt = unscopedBatchQuery(
   { name: 'lastCommitsAt', input: z.object({ ...refInput, path: z.string().max(MAX_PATH_BYTES).nullish() }) },
   (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.lastCommit(asked)),
 )
 
-export const filesAt = freeBatchQuery(
+export const filesAt = unscopedBatchQuery(
   {
     name: 'filesAt',
     input: z.object({ ...refInput, paths: z.array(z.string().max(MAX_PATH_BYTES)).max(MAX_PATHS) }),
@@ -54,7 +54,7 @@ export const filesAt = freeBatchQuery(
  * What is said of each commit: its message. As many of the first ones as the caller has room for, the others are not kept.
  * Whoever sees a commit sees it.
  */
-export const messagesOfCommits = freeBatchQuery(
+export const messagesOfCommits = unscopedBatchQuery(
   { name: 'messagesOfCommits', input: descriptionsInput },
   async ({ core }, commits: readonly { readonly sha: string; readonly inProject: Project }[], { mostBytes }) => {
     const given: (GivenDescription | undefined)[] = commits.map(() => undefined)
@@ -80,7 +80,7 @@ async function messageOf(repository: ProjectRepository | undefined, sha: string)
 }
 
 /** What each changed against its first parent; `undefined`: too much to count. */
-export const summariesOfCommits = freeBatchQuery(
+export const summariesOfCommits = unscopedBatchQuery(
   { name: 'summariesOfCommits', input: z.object({}) },
   async ({ core }, commits: readonly { readonly sha: string; readonly reader: RepositoryReader }[]) => {
     const summaries = new Map<RepositoryReader, Map<string, CommitSummary>>()
@@ -96,7 +96,7 @@ export const summariesOfCommits = freeBatchQuery(
  * The users whose address a commit has, as far as a search for it would find them: by the one that they show, administrators
  * by any, and everyone themselves.
  */
-export const authorsOfCommits = freeBatchQuery(
+export const authorsOfCommits = unscopedBatchQuery(
   { name: 'authorsOfCommits', input: z.object({}) },
   async (context, commits: readonly ListedCommit[]): Promise<(User | undefined)[]> => {
     const users = await findUsersByEmail(

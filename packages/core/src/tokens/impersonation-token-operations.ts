@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ReadContext } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
-import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
@@ -23,7 +23,7 @@ const { state } = tokenFilters
 const ofUser = z.object({ userId: z.int() })
 const oneOfUser = ofUser.extend({ impersonationTokenId: z.int() })
 
-export const listImpersonationTokens = freeQuery(
+export const listImpersonationTokens = unscopedQuery(
   {
     name: 'listImpersonationTokens',
     caller: 'administrator',
@@ -35,12 +35,12 @@ export const listImpersonationTokens = freeQuery(
   },
 )
 
-export const getImpersonationToken = freeQuery(
+export const getImpersonationToken = unscopedQuery(
   { name: 'getImpersonationToken', caller: 'administrator', input: oneOfUser },
   (context, input) => getToken(context, input),
 )
 
-export const createImpersonationToken = freeCommand(
+export const createImpersonationToken = unscopedCommand(
   {
     name: 'createImpersonationToken',
     caller: 'administrator',
@@ -58,7 +58,7 @@ export const createImpersonationToken = freeCommand(
   },
 )
 
-export const revokeImpersonationToken = freeCommand(
+export const revokeImpersonationToken = unscopedCommand(
   { name: 'revokeImpersonationToken', caller: 'administrator', input: oneOfUser },
   async (tx, input) => revoke(tx, await getToken(tx, input)),
 )

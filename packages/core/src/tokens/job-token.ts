@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import { z } from 'zod'
 import type { ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { command, freeCommand } from '../kit/operation.ts'
+import { command, unscopedCommand } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUser } from '../users/user-store.ts'
@@ -61,7 +61,7 @@ export const createJobToken = command(
 )
 
 /** The job has ended. */
-export const revokeJobToken = freeCommand(
+export const revokeJobToken = unscopedCommand(
   { name: 'revokeJobToken', caller: 'administrator', input: z.object({ id: z.int() }) },
   async ({ db, nowMs, recordEvent }, { id }) => {
     const row = await db

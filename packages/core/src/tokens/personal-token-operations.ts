@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
-import { freeCommand, freeQuery } from '../kit/operation.ts'
+import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { findUser } from '../users/user-store.ts'
 import {
@@ -19,7 +19,7 @@ import { issueToken, revoke, rotate } from './issue-token.ts'
 import { tokenScopes } from './scope.ts'
 
 /** Administrators make them for others; who wants one for themselves makes it in the web application. */
-export const createPersonalToken = freeCommand(
+export const createPersonalToken = unscopedCommand(
   {
     name: 'createPersonalToken',
     caller: 'administrator',
@@ -40,7 +40,7 @@ export const createPersonalToken = freeCommand(
 )
 
 /** An administrator sees those of everyone, bots included; anyone else their own. Impersonation tokens are not among them. */
-export const listPersonalTokens = freeQuery(
+export const listPersonalTokens = unscopedQuery(
   { name: 'listPersonalTokens', input: z.object({ userId: z.int().nullish(), ...tokenFilters, ...pageInput }) },
   async (context, { userId, page, perPage, ...filter }) => {
     const { id, isAdministrator } = context.actor!
@@ -56,27 +56,27 @@ export const listPersonalTokens = freeQuery(
 
 const byId = z.object({ id: z.int() })
 
-export const getPersonalToken = freeQuery({ name: 'getPersonalToken', input: byId }, (context, { id }) =>
+export const getPersonalToken = unscopedQuery({ name: 'getPersonalToken', input: byId }, (context, { id }) =>
   reachable(context, id),
 )
 
-export const revokePersonalToken = freeCommand({ name: 'revokePersonalToken', input: byId }, async (tx, { id }) =>
+export const revokePersonalToken = unscopedCommand({ name: 'revokePersonalToken', input: byId }, async (tx, { id }) =>
   revoke(tx, await reachable(tx, id)),
 )
 
-export const rotatePersonalToken = freeCommand(
+export const rotatePersonalToken = unscopedCommand(
   { name: 'rotatePersonalToken', input: byId.extend({ expiresAt: tokenExpiry }) },
   async (tx, { id, expiresAt }) => rotate(tx, await reachable(tx, id), expiresAt),
 )
 
 /** The token with which it is asked. */
-export const getOwnToken = freeQuery({ name: 'getOwnToken', input: z.object({}) }, (context) => shown(context))
+export const getOwnToken = unscopedQuery({ name: 'getOwnToken', input: z.object({}) }, (context) => shown(context))
 
-export const revokeOwnToken = freeCommand({ name: 'revokeOwnToken', input: z.object({}) }, async (tx) =>
+export const revokeOwnToken = unscopedCommand({ name: 'revokeOwnToken', input: z.object({}) }, async (tx) =>
   revoke(tx, await shown(tx)),
 )
 
-export const rotateOwnToken = freeCommand(
+export const rotateOwnToken = unscopedCommand(
   { name: 'rotateOwnToken', input: z.object({ expiresAt: tokenExpiry }) },
   async (tx, { expiresAt }) => rotate(tx, await shown(tx), expiresAt),
 )

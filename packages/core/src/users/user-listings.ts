@@ -13,7 +13,7 @@ import { groupListing, groupListingOrders } from '../groups/group-list-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { type BatchQuery, freeBatchQuery, freeQuery, type InputSchema } from '../kit/operation.ts'
+import { type BatchQuery, unscopedBatchQuery, unscopedQuery, type InputSchema } from '../kit/operation.ts'
 import { projectListing } from '../projects/project-list-store.ts'
 import { mayListUsers } from './known-users.ts'
 import { type User, type UserProfile, userKinds } from './user.ts'
@@ -21,7 +21,7 @@ import { botsOfVisiblePlaces, userListing } from './user-list-store.ts'
 import { profileOf } from './user-operations.ts'
 import { findUserByUsername } from './user-store.ts'
 
-export const findUserProfile = freeQuery(
+export const findUserProfile = unscopedQuery(
   { name: 'findUserProfile', caller: 'anyone', input: z.object({ username: z.string().max(255) }) },
   async (context, { username }): Promise<UserProfile> => {
     const user = await findUserByUsername(context, username)
@@ -31,7 +31,7 @@ export const findUserProfile = freeQuery(
 )
 
 /** @see spec/graphql-contract.md 5.2 */
-export const browseUsers = freeQuery(
+export const browseUsers = unscopedQuery(
   {
     name: 'browseUsers',
     caller: 'anyone',
@@ -81,7 +81,7 @@ function ofWholeUsers<Input extends InputSchema, Result>(
     input: z.output<Input>,
   ) => readonly Result[],
 ): BatchQuery<Input, User, Result | undefined> {
-  return freeBatchQuery(head, async (context, users, input) => {
+  return unscopedBatchQuery(head, async (context, users, input) => {
     const whole = users.filter((user) => profileOf(user, context.actor).isWhole)
     const results = run(context, whole, input)
     const resultOf = new Map(whole.map((user, index) => [user, results[index]]))
@@ -128,7 +128,7 @@ export const listProjectsWithEachUser = ofWholeUsers(
 const HIDDEN_NAME = '****'
 
 /** Of a bot only those are told the name who see what it is a bot of. */
-export const shownNamesOfUsers = freeBatchQuery(
+export const shownNamesOfUsers = unscopedBatchQuery(
   { name: 'shownNamesOfUsers', input: z.object({}) },
   async (context, users: readonly User[]): Promise<string[]> => {
     const { actor } = context

@@ -3,7 +3,7 @@ import { PATH_TAKEN, pathProblem } from '../groups/free-path.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { Actor, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { freeCommand, freeQuery, freeSteps } from '../kit/operation.ts'
+import { unscopedCommand, unscopedQuery, unscopedSteps } from '../kit/operation.ts'
 import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
 import { clearable, instant } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -18,18 +18,18 @@ import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, 
 
 const text = z.string().min(1).max(255)
 
-export const getCurrentUser = freeQuery(
+export const getCurrentUser = unscopedQuery(
   { name: 'getCurrentUser', input: z.object({}) },
   async (context): Promise<UserProfile> => ({ user: await getUser(context, context.actor!.id), isWhole: true }),
 )
 
 /** Everyone has one. */
-export const listOwnEmails = freeQuery(
+export const listOwnEmails = unscopedQuery(
   { name: 'listOwnEmails', input: z.object({}) },
   async (context): Promise<User[]> => [await getUser(context, context.actor!.id)],
 )
 
-export const getUserProfile = freeQuery(
+export const getUserProfile = unscopedQuery(
   { name: 'getUserProfile', input: z.object({ user: z.int() }) },
   async (context, { user: id }) => {
     const user = await getUser(context, id)
@@ -38,7 +38,7 @@ export const getUserProfile = freeQuery(
   },
 )
 
-export const listUsers = freeQuery(
+export const listUsers = unscopedQuery(
   {
     name: 'listUsers',
     caller: 'anyone',
@@ -88,7 +88,7 @@ export const listUsers = freeQuery(
  * Without a password of their own (`resetPassword`, `forceRandomPassword`) nobody can sign in as the user with one until it
  * is set.
  */
-export const createUser = freeSteps(
+export const createUser = unscopedSteps(
   {
     name: 'createUser',
     caller: 'administrator',
@@ -125,7 +125,7 @@ export const createUser = freeSteps(
   },
 )
 
-export const updateUser = freeSteps(
+export const updateUser = unscopedSteps(
   {
     name: 'updateUser',
     caller: 'administrator',
@@ -165,7 +165,7 @@ export const updateUser = freeSteps(
 )
 
 /** With the projects in their namespace. Refused while a group would be left without an owner, unless `hardDelete`. */
-export const removeUser = freeCommand(
+export const removeUser = unscopedCommand(
   {
     name: 'removeUser',
     caller: 'administrator',
@@ -193,7 +193,7 @@ export const deactivateUser = stateChange('deactivateUser', { to: 'deactivated',
 
 /** Again to the state that the user has is no failure; from one that is not listed, or of oneself, it is forbidden. */
 function stateChange(name: string, { to, from }: { to: UserState; from: readonly UserState[] }) {
-  return freeCommand({ name, caller: 'administrator', input: z.object({ user: z.int() }) }, async (tx, input) => {
+  return unscopedCommand({ name, caller: 'administrator', input: z.object({ user: z.int() }) }, async (tx, input) => {
     const user = await getUser(tx, input.user)
     if (user.state === to) return true as const
     if (!from.includes(user.state)) throw forbidden(`The user is ${user.state}`)

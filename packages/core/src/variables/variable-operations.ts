@@ -4,7 +4,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { Core, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, command, freeQuery, query } from '../kit/operation.ts'
+import { batchQuery, command, unscopedQuery, query } from '../kit/operation.ts'
 import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
@@ -61,7 +61,7 @@ export const listInheritedVariablesOfEach = batchQuery(
 )
 
 /** Of the instance: there are none, as they belong to groups and projects. */
-export const listInstanceVariables = freeQuery(
+export const listInstanceVariables = unscopedQuery(
   { name: 'listInstanceVariables', caller: 'administrator', input: z.object({}) },
   async (): Promise<Listed<ShownVariable>> => ({ listing: emptyListing(1), index: 0 }),
 )
