@@ -21,7 +21,7 @@ beforeAll(async () => {
   token = (await world.perform(root, createPersonalToken, { userId: root.id, name: 'test', scopes: ['api'] })).value
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
-    hear: async (_: unknown, event: DomainEvent) => void heard.push(event),
+    onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
   listening = await listen(restListener({ core, areas, log: silentLog, rateLimits: 'off' }), {

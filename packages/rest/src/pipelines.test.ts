@@ -32,7 +32,7 @@ beforeEach(async () => {
   heard = []
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
-    hear: async (_: unknown, event: DomainEvent) => void heard.push(event),
+    onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
   const app = restListener({ core, areas: [pipelinesArea], log: silentLog, rateLimits: 'off' })

@@ -24,7 +24,7 @@ test.each([
     log: silentLog,
   })
   const hearing = world.core.db.write((db) =>
-    exportsOfCore(exporter).hear(
+    exportsOfCore(exporter).onEvent(
       {
         ...{ actor: undefined, core: world.core, db, nowMs: 0 },
         recordEvent: async () => {},

@@ -40,7 +40,7 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
       const named = hookProject(core, project)
       return { project: named, body: await refusing(() => exporter.bodies.read(payload, { project: named })) }
     },
-    hear: async (tx, { projectId, payload, prepared }) => {
+    onEvent: async (tx, { projectId, payload, prepared }) => {
       if (projectId === undefined || payload === undefined) return
       const { core, nowMs } = tx
       const project = await getProject(tx, projectId)
@@ -81,7 +81,7 @@ interface PreparedBody {
 const isSameProject = (one: HookProject, other: HookProject): boolean =>
   (Object.keys(one) as (keyof HookProject)[]).every((key) => one[key] === other[key])
 
-type ListenerContext = Parameters<EventListener['hear']>[0]
+type ListenerContext = Parameters<EventListener['onEvent']>[0]
 
 /**
  * Runs `read` and turns its errors into errors of the core.

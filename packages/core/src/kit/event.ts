@@ -42,9 +42,9 @@ export type PreparedPayloads = ReadonlyMap<EventListener, unknown>
  */
 export interface EventListener {
   readonly types: ReadonlySet<DomainEvent['type']>
-  hear(context: OperationContext & Tx, event: DomainEvent): Promise<void>
+  onEvent(context: OperationContext & Tx, event: DomainEvent): Promise<void>
   /**
-   * Does the slow work on a large payload, before the transaction and off the event loop. `hear` finds the result in
+   * Does the slow work on a large payload, before the transaction and off the event loop. `onEvent` finds the result in
    * `event.prepared`, and must not rely on it: the project may have changed in between.
    */
   prepare?(core: Core, project: Project, payload: string): Promise<unknown>

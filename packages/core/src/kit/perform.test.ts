@@ -64,7 +64,7 @@ describe('perform', () => {
     const heard: unknown[] = []
     const listener: EventListener = {
       types: new Set(['group.renamed']),
-      async hear(tx, event) {
+      async onEvent(tx, event) {
         const { rows } = await sql`select 1 from events where type = ${event.type}`.execute(tx.db)
         heard.push({ ...event, rows: rows.length })
         if (heard.length > 1) throw new Error('not a second time')

@@ -93,7 +93,7 @@ export function requireCaller(actor: Actor, caller: Caller): void {
 
 async function recordAndTell(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
   await insertEvent(tx, event)
-  for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.hear(tx, event)
+  for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.onEvent(tx, event)
 }
 
 async function write<Result>(

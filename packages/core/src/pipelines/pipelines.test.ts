@@ -48,7 +48,7 @@ const hook = (run: object = {}, rest: object = {}) => ({
 })
 const listener = {
   types: new Set(['pipeline.created', 'pipeline.updated', 'pipeline.removed'] as const),
-  hear: async (_: unknown, event: DomainEvent) => void heard.push(event),
+  onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
 }
 const put = (record: object, actor: Actor = mira) =>
   perform({ ...world.core, listeners: [listener] }, actor, putPipelineRecord, record)
@@ -101,7 +101,7 @@ describe('a record', () => {
         seen.push([id, payload.length])
         return 'prepared'
       },
-      hear: async (_, { prepared }) => void seen.push(prepared?.get(preparing)),
+      onEvent: async (_, { prepared }) => void seen.push(prepared?.get(preparing)),
     }
     const core = { ...world.core, listeners: [preparing] }
     const record = { ...hook(), payload: 'x'.repeat(70_000) }
@@ -114,7 +114,7 @@ describe('a record', () => {
   })
 
   test('is taken whole or not at all', async () => {
-    const broken = { types: listener.types, hear: () => Promise.reject(new Error('full')) }
+    const broken = { types: listener.types, onEvent: () => Promise.reject(new Error('full')) }
     const core = { ...world.core, listeners: [broken] }
     await expect(perform(core, mira, putPipelineRecord, hook())).rejects.toThrow('full')
     expect(await refusal(get())).toEqual({ code: 'not_found' })
