@@ -15,7 +15,7 @@ import { GraphQLError } from 'graphql'
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
@@ -142,7 +142,7 @@ export function addGroups(kit: Kit): void {
         },
         list: (group, { ids, archived, owned, includeParentDescendants, search, sort }, context) =>
           ask(context, listGroupsBelowEach, group, {
-            ...given({ ids: globalIds.numbersInArgument(ids, 'Group'), archived, owned, search }),
+            ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Group'), archived, owned, search }),
             depth: includeParentDescendants === false ? 'direct' : 'any',
             ...orderIn(sort),
           }),
@@ -151,7 +151,7 @@ export function addGroups(kit: Kit): void {
         nullable: false,
         args: namespaceProjectArguments(kit, t),
         list: (group, { includeSubgroups, ...args }, context) => {
-          const input = { ...namespaceProjectInput(kit, args), ...given({ includeSubgroups }) }
+          const input = { ...namespaceProjectInput(kit, args), ...omitNullish({ includeSubgroups }) }
           return ask(context, listProjectsOfEachGroup, group, input)
         },
       }),
@@ -179,8 +179,12 @@ export function addGroups(kit: Kit): void {
       },
       list: (_root, { ids, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
         readOrNull(context, browseGroups, {
-          ...given(args),
-          ...given({ ids: globalIds.numbersInArgument(ids, 'Group'), owned: ownedOnly, visibility: visibilityLevel }),
+          ...omitNullish(args),
+          ...omitNullish({
+            ids: globalIds.numbersInArgument(ids, 'Group'),
+            owned: ownedOnly,
+            visibility: visibilityLevel,
+          }),
           ...(active === false && { archived: true }),
           ...groupOrderIn(sort ?? 'name_asc'),
         }),

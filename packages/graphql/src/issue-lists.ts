@@ -10,7 +10,7 @@ import { GraphQLError } from 'graphql'
 import { Connection } from './connection.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { GlobalIds } from './global-id.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
@@ -174,7 +174,7 @@ const stateInput = (state: ListArguments['state']) =>
 /** In the words of the core's filter; what is null was not said. */
 function filterInput(globalIds: GlobalIds, args: Filters) {
   const { not, or } = args
-  return given({
+  return omitNullish({
     iids: iidsIn(joined(args.iid, args.iids)),
     authorUsername: args.authorUsername,
     assigneeUsername: joined(args.assigneeUsername, args.assigneeUsernames),
@@ -196,7 +196,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
     in: args.in?.length === 0 ? null : args.in && [...new Set(args.in)],
     not:
       not &&
-      given({
+      omitNullish({
         iids: iidsIn(not.iids),
         assigneeId: assigneeIn(globalIds, not.assigneeId),
         assigneeUsernames: not.assigneeUsernames,
@@ -208,7 +208,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
       }),
     or:
       or &&
-      given({
+      omitNullish({
         assigneeUsernames: or.assigneeUsernames,
         authorUsernames: or.authorUsernames,
         labels: or.labelNames,

@@ -1,5 +1,5 @@
 import { createIssue, type Issue, perform, setIssueAssignees, updateIssue } from '@penstock/core'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
@@ -45,7 +45,7 @@ export function addIssueMutations(kit: Kit): void {
     run: async ({ projectPath, type: issueType, locked, labelIds, ...draft }, { core, actor, captcha }) => {
       const input = {
         project: projectPath,
-        ...given({ issueType, labelIds }),
+        ...omitNullish({ issueType, labelIds }),
         discussionLocked: locked,
         ...draft,
         captcha,
@@ -75,7 +75,7 @@ export function addIssueMutations(kit: Kit): void {
       return update(
         {
           ...input,
-          ...given({ title, issueType, stateEvent }),
+          ...omitNullish({ title, issueType, stateEvent }),
           discussionLocked: locked,
           labelIds: labels(input.labelIds),
           addLabelIds: labels(input.addLabelIds),
@@ -98,7 +98,7 @@ export function addIssueMutations(kit: Kit): void {
         project: projectPath,
         issueIid: iidIn(iid),
         usernames: assigneeUsernames,
-        ...given({ mode }),
+        ...omitNullish({ mode }),
       }
       return { issue: await perform(core, actor, setIssueAssignees, input) }
     },

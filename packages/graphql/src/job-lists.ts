@@ -9,7 +9,7 @@ import {
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
 import { connectionField } from './connection-field.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
@@ -25,7 +25,7 @@ export function addJobLists(kit: Kit): void {
       args: { id: t.arg({ type: 'JobID' }), name: t.arg.string() },
       resolve: (pipeline, { id, name }, context) => {
         if (id == null && name == null) throw new GraphQLError('One of id or name is required')
-        return ask(context, findJobOfEachPipeline, pipeline, given({ globalNumber: id, name }))
+        return ask(context, findJobOfEachPipeline, pipeline, omitNullish({ globalNumber: id, name }))
       },
     }),
     jobs: connectionField(kit, t, 'CiJob', {
@@ -37,7 +37,7 @@ export function addJobLists(kit: Kit): void {
         whenExecuted: t.arg.stringList(),
       },
       list: (pipeline, { statuses, retried, jobKind, whenExecuted }, context) => {
-        const input = given({ statuses, isRetried: retried, kind: jobKind, whens: whenExecuted })
+        const input = omitNullish({ statuses, isRetried: retried, kind: jobKind, whens: whenExecuted })
         return ask(context, listJobsOfEachPipeline, pipeline, input)
       },
     }),
@@ -68,7 +68,7 @@ export function addJobLists(kit: Kit): void {
         requireOnlyProject(context, project.id)
         const { statuses, kind, name, sources } = args
         const iid = pipelineIid == null ? undefined : iidIn(pipelineIid)
-        const input = given({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
+        const input = omitNullish({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
         return ask(context, listJobsOfEachProject, project, input)
       },
     }),
@@ -79,7 +79,7 @@ export function addJobLists(kit: Kit): void {
       description: 'All jobs of the instance; null for non-administrators',
       args: { statuses: t.arg({ type: [enums.jobStatus] }), runnerTypes: t.arg({ type: [enums.runnerType] }) },
       list: (_root, { statuses, runnerTypes }, context) =>
-        readOrNull(context, listAllJobs, given({ statuses, runnerTypes })),
+        readOrNull(context, listAllJobs, omitNullish({ statuses, runnerTypes })),
     }),
   )
 }

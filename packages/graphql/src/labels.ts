@@ -7,7 +7,7 @@ import {
 } from '@penstock/core'
 import { connectionField } from './connection-field.ts'
 import { descriptionHtmlOf, descriptionOf } from './descriptions.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
@@ -81,7 +81,7 @@ export function addLabels(kit: Kit): void {
         onlyGroupLabels: t.arg.boolean({ defaultValue: false, description: 'Without those of its projects' }),
       },
       list: (group, { includeDescendantGroups, onlyGroupLabels, ...args }, context) => {
-        const input = { ...inputOf(args), ...given({ includeDescendantGroups, onlyGroupLabels }) }
+        const input = { ...inputOf(args), ...omitNullish({ includeDescendantGroups, onlyGroupLabels }) }
         return ask(context, listLabelsOfEachGroup, group, input)
       },
     }),
@@ -96,4 +96,4 @@ interface LabelArguments {
   readonly archived?: boolean | null | undefined
 }
 
-const inputOf = ({ searchTerm, ...same }: LabelArguments) => given({ ...same, search: searchTerm })
+const inputOf = ({ searchTerm, ...same }: LabelArguments) => omitNullish({ ...same, search: searchTerm })

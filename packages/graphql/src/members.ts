@@ -11,7 +11,7 @@ import {
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { mutation } from './mutation.ts'
 import { ask, type RequestContext } from './request-context.ts'
@@ -99,7 +99,7 @@ export function addMembers(kit: Kit): void {
     sort: t.arg({ type: memberSort }),
   })
   const inputOf = ({ ids, accessLevels, relations, search, sort }: MemberArguments) => ({
-    ...given({ accessLevels, relations, search }),
+    ...omitNullish({ accessLevels, relations, search }),
     ids: globalIds.numbersInArgument(ids, 'GroupMember', 'ProjectMember'),
     ...orderIn(sort),
   })

@@ -9,7 +9,7 @@ import {
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
@@ -83,7 +83,7 @@ export function addMergeRequestLists(kit: Kit): void {
         ...sortArgument(t),
       },
       list: (user, { projectPath, ...args }, context) => {
-        const input = { ...inputOf(args), ...given({ projectPath }), part }
+        const input = { ...inputOf(args), ...omitNullish({ projectPath }), part }
         return ask(context, listMergeRequestsOfEachUser, user, input)
       },
     })
@@ -179,7 +179,7 @@ function inputOf({
   sort,
   ...same
 }: ListArguments) {
-  return given({
+  return omitNullish({
     ...same,
     iids: iids?.map(iidIn),
     assigneeId: assigneeWildcardId,
@@ -190,7 +190,7 @@ function inputOf({
     milestoneWildcard: milestoneWildcardId,
     in: searched?.length ? [...new Set(searched)] : undefined,
     not: not && negatedInput(not),
-    or: or && given({ ...or, reviewerWildcard: undefined, reviewers: or.reviewerWildcard }),
+    or: or && omitNullish({ ...or, reviewerWildcard: undefined, reviewers: or.reviewerWildcard }),
     ...orderIn(sort),
   })
 }
@@ -202,7 +202,7 @@ const negatedInput = ({
   labels,
   ...same
 }: NonNullable<ListArguments['not']>) =>
-  given({
+  omitNullish({
     ...same,
     authorUsernames: authorUsername == null ? undefined : [authorUsername],
     milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],

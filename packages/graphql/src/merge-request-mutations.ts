@@ -7,7 +7,7 @@ import {
   setMergeRequestPeople,
   updateMergeRequest,
 } from '@penstock/core'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
@@ -46,7 +46,7 @@ export function addMergeRequestMutations(kit: Kit): void {
     }),
     run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, { core, actor }) => {
       // What cannot be nothing is left alone by a null.
-      const changes = given({ title, targetBranch, stateEvent: state })
+      const changes = omitNullish({ title, targetBranch, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
       return { mergeRequest: await perform(core, actor, updateMergeRequest, input) }
     },
@@ -61,7 +61,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field(mode),
     }),
     run: async ({ assigneeUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), part: 'assignees', usernames, ...given({ mode: how }) }
+      const input = { ...refOf(ref), part: 'assignees', usernames, ...omitNullish({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
     },
     payload,
@@ -74,7 +74,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field(mode),
     }),
     run: async ({ reviewerUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), part: 'reviewers', usernames, ...given({ mode: how }) }
+      const input = { ...refOf(ref), part: 'reviewers', usernames, ...omitNullish({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
     },
     payload,
@@ -95,7 +95,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       operationMode: t.field({ type: operationMode, description: 'REPLACE when it is not given' }),
     }),
     run: async ({ labelIds, operationMode: how, ...ref }, { core, actor }) => {
-      const input = { ...refOf(ref), labelIds, ...given({ mode: how }) }
+      const input = { ...refOf(ref), labelIds, ...omitNullish({ mode: how }) }
       return { mergeRequest: await perform(core, actor, setMergeRequestLabels, input) }
     },
     payload,

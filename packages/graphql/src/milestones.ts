@@ -13,7 +13,7 @@ import type { InputShapeFromFields } from '@pothos/core'
 import { connectionField } from './connection-field.ts'
 import { descriptionOf } from './descriptions.ts'
 import { oldNames, orderIn, timeSorts } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
@@ -140,7 +140,7 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
     context: RequestContext,
   ) =>
     ask(context, listMilestonesOfEach, parent, {
-      ...given(filter),
+      ...omitNullish(filter),
       ...orderIn(order),
       ids: globalIds.numbersInArgument(ids, 'Milestone'),
       startDate: frame?.start,

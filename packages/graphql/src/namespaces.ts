@@ -8,7 +8,7 @@ import {
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
@@ -139,7 +139,7 @@ export const namespaceProjectInput = (
   { globalIds }: Kit,
   { ids, includeArchived, archivedOnly, search, sort }: NamespaceProjectArguments,
 ) => ({
-  ...given({ ids: globalIds.numbersInArgument(ids, 'Project'), search }),
+  ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Project'), search }),
   archived: archivedOnly ? true : includeArchived === false ? false : undefined,
   ...orderIn(sort),
 })

@@ -15,7 +15,7 @@ import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
 import { connectionField } from './connection-field.ts'
 import { sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
@@ -54,7 +54,7 @@ export function addPipelineLists(kit: Kit): void {
     username: t.arg.string(),
   })
   const inputOf = ({ ids, refType: type, ...rest }: PipelineArguments) => ({
-    ...given({ ...rest, globalNumbers: globalIds.numbersInArgument(ids, 'Ci::Pipeline') }),
+    ...omitNullish({ ...rest, globalNumbers: globalIds.numbersInArgument(ids, 'Ci::Pipeline') }),
     ...(type != null && { isTag: type === 'TAGS' }),
   })
 
@@ -63,7 +63,7 @@ export function addPipelineLists(kit: Kit): void {
       type: 'Pipeline',
       args: { id: t.arg({ type: 'CiPipelineID' }), iid: t.arg.string(), sha: t.arg.string() },
       resolve: (project, { id, iid, sha }, context) => {
-        const named = given({ globalNumber: id, iid: iid == null ? iid : iidIn(iid), sha })
+        const named = omitNullish({ globalNumber: id, iid: iid == null ? iid : iidIn(iid), sha })
         if (Object.keys(named).length > 1) {
           throw new GraphQLError('Only one of [id, iid, sha] arguments is allowed at the same time.')
         }
@@ -77,7 +77,7 @@ export function addPipelineLists(kit: Kit): void {
     pipelineCounts: t.field({
       type: 'PipelineCounts',
       args: { ref: t.arg.string(), sha: t.arg.string(), source: t.arg.string() },
-      resolve: (project, args, context) => ask(context, countPipelinesOfEach, project, given(args)),
+      resolve: (project, args, context) => ask(context, countPipelinesOfEach, project, omitNullish(args)),
     }),
     ciPipelineCreationRequest: t.field({
       type: 'CiPipelineCreationRequest',
@@ -90,7 +90,7 @@ export function addPipelineLists(kit: Kit): void {
     latestPipeline: t.field({
       type: 'Pipeline',
       args: { ref: t.arg.string() },
-      resolve: (commit, args, context) => ask(context, latestPipelineOfEachCommit, commit, given(args)),
+      resolve: (commit, args, context) => ask(context, latestPipelineOfEachCommit, commit, omitNullish(args)),
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
       args: filters(t),

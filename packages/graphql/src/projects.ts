@@ -14,7 +14,7 @@ import { standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { constantFields } from './constant-fields.ts'
 import { sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
@@ -120,7 +120,7 @@ export function addProjects(kit: Kit): void {
       },
       list: (_root, { ids, visibilityLevel, sort, ...args }, context) => {
         const input = {
-          ...given({ ...args, visibility: visibilityLevel, ids: globalIds.numbersInArgument(ids, 'Project') }),
+          ...omitNullish({ ...args, visibility: visibilityLevel, ids: globalIds.numbersInArgument(ids, 'Project') }),
           archived: args.archived === 'yes' ? true : args.archived === 'no' ? false : undefined,
           ...orderOf(sort),
         }

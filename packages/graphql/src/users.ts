@@ -12,7 +12,7 @@ import {
 import { GraphQLError } from 'graphql'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
@@ -108,7 +108,7 @@ export function addUsers(kit: Kit): void {
           sort: t.arg({ type: groupSort }),
         },
         list: (user, { permissionScope, search, sort }, context) => {
-          const input = { forProjects: permissionScope != null, ...given({ search }), ...orderIn(sort) }
+          const input = { forProjects: permissionScope != null, ...omitNullish({ search }), ...orderIn(sort) }
           return ask(context, listGroupsOfEachUser, user, input)
         },
       }),
@@ -178,7 +178,7 @@ function addUserQueries(kit: Kit): void {
       list: (_root, { ids, sort: order, userTypes, ...args }, context) => {
         if (ids?.length && args.usernames?.length) throw new GraphQLError('Provide either a list of usernames or ids')
         return readOrNull(context, browseUsers, {
-          ...given(args),
+          ...omitNullish(args),
           ids: globalIds.numbersInArgument(ids, 'User'),
           kinds: userKindsIn(userTypes),
           sort: orderIn(order).sort,

@@ -1,0 +1,5 @@
+/** Returns the values without those that are null or undefined, for arguments where an explicit null means the same as none. */
+export const omitNullish = <Values extends object>(
+  values: Values,
+): { [Key in keyof Values]?: NonNullable<Values[Key]> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as never
