@@ -40,10 +40,10 @@ const sayings: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   protected: ({ message }) => [message],
   conflict: ({ reason }) => [reason ?? 'Someone else is changing the same thing'],
   changed_since: () => ['It has changed since the time that was named'],
-  ambiguous: ({ what, tellBy }) => [
-    `Several ${what} are meant, ${tellBy.map(humanized).join(', ')} would tell them apart`,
+  ambiguous: ({ what, distinguishedBy }) => [
+    `Several ${what} are meant, ${distinguishedBy.map(humanized).join(', ')} would tell them apart`,
   ],
-  page_too_far: ({ what, mostItems }) => [`Pages of ${what} end at ${mostItems} items`],
+  page_too_far: ({ what, maxItems }) => [`Pages of ${what} end at ${maxItems} items`],
   no_keyset_in_order: () => ['This order has no cursors'],
   storage_full: (failure) => [`The project ${describeStorageFull(failure)}`],
   spam: takenForSpam,
@@ -100,12 +100,12 @@ function sentenceOf({ path, names, problem }: ParameterProblem): string {
 const problemTexts = {
   missing: "can't be blank",
   empty: "can't be blank",
-  not_a_value: 'is not included in the list',
+  unknown_value: 'is not included in the list',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one must be provided',
   at_least_one: 'are missing, at least one must be provided',
   all_or_none: 'must be given together or not at all',
-  of_another: 'must be the same as that of the object',
+  mismatch: 'must be the same as that of the object',
   value_not_allowed: 'is not allowed',
   invalid: 'is invalid',
 } satisfies Record<ParameterProblem['problem'], string>

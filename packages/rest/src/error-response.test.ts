@@ -15,7 +15,7 @@ test.each<[Failure, number, unknown]>([
   [{ code: 'not_found', what: 'Wiki Page' }, 404, { message: '404 Wiki Page Not Found' }],
   [{ code: 'protected', message: 'Not this one' }, 405, { message: 'Not this one' }],
   [
-    { code: 'page_too_far', what: 'Project', mostItems: 50_000 },
+    { code: 'page_too_far', what: 'Project', maxItems: 50_000 },
     405,
     {
       error:
@@ -26,7 +26,7 @@ test.each<[Failure, number, unknown]>([
   [{ code: 'no_keyset_in_order' }, 405, { error: 'Keyset pagination is not yet available for this type of request' }],
   [{ code: 'conflict' }, 409, { message: '409 Conflict: Resource lock' }],
   [
-    { code: 'ambiguous', what: 'variables', tellBy: ['filter', 'environmentScope'] },
+    { code: 'ambiguous', what: 'variables', distinguishedBy: ['filter', 'environmentScope'] },
     409,
     { message: "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'" },
   ],
@@ -65,7 +65,7 @@ test.each<[string, ParameterProblem[]]>([
   ['title is empty', [{ path: ['title'], problem: 'empty' }]],
   ['snippet_id is invalid', [{ path: ['snippetId'], problem: 'invalid' }]],
   ['id is invalid', [{ path: ['group'], problem: 'invalid' }]],
-  ['visibility does not have a valid value', [{ path: ['visibility'], problem: 'not_a_value' }]],
+  ['visibility does not have a valid value', [{ path: ['visibility'], problem: 'unknown_value' }]],
   ['per_page has a value not allowed', [{ path: ['perPage'], problem: 'value_not_allowed' }]],
   ['files[0][file_path] is empty', [{ path: ['files', 0, 'filePath'], problem: 'empty' }]],
   ['files, content are mutually exclusive', [{ path: [], problem: 'mutually_exclusive', names: both }]],

@@ -25,11 +25,11 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
   forbidden: ({ reason }) => ({ status: 403, body: { message: `403 Forbidden${reason ? ` - ${reason}` : ''}` } }),
   not_found: ({ what }) => ({ status: 404, body: { message: what ? `404 ${what} Not Found` : '404 Not found' } }),
   protected: ({ message }) => ({ status: 405, body: { message } }),
-  page_too_far: ({ what, mostItems }) => ({
+  page_too_far: ({ what, maxItems }) => ({
     status: 405,
     body: {
       error:
-        `Offset pagination has a maximum allowed offset of ${mostItems} for requests that return objects of type ` +
+        `Offset pagination has a maximum allowed offset of ${maxItems} for requests that return objects of type ` +
         `${what}. Remaining records can be retrieved using keyset pagination.`,
     },
   }),
@@ -38,10 +38,10 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
     body: { error: 'Keyset pagination is not yet available for this type of request' },
   }),
   conflict: ({ reason = '409 Conflict: Resource lock' }) => ({ status: 409, body: { message: reason } }),
-  ambiguous: ({ what, tellBy }, { names }) => ({
+  ambiguous: ({ what, distinguishedBy }, { names }) => ({
     status: 409,
     body: {
-      message: `There are multiple ${what} with provided parameters. Please use '${restPath(tellBy, names)}'`,
+      message: `There are multiple ${what} with provided parameters. Please use '${restPath(distinguishedBy, names)}'`,
     },
   }),
   changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
@@ -136,9 +136,9 @@ const texts = {
   missing: 'is missing',
   empty: 'is empty',
   invalid: 'is invalid',
-  not_a_value: 'does not have a valid value',
+  unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
-  of_another: 'must be the same as in the path',
+  mismatch: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',
   at_least_one: 'are missing, at least one parameter must be provided',

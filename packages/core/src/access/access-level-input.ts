@@ -6,6 +6,6 @@ import { type AccessLevel, memberLevels } from './access-level.ts'
 export const accessLevelInput = z
   .int()
   .superRefine((level, context) => {
-    if (!memberLevels.includes(level as AccessLevel)) context.addIssue(problem('not_a_value'))
+    if (!memberLevels.includes(level as AccessLevel)) context.addIssue(problem('unknown_value'))
   })
   .transform((level) => level as AccessLevel)

@@ -9,11 +9,11 @@ export interface ParameterProblem {
     /** Of another type, or not readable as what it should be. */
     | 'invalid'
     /** Not one of the values there are. */
-    | 'not_a_value'
+    | 'unknown_value'
     /** One of the values that are ruled out. */
     | 'value_not_allowed'
     /** Names another thing than the one the request is about. */
-    | 'of_another'
+    | 'mismatch'
     | 'mutually_exclusive'
     | 'exactly_one'
     | 'at_least_one'
@@ -40,13 +40,13 @@ export type Failure =
   /** It is exempt from what is asked, whoever asks: the default branch cannot be removed. */
   | { readonly code: 'protected'; readonly message: string }
   /** A page by its number, further into the things of that kind than such pages reach. */
-  | { readonly code: 'page_too_far'; readonly what: string; readonly mostItems: number }
+  | { readonly code: 'page_too_far'; readonly what: string; readonly maxItems: number }
   /** A page by keyset, in an order that has none. */
   | { readonly code: 'no_keyset_in_order' }
   /** Without a reason: someone else is changing the same thing. */
   | { readonly code: 'conflict'; readonly reason?: string }
-  /** Several are meant; the parameter `tellBy` would tell them apart. */
-  | { readonly code: 'ambiguous'; readonly what: string; readonly tellBy: readonly string[] }
+  /** Several are meant; the parameter `distinguishedBy` would tell them apart. */
+  | { readonly code: 'ambiguous'; readonly what: string; readonly distinguishedBy: readonly string[] }
   /** The record has changed since the time the caller named. */
   | { readonly code: 'changed_since' }
   /** Well said, but it cannot be done with what there is. */

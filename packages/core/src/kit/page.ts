@@ -167,7 +167,7 @@ export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From)
  * @throws DomainError `page_too_far`
  */
 export function requireNearOffset({ page, perPage }: PageRequest, what: string): void {
-  if (page * perPage > MAX_OFFSET) throw new DomainError({ code: 'page_too_far', what, mostItems: MAX_OFFSET })
+  if (page * perPage > MAX_OFFSET) throw new DomainError({ code: 'page_too_far', what, maxItems: MAX_OFFSET })
 }
 
 /** For an order in which a list has no keyset pages. */

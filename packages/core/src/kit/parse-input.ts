@@ -45,7 +45,7 @@ function problemOf(issue: z.core.$ZodIssue): ParameterProblem {
     case 'too_small':
       return { path, problem: issue.origin === 'string' || issue.origin === 'array' ? 'empty' : 'invalid' }
     case 'invalid_value':
-      return { path, problem: issue.input === undefined ? 'missing' : 'not_a_value' }
+      return { path, problem: issue.input === undefined ? 'missing' : 'unknown_value' }
     case 'custom': {
       const { problem: kind, names } = (issue.params ?? {}) as Partial<ParameterProblem>
       return { path, problem: kind ?? 'invalid', ...(names && { names }) }

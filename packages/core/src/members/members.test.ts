@@ -86,7 +86,7 @@ describe('adding', () => {
   test.each([
     [{ userId: 99 }, { code: 'not_found', what: 'User' }],
     [{ userId: 2 }, { code: 'conflict', reason: 'Member already exists' }],
-    [{ accessLevel: 7 }, { code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'not_a_value' }] }],
+    [{ accessLevel: 7 }, { code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'unknown_value' }] }],
     [{ expiresAt: '2026-02-02' }, { code: 'invalid', fields: { expiresAt: ['cannot be a date in the past'] } }],
     [
       { userId: undefined },

@@ -104,7 +104,7 @@ describe('filters', () => {
   })
 
   test.each([
-    [{ state: 'open' }, { path: ['state'], problem: 'not_a_value' }],
+    [{ state: 'open' }, { path: ['state'], problem: 'unknown_value' }],
     [{ updatedBefore: 'soon' }, { path: ['updatedBefore'], problem: 'invalid' }],
     [{ startDate: '2026-01-01' }, { path: [], problem: 'all_or_none', names: ['startDate', 'endDate'] }],
     [{ endDate: '2026-01-01' }, { path: [], problem: 'all_or_none', names: ['startDate', 'endDate'] }],

@@ -167,7 +167,7 @@ describe('update', () => {
   test('an event that there is not', async () => {
     expect(await update({ milestoneId: 1, stateEvent: 'reopen' }).catch(failure)).toEqual({
       code: 'parameters',
-      problems: [{ path: ['stateEvent'], problem: 'not_a_value' }],
+      problems: [{ path: ['stateEvent'], problem: 'unknown_value' }],
     })
   })
 })

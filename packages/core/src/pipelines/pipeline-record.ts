@@ -117,7 +117,7 @@ export const putRecordInput = z
   })
   .superRefine(({ pipelineId, objectAttributes, builds = [], bridges = [] }, context) => {
     if (objectAttributes.id !== pipelineId) {
-      context.addIssue(problem('of_another', { path: ['objectAttributes', 'id'] }))
+      context.addIssue(problem('mismatch', { path: ['objectAttributes', 'id'] }))
     }
     if (builds.length + bridges.length > MAX_JOBS) context.addIssue(problem('invalid', { path: ['builds'] }))
   })

@@ -272,6 +272,6 @@ describe('lists', () => {
     const unordered = await world.perform(mira, listProjects, { pagination: 'keyset' }).catch(failure)
     expect(unordered).toEqual({ code: 'no_keyset_in_order' })
     const far = await world.perform(mira, listProjects, { page: 501, perPage: 100 }).catch(failure)
-    expect(far).toEqual({ code: 'page_too_far', what: 'Project', mostItems: 50_000 })
+    expect(far).toEqual({ code: 'page_too_far', what: 'Project', maxItems: 50_000 })
   })
 })

@@ -58,7 +58,7 @@ export const scopesFrom = (names: readonly string[]) =>
     .min(1)
     .max(MAX_SCOPES)
     .superRefine((scopes, context) => {
-      if (!scopes.every((scope) => names.includes(scope))) context.addIssue(problem('not_a_value'))
+      if (!scopes.every((scope) => names.includes(scope))) context.addIssue(problem('unknown_value'))
     })
     .transform((scopes) => [...new Set(scopes)])
 

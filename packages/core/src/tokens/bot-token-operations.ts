@@ -54,7 +54,7 @@ const draft = {
     .int()
     .nullish()
     .superRefine((level, context) => {
-      if (typeof level === 'number' && !botLevels.includes(level)) context.addIssue(problem('not_a_value'))
+      if (typeof level === 'number' && !botLevels.includes(level)) context.addIssue(problem('unknown_value'))
     })
     .transform((level) => (level ?? maintainer) as AccessLevel),
 }

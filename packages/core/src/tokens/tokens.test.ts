@@ -71,7 +71,7 @@ describe('a personal token', () => {
     [{ expiresAt: '2026-02-30' }, { code: 'parameters', problems: [{ path: ['expiresAt'], problem: 'invalid' }] }],
     [{ name: ' ' }, { code: 'parameters', problems: [{ path: ['name'], problem: 'empty' }] }],
     [{ scopes: [] }, { code: 'parameters', problems: [{ path: ['scopes'], problem: 'empty' }] }],
-    [{ scopes: ['api', 'openid'] }, { code: 'parameters', problems: [{ path: ['scopes'], problem: 'not_a_value' }] }],
+    [{ scopes: ['api', 'openid'] }, { code: 'parameters', problems: [{ path: ['scopes'], problem: 'unknown_value' }] }],
     [{ scopes: ['sudo'] }, { code: 'invalid', fields: { scopes: ['can only contain available scopes'] } }],
     [{ userId: 999 }, { code: 'not_found', what: 'User' }],
   ])('of %j is refused', async (given, expected) => {
@@ -242,7 +242,7 @@ describe('a project token', () => {
     const bot = (await present(owners.value))!.user!
     expect(await world.perform(bot, createProjectToken, input).catch(failure)).toEqual({ code: 'forbidden' })
     const odd = await world.perform(mira, createProjectToken, { ...input, accessLevel: 5 }).catch(failure)
-    expect(odd).toEqual({ code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'not_a_value' }] })
+    expect(odd).toEqual({ code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'unknown_value' }] })
   })
 
   test('of a group is its owners’ business', async () => {

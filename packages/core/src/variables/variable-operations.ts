@@ -197,7 +197,7 @@ async function getOne(context: About<ReadContext>, { key, filter }: Named): Prom
   const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')
   if (another === undefined) return variable
-  throw new DomainError({ code: 'ambiguous', what: 'variables', tellBy: ['filter', 'environmentScope'] })
+  throw new DomainError({ code: 'ambiguous', what: 'variables', distinguishedBy: ['filter', 'environmentScope'] })
 }
 
 /** @throws DomainError `invalid` */

@@ -82,7 +82,7 @@ describe('a variable', () => {
     expect(await refusal(get())).toEqual({
       code: 'ambiguous',
       what: 'variables',
-      tellBy: ['filter', 'environmentScope'],
+      distinguishedBy: ['filter', 'environmentScope'],
     })
     expect(await get({ filter: { environmentScope: 'production' } })).toMatchObject({ value: 'p' })
     const taken = update({ filter: { environmentScope: 'production' }, environmentScope: '*' })
