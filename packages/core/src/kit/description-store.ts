@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { ReadContext } from './context.ts'
-import { inParts } from './in-parts.ts'
+import { chunked } from './chunked.ts'
 import { type BatchQuery, unscopedBatchQuery } from './operation.ts'
 import type { CoreTables } from './tables.ts'
 
@@ -49,7 +49,7 @@ async function descriptionsWithin(
   const given: (GivenDescription | undefined)[] = ids.map(() => undefined)
   let left = mostBytes
   let from = 0
-  for (const part of inParts(ids)) {
+  for (const part of chunked(ids)) {
     const wanted = part.map((id, index) => sql`(${sql.lit(id)}, ${sql.lit(from + index)})`)
     // Lengths are made apart from their sums: SQLite would keep the texts themselves to add up what is made of them.
     const { rows } = await sql<{ place: number; bytes: number; description: string | null }>`

@@ -1,5 +1,5 @@
 import type { ReadContext, Tx } from '../kit/context.ts'
-import { inParts } from '../kit/in-parts.ts'
+import { chunked } from '../kit/chunked.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -39,7 +39,7 @@ export async function claimGlobalNumbers(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const numbers = new Map<number, number>()
-  for (const part of inParts([...new Set(ids)])) {
+  for (const part of chunked([...new Set(ids)])) {
     for (const [id, number] of await claimPart(tx, table, projectId, part)) numbers.set(id, number)
   }
   return numbers
@@ -90,7 +90,7 @@ export async function giveGlobalNumbers(
     .executeTakeFirstOrThrow()
   let next = Math.max(FIRST_GIVEN_NUMBER, Number(last ?? 0) + 1)
   for (const id of ids) numbers.set(id, next++)
-  for (const part of inParts([...numbers])) {
+  for (const part of chunked([...numbers])) {
     const rows = part.map(([id, number]) => ({ number, project_id: projectId, own_id: id }))
     await db.insertInto(table).values(rows).execute()
   }

@@ -1,7 +1,7 @@
 import { allowedInProject } from '../access/visible-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { inParts } from '../kit/in-parts.ts'
+import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
@@ -96,7 +96,7 @@ export async function jobsOfEachPipeline(
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
   let left = MOST_JOBS
-  for (const keys of inParts([...byKey.keys()])) {
+  for (const keys of chunked([...byKey.keys()])) {
     for await (const heads of headsOf(context, keys)) {
       left -= heads.length
       if (left < 0)
@@ -141,7 +141,7 @@ export async function jobTallies(
   pipelines: readonly Pipeline[],
 ): Promise<ReadonlyMap<number, readonly JobTally[]>> {
   const found = new Map<number, JobTally[]>(pipelines.map(({ key }) => [key, []]))
-  for (const keys of inParts([...found.keys()])) {
+  for (const keys of chunked([...found.keys()])) {
     const rows = await db
       .selectFrom('pipeline_jobs')
       .select(({ fn }) => ['pipeline_key', 'status', 'is_retried', fn.countAll<number>().as('count')])

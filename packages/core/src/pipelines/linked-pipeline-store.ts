@@ -1,6 +1,6 @@
 import { allowedInProject } from '../access/visible-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
-import { inParts } from '../kit/in-parts.ts'
+import { chunked } from '../kit/chunked.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
 import { pipelineOf } from './pipeline-row.ts'
@@ -94,7 +94,7 @@ export async function readablePipelinesByKey(
   keys: readonly number[],
 ): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
-  for (const some of inParts([...new Set(keys)].filter((key) => key <= MAX_KEY))) {
+  for (const some of chunked([...new Set(keys)].filter((key) => key <= MAX_KEY))) {
     const rows = await readable(context, actor).where('pipelines.id', 'in', some).execute()
     for (const row of rows) found.set(row.id, pipelineOf(row))
   }

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { inParts } from '../kit/in-parts.ts'
+import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -117,7 +117,7 @@ export async function pipelinesByKey(
   keys: Iterable<number>,
 ): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
-  for (const some of inParts([...new Set(keys)])) {
+  for (const some of chunked([...new Set(keys)])) {
     const rows = await withPath(context).where('pipelines.id', 'in', some).execute()
     for (const row of rows) found.set(row.id, pipelineOf(row))
   }

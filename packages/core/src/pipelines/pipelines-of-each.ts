@@ -4,7 +4,7 @@ import { standingsOf } from '../access/subject.ts'
 import { allowedInProject } from '../access/visible-store.ts'
 import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { inParts } from '../kit/in-parts.ts'
+import { chunked } from '../kit/chunked.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
@@ -165,7 +165,7 @@ export const usersOfPipelines = unscopedBatchQuery(
   async (context, pipelines: readonly Pipeline[]): Promise<(User | undefined)[]> => {
     const names = pipelines.map(({ user }) => user?.username?.toLowerCase())
     const users = new Map<string | undefined, User>()
-    for (const some of inParts([...new Set(names.flatMap((name) => name ?? []))])) {
+    for (const some of chunked([...new Set(names.flatMap((name) => name ?? []))])) {
       for (const user of await findUsersByUsername(context, some)) users.set(user.username.toLowerCase(), user)
     }
     return names.map((name) => users.get(name))
