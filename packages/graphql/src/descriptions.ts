@@ -68,7 +68,7 @@ async function give(
     const some = left.splice(0, end < 0 ? left.length : end)
     const sources = some.map(({ source }) => source as never)
     const taken = await texts.take(some.length, (mostBytes) =>
-      performBatch(core, actor, query, sources, { mostBytes }, reads),
+      performBatch(core, actor, query, sources, { maxBytes: mostBytes }, reads),
     )
     for (const [index, each] of some.entries()) given.set(each, taken[index] ?? texts.refusalIn(context))
   }

@@ -23,7 +23,7 @@ export class ReadBudget {
         requireTime()
         this.#requireRest()
       },
-      gave: (characters) => {
+      countCharacters: (characters) => {
         this.#left -= characters
         this.#requireRest()
       },

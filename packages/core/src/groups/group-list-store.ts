@@ -1,7 +1,7 @@
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
 import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
-import { containsText, nearnessTo } from '../kit/contains-text.ts'
+import { containsText, matchRank } from '../kit/contains-text.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
@@ -80,7 +80,7 @@ export function groupListing(
   const search = asked === 'similarity' ? filters[0]?.search : undefined
   // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
-  const nearness = search === undefined ? sql<number>`0` : nearnessTo(['groups.name', 'groups.path'], search)
+  const nearness = search === undefined ? sql<number>`0` : matchRank(['groups.name', 'groups.path'], search)
   const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const
   const own: KeysetColumn<ListedRow>[] =
     by === 'id'

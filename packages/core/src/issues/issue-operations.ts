@@ -7,7 +7,7 @@ import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts
 import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
 import { command, unscopedQuery, query, steps } from '../kit/operation.ts'
-import { type KeysetPage, keysetInput, type Page, pageInput, requireNearOffset } from '../kit/page.ts'
+import { type KeysetPage, keysetInput, type Page, pageInput, requireReachableOffset } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'
@@ -59,7 +59,7 @@ export const listProjectIssues = query(
     const { actor } = context
     const filter = { ...input, ...scopeOf(scope, actor), within: { projectId: context.subject.id } }
     if (input.pagination === 'keyset') return keysetPageOfIssues(context, actor, filter, input)
-    requireNearOffset(input, 'Issue')
+    requireReachableOffset(input, 'Issue')
     return pageOfIssues(context, actor, filter, input)
   },
 )

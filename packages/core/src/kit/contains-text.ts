@@ -20,7 +20,7 @@ export function containsWords(columns: readonly string[], text: string | undefin
 }
 
 /** How near one of the columns comes to the text: 2 when it is the text, 1 when it begins with it, else 0; in any letter case. */
-export function nearnessTo(columns: readonly string[], text: string): RawBuilder<number> {
+export function matchRank(columns: readonly string[], text: string): RawBuilder<number> {
   const wanted = foldedSql(sql`${text}`)
   const start = foldedSql(sql`${`${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
   const some = (test: (column: RawBuilder<string>) => RawBuilder<SqlBool>) =>

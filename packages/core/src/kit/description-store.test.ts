@@ -117,9 +117,9 @@ describe.each([
     descriptions: descriptionsOfEachMilestone as Query<never, GivenDescription | undefined>,
   },
 ])('descriptions of $kind', ({ create, found, descriptions }) => {
-  const given = (of: readonly Thing[], mostBytes: number) => ask(descriptions, of as never[], { mostBytes })
-  const texts = async (of: readonly Thing[], mostBytes: number) =>
-    (await given(of, mostBytes)).map((each) => each && (each.description ?? 'none'))
+  const given = (of: readonly Thing[], maxBytes: number) => ask(descriptions, of as never[], { maxBytes })
+  const texts = async (of: readonly Thing[], maxBytes: number) =>
+    (await given(of, maxBytes)).map((each) => each && (each.description ?? 'none'))
   const saying = (description?: string) => create({ description })
 
   test('the first ones, as long as there is room for them', async () => {

@@ -19,7 +19,7 @@ type DescribedTable = {
 }[keyof CoreTables]
 
 /** Of a query for descriptions: they may have so many bytes together. */
-export const descriptionsInput = z.object({ mostBytes: z.int().min(0) })
+export const descriptionsInput = z.object({ maxBytes: z.int().min(0) })
 
 export interface GivenDescription extends Described {
   /** In UTF-8. */
@@ -31,9 +31,9 @@ export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   name: string,
   table: DescribedTable,
 ): BatchQuery<typeof descriptionsInput, Thing, GivenDescription | undefined> =>
-  unscopedBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { mostBytes }) => {
+  unscopedBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { maxBytes }) => {
     const ids = things.map(({ id }) => id)
-    return descriptionsWithin(context, table, ids, mostBytes)
+    return descriptionsWithin(context, table, ids, maxBytes)
   })
 
 /**
@@ -44,10 +44,10 @@ async function descriptionsWithin(
   { db }: ReadContext,
   table: DescribedTable,
   ids: readonly number[],
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<(GivenDescription | undefined)[]> {
   const given: (GivenDescription | undefined)[] = ids.map(() => undefined)
-  let left = mostBytes
+  let left = maxBytes
   let from = 0
   for (const part of chunked(ids)) {
     const wanted = part.map((id, index) => sql`(${sql.lit(id)}, ${sql.lit(from + index)})`)

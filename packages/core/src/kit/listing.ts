@@ -2,7 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
-import { badCursor, beyondCursor, type KeysetColumn, keysetCursorOf, ofCursor, orderedBy, turned } from './page.ts'
+import {
+  invalidCursor,
+  cursorCondition,
+  type KeysetColumn,
+  keysetCursorOf,
+  rejectUnfitCursor,
+  orderedBy,
+  reversed,
+} from './page.ts'
 import type { CoreTables } from './tables.ts'
 
 /**
@@ -71,7 +79,7 @@ const VALUES_PER_STATEMENT = 2_500
 /** And lists of so many rows together: what they hold is in memory at once, and nobody else has their turn. */
 const ROWS_PER_STATEMENT = 6_000
 /** Of all lists together, more than any answer shows: beyond it nothing more is read, and the whole is refused. */
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 
 /**
  * @param queries one for each list, without an order; they select every key of the order
@@ -86,14 +94,16 @@ export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends 
     async pages({ first, last, after, before }) {
       const limit = first ?? last
       const isBackwards = first === undefined
-      const asked = isBackwards ? order.map(turned) : order
+      const asked = isBackwards ? order.map(reversed) : order
       const limited = queries.map((query) => {
-        const behind = after === undefined ? query : query.where(beyondCursor(after, order))
-        const within = before === undefined ? behind : behind.where(beyondCursor(before, order, 'before'))
+        const behind = after === undefined ? query : query.where(cursorCondition(after, order))
+        const within = before === undefined ? behind : behind.where(cursorCondition(before, order, 'before'))
         return orderedBy(within, asked).limit(limit + 1)
       })
       const lists =
-        limit === 0 ? queries.map(() => []) : await ofCursor(after ?? before, rowsOfEach(db, limited, limit + 1))
+        limit === 0
+          ? queries.map(() => [])
+          : await rejectUnfitCursor(after ?? before, rowsOfEach(db, limited, limit + 1))
       const kept = lists.map((rows) => (isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)))
       const items = await itemsOf(kept.flat())
       let from = 0
@@ -179,7 +189,7 @@ const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toSt
 function placeOf(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString()
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw badCursor()
+  throw invalidCursor()
 }
 
 /** A query, of whatever tables. */
@@ -191,18 +201,18 @@ interface RowsQuery<Row> extends OperationNodeSource {
 /**
  * The rows of each query in its own order, by one statement, or by several with others' turns in between.
  *
- * @param mostRows of each of them
+ * @param maxRows of each of them
  * @throws DomainError `impossible` when they are too many
  */
 export async function rowsOfEach<Row>(
   db: ReadContext['db'],
   queries: readonly RowsQuery<Row>[],
-  mostRows = 1,
+  maxRows = 1,
 ): Promise<Row[][]> {
   if (queries.length === 1) return [await queries[0]!.execute()]
   const lists = queries.map((): Row[] => [])
-  const perStatement = Math.min(listsPerStatement(queries), Math.max(1, Math.floor(ROWS_PER_STATEMENT / mostRows)))
-  let left = MOST_ROWS
+  const perStatement = Math.min(listsPerStatement(queries), Math.max(1, Math.floor(ROWS_PER_STATEMENT / maxRows)))
+  let left = MAX_ROWS
   for (let from = 0; from < queries.length; from += perStatement) {
     if (from > 0) await nextTurn()
     const parts = queries.slice(from, from + perStatement).map(

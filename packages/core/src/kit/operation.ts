@@ -34,7 +34,7 @@ export interface StepsContext extends OperationContext, ReadContext {
   write<Result>(work: (tx: OperationContext & Tx) => Promise<Result>): Promise<Result>
 }
 
-interface Head<Input extends InputSchema> {
+interface OperationHead<Input extends InputSchema> {
   readonly name: string
   /** Default: `signed_in`. */
   readonly caller?: Caller
@@ -45,49 +45,49 @@ interface Head<Input extends InputSchema> {
  * What the operation is about and what the actor must be allowed to do with it. One who may not see it is told that there
  * is no such thing, one who may see it that it is forbidden.
  */
-interface About<Input extends InputSchema, On extends Subject> {
+interface SubjectRule<Input extends InputSchema, S extends Subject> {
   /** Finds it, or throws `not_found`; whether the actor may see it is not its business. */
-  readonly subject: (context: ReadContext, input: z.output<Input>) => Promise<On>
+  readonly subject: (context: ReadContext, input: z.output<Input>) => Promise<S>
   readonly permission: Permission
 }
 
-type On<Context, S> = Context & { readonly subject: S }
+type WithSubject<Context, S> = Context & { readonly subject: S }
 
 export function query<Input extends InputSchema, S extends Subject, Result>(
-  head: Head<Input> & About<Input, S>,
-  run: (context: On<OperationContext & ReadContext, S>, input: z.output<Input>) => Promise<Result>,
+  head: OperationHead<Input> & SubjectRule<Input, S>,
+  run: (context: WithSubject<OperationContext & ReadContext, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return {
     ...headOf(head),
     work: {
       kind: 'query',
-      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
     },
   }
 }
 
 export function command<Input extends InputSchema, S extends Subject, Result>(
-  head: Head<Input> & About<Input, S>,
-  run: (context: On<OperationContext & Tx, S>, input: z.output<Input>) => Promise<Result>,
+  head: OperationHead<Input> & SubjectRule<Input, S>,
+  run: (context: WithSubject<OperationContext & Tx, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return {
     ...headOf(head),
     work: {
       kind: 'command',
-      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
     },
   }
 }
 
 export function steps<Input extends InputSchema, S extends Subject, Result>(
-  head: Head<Input> & About<Input, S>,
-  run: (context: On<StepsContext, S>, input: z.output<Input>) => Promise<Result>,
+  head: OperationHead<Input> & SubjectRule<Input, S>,
+  run: (context: WithSubject<StepsContext, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return {
     ...headOf(head),
     work: {
       kind: 'steps',
-      run: async (context, input) => run({ ...context, subject: await admitted(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
     },
   }
 }
@@ -140,34 +140,34 @@ export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
 
 /** For what is about no group or project: `run` itself asks who may. */
 export function unscopedQuery<Input extends InputSchema, Result>(
-  head: Head<Input>,
+  head: OperationHead<Input>,
   run: (context: OperationContext & ReadContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'query', run } }
 }
 
 export function unscopedCommand<Input extends InputSchema, Result>(
-  head: Head<Input>,
+  head: OperationHead<Input>,
   run: (context: OperationContext & Tx, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'command', run } }
 }
 
 export function unscopedSteps<Input extends InputSchema, Result>(
-  head: Head<Input>,
+  head: OperationHead<Input>,
   run: (context: StepsContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'steps', run } }
 }
 
-const headOf = <Input extends InputSchema>({ name, caller = 'signed_in', input }: Head<Input>) => ({
+const headOf = <Input extends InputSchema>({ name, caller = 'signed_in', input }: OperationHead<Input>) => ({
   name,
   caller,
   input,
 })
 
-async function admitted<Input extends InputSchema, S extends Subject>(
-  { subject: find, permission }: About<Input, S>,
+async function authorizedSubject<Input extends InputSchema, S extends Subject>(
+  { subject: find, permission }: SubjectRule<Input, S>,
   context: OperationContext & ReadContext,
   input: z.output<Input>,
 ): Promise<S> {

@@ -9,7 +9,7 @@ import type { CoreTables } from './tables.ts'
 const MAX_PER_PAGE = 100
 const DEFAULT_PER_PAGE = 20
 /** Totals are counted so far and one more. */
-export const COUNTED = 10_000
+export const MAX_COUNTED = 10_000
 
 /**
  * Parameters of every list, to be spread into its input: `page` and `perPage` as sent, values below 1 taken for the
@@ -39,7 +39,7 @@ export interface PageRequest {
 export interface Page<Item> extends PageRequest {
   readonly items: readonly Item[]
   readonly hasNext: boolean
-  /** `undefined`: more than `COUNTED`. */
+  /** `undefined`: more than `MAX_COUNTED`. */
   readonly total: number | undefined
 }
 
@@ -62,11 +62,11 @@ export async function pageOf<From extends keyof CoreTables, Row>(
     page,
     perPage,
     hasNext: rows.length > perPage,
-    total: total > COUNTED ? undefined : total,
+    total: total > MAX_COUNTED ? undefined : total,
   }
 }
 
-/** At most `COUNTED` and one more. */
+/** At most `MAX_COUNTED` and one more. */
 async function countOf<From extends keyof CoreTables, Row>(
   db: ReadContext['db'],
   query: SelectQueryBuilder<CoreTables, From, Row>,
@@ -75,7 +75,7 @@ async function countOf<From extends keyof CoreTables, Row>(
     .clearSelect()
     .clearOrderBy()
     .select(sql<number>`1`.as('one'))
-    .limit(COUNTED + 1)
+    .limit(MAX_COUNTED + 1)
   const { total } = await db
     .selectFrom(some.as('some'))
     .select(({ fn }) => fn.countAll<number>().as('total'))
@@ -145,8 +145,8 @@ export async function keysetPageOf<From extends keyof CoreTables, Row>(
   { perPage, cursor }: KeysetRequest,
   order: readonly KeysetColumn<Row>[],
 ): Promise<KeysetPage<Row>> {
-  const behind = cursor === undefined ? query : query.where(beyondCursor(cursor, order))
-  const rows = await ofCursor(
+  const behind = cursor === undefined ? query : query.where(cursorCondition(cursor, order))
+  const rows = await rejectUnfitCursor(
     cursor,
     orderedBy(behind, order)
       .limit(perPage + 1)
@@ -166,7 +166,7 @@ export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From)
  * @param what it lists: `Project`
  * @throws DomainError `page_too_far`
  */
-export function requireNearOffset({ page, perPage }: PageRequest, what: string): void {
+export function requireReachableOffset({ page, perPage }: PageRequest, what: string): void {
   if (page * perPage > MAX_OFFSET) throw new DomainError({ code: 'page_too_far', what, maxItems: MAX_OFFSET })
 }
 
@@ -180,14 +180,14 @@ type CursorValue = string | number
  *
  * @throws DomainError `parameters`, for a cursor of another order
  */
-export const beyondCursor = <Row>(
+export const cursorCondition = <Row>(
   cursor: string,
   order: readonly KeysetColumn<Row>[],
   way: 'after' | 'before' = 'after',
-): Expression<SqlBool> => isBehind(way === 'after' ? order : order.map(turned), cursorValues(cursor, order))
+): Expression<SqlBool> => isBehind(way === 'after' ? order : order.map(reversed), cursorValues(cursor, order))
 
 /** The same from the other end. */
-export const turned = <Row>(column: KeysetColumn<Row>): KeysetColumn<Row> => ({
+export const reversed = <Row>(column: KeysetColumn<Row>): KeysetColumn<Row> => ({
   ...column,
   direction: column.direction === 'asc' ? 'desc' : 'asc',
 })
@@ -220,7 +220,7 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
   const values = z
     .strictObject(Object.fromEntries(order.map((column) => [nameOf(column), z.union([z.string(), z.number()])])))
     .safeParse(jsonIn(cursor))
-  if (!values.success) throw badCursor()
+  if (!values.success) throw invalidCursor()
   return order.map((column) => values.data[nameOf(column)]!)
 }
 
@@ -228,15 +228,15 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
 const nameOf = <Row>({ name, key, direction }: KeysetColumn<Row>): string => `${name ?? key} ${direction}`
 
 /** Whoever writes their own cursor may put anything into it. @throws DomainError `parameters` */
-export async function ofCursor<Result>(cursor: string | undefined, work: Promise<Result>): Promise<Result> {
+export async function rejectUnfitCursor<Result>(cursor: string | undefined, work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
-    throw cursor !== undefined && isUnfit(error) ? badCursor() : error
+    throw cursor !== undefined && isUnfit(error) ? invalidCursor() : error
   }
 }
 
-export const badCursor = (): DomainError =>
+export const invalidCursor = (): DomainError =>
   new DomainError({ code: 'parameters', problems: [{ path: ['cursor'], problem: 'invalid' }] })
 
 function jsonIn(cursor: string): unknown {

@@ -91,7 +91,7 @@ export function requireCaller(actor: Actor, caller: Caller): void {
   if (caller === 'administrator' && !actor.isAdministrator) throw forbidden()
 }
 
-async function recordAndTell(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
+async function insertAndPublish(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
   await insertEvent(tx, event)
   for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.onEvent(tx, event)
 }
@@ -109,7 +109,7 @@ async function write<Result>(
       ...context,
       db,
       nowMs,
-      recordEvent: (event) => recordAndTell(tx, { actorId: actor?.id, ...event }),
+      recordEvent: (event) => insertAndPublish(tx, { actorId: actor?.id, ...event }),
       afterCommit: (each) => void afterwards.push(each),
     }
     return work(tx)

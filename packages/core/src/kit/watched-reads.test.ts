@@ -27,7 +27,9 @@ const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
 
 test.each(both)('the watch hears how much a query gives: %s', async (_, asking) => {
   const given: number[] = []
-  await asking(watchedReads(world.core, { requireOpen() {}, gave: (characters) => void given.push(characters) }))
+  await asking(
+    watchedReads(world.core, { requireOpen() {}, countCharacters: (characters) => void given.push(characters) }),
+  )
   expect(given).toEqual([5, 0].slice(0, given.length))
   expect(given).not.toEqual([])
 })
@@ -40,7 +42,7 @@ test.each(both)(
       requireOpen() {
         throw no
       },
-      gave() {},
+      countCharacters() {},
     })
     const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(no))
     expect(asked).toBe(0)
@@ -51,7 +53,7 @@ test.each(both)('and what it throws after one: %s', async (_, asking) => {
   const enough = new Error('enough')
   const reads = watchedReads(world.core, {
     requireOpen() {},
-    gave() {
+    countCharacters() {
       throw enough
     },
   })

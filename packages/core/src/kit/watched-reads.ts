@@ -8,7 +8,7 @@ export interface ReadWatch {
   /** Asked at least once before each begins, also while it is built. */
   requireOpen(): void
   /** Its rows hold texts of so many characters together. */
-  gave(characters: number): void
+  countCharacters(characters: number): void
 }
 
 /** Reads under a watch: of a caller who may go away, or who is given only so much. */
@@ -19,7 +19,7 @@ export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads 
       return node
     },
     async transformResult({ result }) {
-      watch.gave(charactersOf(result.rows))
+      watch.countCharacters(charactersOf(result.rows))
       return result
     },
   })

@@ -3,7 +3,7 @@ import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { isLargePayload, type PreparedPayloads, preparePayload } from '../kit/event.ts'
 import { command, unscopedSteps, query } from '../kit/operation.ts'
-import { type KeysetPage, type Page, requireNearOffset } from '../kit/page.ts'
+import { type KeysetPage, type Page, requireReachableOffset } from '../kit/page.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
@@ -80,7 +80,7 @@ export const listProjectJobs = query(
   { name: 'listProjectJobs', input: listProjectJobsInput, ...read },
   async (context, input): Promise<Page<JobOfPipeline> | KeysetPage<JobOfPipeline>> => {
     if (input.pagination === 'keyset') return keysetPageOfProjectJobs(context, context.subject, input, input)
-    requireNearOffset(input, 'Job')
+    requireReachableOffset(input, 'Job')
     return pageOfProjectJobs(context, context.subject, input, input)
   },
 )

@@ -3,7 +3,7 @@ import { type AccessLevel, accessLevels, type Visibility } from '../access/acces
 import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import { containsText, nearnessTo } from '../kit/contains-text.ts'
+import { containsText, matchRank } from '../kit/contains-text.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Page,
   type PageRequest,
   pageOf,
-  requireNearOffset,
+  requireReachableOffset,
 } from '../kit/page.ts'
 import type { Project } from './project.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
@@ -73,7 +73,7 @@ export async function listProjectRows(
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
   }
-  requireNearOffset(page, 'Project')
+  requireReachableOffset(page, 'Project')
   const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), projectOf)
 }
@@ -117,7 +117,7 @@ export function projectListing(
   const search = asked === 'similarity' ? filters[0]?.search : undefined
   // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
-  const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
+  const nearness = search === undefined ? sql<number>`0` : matchRank(['projects.name', 'projects.path'], search)
   const queries = filters.map((filter) => wantedProjects(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =

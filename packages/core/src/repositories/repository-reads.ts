@@ -56,11 +56,11 @@ export const filesAt = unscopedBatchQuery(
  */
 export const messagesOfCommits = unscopedBatchQuery(
   { name: 'messagesOfCommits', input: descriptionsInput },
-  async ({ core }, commits: readonly { readonly sha: string; readonly inProject: Project }[], { mostBytes }) => {
+  async ({ core }, commits: readonly { readonly sha: string; readonly inProject: Project }[], { maxBytes }) => {
     const given: (GivenDescription | undefined)[] = commits.map(() => undefined)
     const repositories = new Map<number, ReturnType<typeof findProjectRepository>>()
     const known = new Map<string, GivenDescription>()
-    let left = mostBytes
+    let left = maxBytes
     for (const [index, { sha, inProject }] of commits.entries()) {
       const repository = repositories.get(inProject.id) ?? findProjectRepository(core, inProject)
       repositories.set(inProject.id, repository)
