@@ -16,35 +16,35 @@ import { type Permission, type PermissionRow, permissionTable } from './permissi
  * They take no account of archiving: that ends changes, and not looking.
  */
 type Condition = Expression<SqlBool>
-type Asking = Pick<ReadContext, 'nowMs'>
+type AtInstant = Pick<ReadContext, 'nowMs'>
 
 /** Groups that the actor may see: by their visibility, by a role, or by a role in something below. */
-export const isVisibleGroup = (context: Asking, actor: Actor) => allowedInGroup(context, actor, 'read_group')
+export const isVisibleGroup = (context: AtInstant, actor: Actor) => allowedInGroup(context, actor, 'read_group')
 
 /** Projects that the actor may see: by their visibility or by a role. */
-export const isVisibleProject = (context: Asking, actor: Actor) => allowedInProject(context, actor, 'read_project')
+export const isVisibleProject = (context: AtInstant, actor: Actor) => allowedInProject(context, actor, 'read_project')
 
-export function allowedInGroup(context: Asking, actor: Actor, permission: Permission): Condition {
+export function allowedInGroup(context: AtInstant, actor: Actor, permission: Permission): Condition {
   const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
   // A job sees the groups that callers without a sign-in see.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
-  if (viewer === undefined) return openTo(viewer, visitors, 'groups')
+  if (viewer === undefined) return isOpenTo(viewer, visitors, 'groups')
   if (viewer.isAdministrator) return always
-  const asMember = anyOf([openTo(viewer, visitors, 'groups'), hasLevelInGroup(context, viewer.id, least)])
+  const asMember = anyOf([isOpenTo(viewer, visitors, 'groups'), hasLevelInGroup(context, viewer.id, least)])
   return anyOf([
     ...(viewer.botHome === undefined
       ? [asMember]
-      : [openTo(undefined, visitors, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
+      : [isOpenTo(undefined, visitors, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
     ...(fromBelow ? [hasRoleBelowGroup(context, viewer.id)] : []),
   ])
 }
 
-export function allowedInProject(context: Asking, actor: Actor, permission: Permission): Condition {
+export function allowedInProject(context: AtInstant, actor: Actor, permission: Permission): Condition {
   const { least, visitors }: PermissionRow = permissionTable[permission]
   return asSeenBy(actor, (viewer) => {
     if (viewer?.isAdministrator) return always
     return anyOf([
-      openTo(viewer, visitors, 'projects'),
+      isOpenTo(viewer, visitors, 'projects'),
       ...(viewer === undefined ? [] : [hasLevelInProject(context, viewer.id, least)]),
     ])
   })
@@ -75,11 +75,11 @@ function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects')
 }
 
 /** Groups in which the user has a role, or in something below them. */
-export const hasPartInGroup = (context: Asking, userId: number): Condition =>
+export const hasRoleInOrBelowGroup = (context: AtInstant, userId: number): Condition =>
   anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
 /** Groups in which the user has at least the role, of its own or inherited. */
-export function hasLevelInGroup(context: Asking, userId: number, least: AccessLevel): Condition {
+export function hasLevelInGroup(context: AtInstant, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
     roles(context, userId)
@@ -96,7 +96,7 @@ export function hasLevelInGroup(context: Asking, userId: number, least: AccessLe
 }
 
 /** Groups in which the user has a role of its own, more than minimal access. */
-export function hasOwnRoleInGroup(context: Asking, userId: number): Condition {
+export function hasDirectRoleInGroup(context: AtInstant, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
     roles(context, userId)
@@ -106,7 +106,7 @@ export function hasOwnRoleInGroup(context: Asking, userId: number): Condition {
 }
 
 /** Projects in which the user has at least the role, of its own or inherited. */
-export function hasLevelInProject(context: Asking, userId: number, least: AccessLevel): Condition {
+export function hasLevelInProject(context: AtInstant, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'projects'>()
   return eb.exists(
     roles(context, userId)
@@ -122,7 +122,7 @@ export function hasLevelInProject(context: Asking, userId: number, least: Access
 }
 
 /** A role in the group itself is none below it, but whoever has one is allowed as much by that. */
-function hasRoleBelowGroup(context: Asking, userId: number): Condition {
+function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
     roles(context, userId)
@@ -151,7 +151,7 @@ export async function groupsWithRoleBelow(
   return new Set(rows.map(({ id }) => id))
 }
 
-const roles = (context: Asking, userId: number) =>
+const roles = (context: AtInstant, userId: number) =>
   expressionBuilder<CoreTables, never>()
     .selectFrom('members')
     .select(sql<number>`1`.as('one'))
@@ -168,7 +168,7 @@ const allOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${s
 const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` or `)})`
 
 /** By their visibility alone. */
-function openTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
+function isOpenTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
   const admitted: Visibility[] =
     viewer !== undefined && visitors !== undefined ? ['public', 'internal'] : visitors === 'anyone' ? ['public'] : []
   return admitted.length === 0

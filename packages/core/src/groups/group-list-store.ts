@@ -1,6 +1,6 @@
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
-import { hasLevelInGroup, hasPartInGroup, isVisibleGroup } from '../access/visible-store.ts'
+import { hasLevelInGroup, hasRoleInOrBelowGroup, isVisibleGroup } from '../access/visible-store.ts'
 import { containsText, matchRank } from '../kit/contains-text.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
@@ -100,7 +100,7 @@ export function groupListing(
 
 type ListedRow = Selectable<GroupsTable> & { readonly nearness: number }
 
-export interface PartInGroups {
+export interface ActorGroupFilter {
   readonly owned?: boolean | undefined
   readonly minAccessLevel?: AccessLevel | undefined
   /** `false`: not those that anybody may see. */
@@ -111,7 +111,7 @@ export interface PartInGroups {
 export function conditionsOfActor(
   context: ReadContext,
   actor: Actor,
-  { owned, minAccessLevel, allAvailable }: PartInGroups,
+  { owned, minAccessLevel, allAvailable }: ActorGroupFilter,
 ): Expression<SqlBool>[] {
   const visible = isVisibleGroup(context, actor)
   if (actor === undefined) return [visible]
@@ -119,7 +119,7 @@ export function conditionsOfActor(
     visible,
     ...(owned ? [hasLevelInGroup(context, actor.id, accessLevels.owner)] : []),
     ...(minAccessLevel === undefined ? [] : [hasLevelInGroup(context, actor.id, minAccessLevel)]),
-    ...(allAvailable === false ? [hasPartInGroup(context, actor.id)] : []),
+    ...(allAvailable === false ? [hasRoleInOrBelowGroup(context, actor.id)] : []),
   ]
 }
 

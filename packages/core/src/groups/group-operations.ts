@@ -9,7 +9,7 @@ import { command, unscopedCommand, unscopedQuery, query } from '../kit/operation
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
-import { pathProblem } from './free-path.ts'
+import { validatePath } from './path-validation.ts'
 import { type Group, isMoreOpen } from './group.ts'
 import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
@@ -98,7 +98,7 @@ export const createGroup = unscopedCommand(
     const parent = parentId == null ? undefined : await getGroup(tx, parentId)
     if (parent === undefined && tx.actor!.botHome !== undefined) throw forbidden()
     if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
-    const wrongPath = await pathProblem(tx, { path, within: parent?.fullPath })
+    const wrongPath = await validatePath(tx, { path, within: parent?.fullPath })
     if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
     requireNotMoreOpen(visibility, parent)
     const draft = { parent, name, path, visibility, ...(description != null && { description }) }
@@ -214,7 +214,7 @@ async function rename(tx: Tx, group: Group, to: Pick<Group, 'name' | 'path'>): P
   if (to.path === group.path && to.name === group.name) return
   const within = group.parentId === undefined ? undefined : group.fullPath.slice(0, -group.path.length - 1)
   if (to.path !== group.path) {
-    const wrong = await pathProblem(tx, { path: to.path, within, formerly: group.fullPath })
+    const wrong = await validatePath(tx, { path: to.path, within, formerly: group.fullPath })
     if (wrong !== undefined) throw invalid({ path: [wrong] })
     const fullPath = within === undefined ? to.path : `${within}/${to.path}`
     await moveRoutes(tx.db, group.fullPath, fullPath)

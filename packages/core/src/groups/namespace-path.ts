@@ -11,7 +11,7 @@ const reserved = new Set(
 )
 
 /** What is wrong with one segment of a path: a username, or the path of a group or project; `undefined` if nothing is. */
-export function segmentProblem(path: string): string | undefined {
+export function validatePathSegment(path: string): string | undefined {
   if (path === '') return "can't be blank"
   if (path.length > MAX_SEGMENT) return `is too long (maximum is ${MAX_SEGMENT} characters)`
   if (!segment.test(path) || unwantedEnd.test(path))
@@ -19,6 +19,6 @@ export function segmentProblem(path: string): string | undefined {
   return undefined
 }
 
-/** As `segmentProblem`, of a username or a group at the top. */
-export const topSegmentProblem = (path: string): string | undefined =>
-  segmentProblem(path) ?? (reserved.has(path.toLowerCase()) ? 'is a reserved name' : undefined)
+/** As `validatePathSegment`, of a username or a group at the top. */
+export const validateTopLevelSegment = (path: string): string | undefined =>
+  validatePathSegment(path) ?? (reserved.has(path.toLowerCase()) ? 'is a reserved name' : undefined)

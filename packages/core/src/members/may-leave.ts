@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import type { Subject } from '../access/subject.ts'
 import { unscopedBatchQuery } from '../kit/operation.ts'
-import { groupsWithOtherOwner, ownLevels } from './member-store.ts'
+import { groupsWithOtherOwner, directLevels } from './member-store.ts'
 
 /** Whether the actor could give up the role that was given in just that one: what removing a member asks of the member. */
 export const mayLeaveEach = unscopedBatchQuery(
@@ -10,7 +10,7 @@ export const mayLeaveEach = unscopedBatchQuery(
   async (context, subjects: readonly Subject[]): Promise<boolean[]> => {
     const { actor } = context
     if (actor === undefined) return subjects.map(() => false)
-    const levels = await ownLevels(context, actor.id, subjects)
+    const levels = await directLevels(context, actor.id, subjects)
     const levelOf = ({ kind, id }: Subject) => levels.get(`${kind}:${id}`)
     const owned = subjects.flatMap((each) =>
       each.kind === 'group' && levelOf(each) === accessLevels.owner ? each : [],

@@ -11,7 +11,7 @@ import { type Listing, listingOf } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import { type User, userKinds } from '../users/user.ts'
 import type { Member } from './member.ts'
-import { bestOf, membersOfRows } from './member-store.ts'
+import { highestMemberships, membersOfRows } from './member-store.ts'
 
 /** How one can be a member. Nothing is shared with a group. */
 export const memberRelations = ['direct', 'inherited', 'below', 'shared'] as const
@@ -65,7 +65,7 @@ function wantedMembers(
 ) {
   const isGiven: MemberCondition = (eb) =>
     eb.or([...new Set(relations)].map((relation) => conditionOf[relation](context, actor, subject)(eb)))
-  let query = bestOf(context, isGiven)
+  let query = highestMemberships(context, isGiven)
     .innerJoin('users', 'users.id', 'members.user_id')
     .select('users.name as user_name')
   if (ids !== undefined) query = query.where(isOneOf('members.id', ids))

@@ -29,7 +29,7 @@ import {
 } from './member-store.ts'
 
 /** At once. */
-const MOST_CHANGED = 100
+const MAX_CHANGED = 100
 
 /** In the names of operations. */
 const namesOfReach = { direct: 'Direct', inherited: 'Inherited' } as const satisfies Record<Reach, string>
@@ -107,14 +107,14 @@ function membersOf(
         requireNotAbove(await standingOf(tx, tx.actor, tx.subject), level)
         if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
           throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
-        await requireGood(tx, tx.subject, user, level, expiresAt ?? undefined)
+        await validateMembership(tx, tx.subject, user, level, expiresAt ?? undefined)
         await setMember(tx, tx.subject, {
           userId: user.id,
           level,
           createdById: tx.actor!.id,
           ...(expiresAt != null && { expiresAt }),
         })
-        await record(tx, tx.subject, 'member.added', user.id, { level })
+        await recordMemberEvent(tx, tx.subject, 'member.added', user.id, { level })
         return getMember(tx, tx.subject, user.id, 'direct')
       },
     ),
@@ -127,7 +127,7 @@ function membersOf(
       },
       async (tx, { userId, ...change }): Promise<Member> => {
         const before = await getMember(tx, tx.subject, userId, 'direct')
-        return changed(tx, tx.subject, await standingOf(tx, tx.actor, tx.subject), before, change)
+        return updateMember(tx, tx.subject, await standingOf(tx, tx.actor, tx.subject), before, change)
       },
     ),
 
@@ -137,7 +137,7 @@ function membersOf(
         name: `update${owner}Members`,
         input: z.object({
           parent: namespaceRef,
-          userIds: z.array(z.int()).max(MOST_CHANGED),
+          userIds: z.array(z.int()).max(MAX_CHANGED),
           accessLevel: accessLevelInput,
           expiresAt: clearable(dayOrInstant),
         }),
@@ -149,7 +149,7 @@ function membersOf(
         for (const userId of new Set(userIds)) {
           const before = await findMember(tx, tx.subject, userId, 'direct')
           if (before === undefined) throw invalid({ base: ['Only the roles of direct members can be changed'] })
-          members.push(await changed(tx, tx.subject, standing, before, change))
+          members.push(await updateMember(tx, tx.subject, standing, before, change))
         }
         return members
       },
@@ -165,10 +165,10 @@ function membersOf(
         if (!isLeaving) await requirePermission(tx, from, permission)
         const member = await getMember(tx, from, userId, 'direct')
         if (!isLeaving) requireNotAbove(standing, member.level)
-        await requireDispensable(tx, from, member)
+        await requireNotLastOwner(tx, from, member)
         await deleteMember(tx, from, userId)
         if (from.kind === 'group' && !skipSubresources) await deleteMembersBelow(tx, from, userId)
-        await record(tx, from, 'member.removed', userId, { level: member.level })
+        await recordMemberEvent(tx, from, 'member.removed', userId, { level: member.level })
       },
     ),
   }
@@ -181,7 +181,7 @@ export const listMembershipsOfEach = unscopedBatchQuery(
     listedEach(membershipListing(context, context.actor, users, where), users.length),
 )
 
-async function changed(
+async function updateMember(
   tx: OperationContext & Tx,
   subject: Subject,
   standing: Standing,
@@ -192,10 +192,10 @@ async function changed(
   requireNotAbove(standing, before.level)
   requireNotAbove(standing, level)
   const expiresAt = wanted === undefined ? before.expiresAt : (wanted ?? undefined)
-  if (level < accessLevels.owner || expiresAt !== undefined) await requireDispensable(tx, subject, before)
-  await requireGood(tx, subject, before.user, level, wanted ?? undefined)
+  if (level < accessLevels.owner || expiresAt !== undefined) await requireNotLastOwner(tx, subject, before)
+  await validateMembership(tx, subject, before.user, level, wanted ?? undefined)
   await updateMemberRow(tx, subject, userId, { level, expiresAt })
-  await record(tx, subject, 'member.updated', userId, { from: before.level, level })
+  await recordMemberEvent(tx, subject, 'member.updated', userId, { from: before.level, level })
   return getMember(tx, subject, userId, 'direct')
 }
 
@@ -211,7 +211,7 @@ function requireNotAbove({ isAdministrator, level: own }: Standing, level: Acces
 }
 
 /** A group keeps an owner whose role does not end, and a project in the namespace of a user keeps that user. */
-async function requireDispensable(context: ReadContext, subject: Subject, { user, level }: Member): Promise<void> {
+async function requireNotLastOwner(context: ReadContext, subject: Subject, { user, level }: Member): Promise<void> {
   if (subject.kind === 'project') {
     if (subject.ownerId === user.id) throw forbidden()
     return
@@ -220,7 +220,7 @@ async function requireDispensable(context: ReadContext, subject: Subject, { user
   if (!(await hasOtherOwner(context, subject, user.id))) throw forbidden()
 }
 
-async function requireGood(
+async function validateMembership(
   tx: OperationContext & Tx,
   subject: Subject,
   { id: userId, botHome }: User,
@@ -246,7 +246,7 @@ async function requireGood(
   })
 }
 
-async function record(
+async function recordMemberEvent(
   tx: Tx,
   subject: Subject,
   type: `member.${string}`,

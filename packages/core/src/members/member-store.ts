@@ -55,10 +55,11 @@ export async function findMember(
   return (await membersOfRows(context, rows))[0]
 }
 
-const membersOf = (context: ReadContext, subject: Subject, reach: Reach) => bestOf(context, isGivenIn(subject, reach))
+const membersOf = (context: ReadContext, subject: Subject, reach: Reach) =>
+  highestMemberships(context, isGivenIn(subject, reach))
 
 /** Memberships in force; of those of one user, the highest. */
-export function bestOf(
+export function highestMemberships(
   context: ReadContext,
   isGiven: MemberCondition,
 ): SelectQueryBuilder<CoreTables, 'members', Selectable<MembersTable>> {
@@ -174,7 +175,7 @@ export async function groupsWithOtherOwner(
 }
 
 /** The roles that the user was given in just those, by `group:16` or `project:5`. */
-export async function ownLevels(
+export async function directLevels(
   context: ReadContext,
   userId: number,
   subjects: readonly Subject[],
@@ -202,7 +203,7 @@ export async function ownLevels(
 }
 
 /** Whether a group at the top has no other owner. */
-export async function isLastOwnerSomewhere({ db }: ReadContext, userId: number): Promise<boolean> {
+export async function isSoleOwnerOfTopGroup({ db }: ReadContext, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('members')
     .innerJoin('groups', 'groups.id', 'members.group_id')

@@ -1,7 +1,7 @@
 import type { Core, ReadContext } from '../kit/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
 import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
-import { isStillGood } from '../users/password-store.ts'
+import { isStillValid } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { Application } from './application.ts'
@@ -116,7 +116,7 @@ async function forPassword(core: Core, request: TokenRequest): Promise<IssuedTok
   const { user } = verified
   const scopes = grantedScopes(request.scope, scopesWithin(application?.scopes ?? oauthScopes, user))
   return issuing(core, async (tx) => {
-    if (!(await isStillGood(tx, verified))) return undefined
+    if (!(await isStillValid(tx, verified))) return undefined
     const draft = { applicationId: application?.id, userId: user.id, scopes, isRefreshable: true }
     return insertOAuthToken(tx, core, draft)
   })

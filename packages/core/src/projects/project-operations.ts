@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import { canSee } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
-import { pathProblem } from '../groups/free-path.ts'
+import { validatePath } from '../groups/path-validation.ts'
 import { type Group, isMoreOpen } from '../groups/group.ts'
 import { findGroup, getGroup } from '../groups/group-store.ts'
 import { moveRoutes } from '../groups/route-store.ts'
@@ -195,7 +195,7 @@ async function insertAsked(
   const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
   const name = names.name ?? names.path!
   const path = names.path ?? pathOf(name)
-  const wrong = await pathProblem(tx, { path, within: fullPathOf(parent) })
+  const wrong = await validatePath(tx, { path, within: fullPathOf(parent) })
   if (wrong !== undefined) throw invalid({ path: [wrong] })
   requireNotMoreOpen(visibility, parent)
   const created = await insertProject(tx, {
@@ -290,7 +290,7 @@ async function move(
   const within = to.parent === undefined ? project.fullPath.slice(0, -project.path.length - 1) : fullPathOf(to.parent)
   const fullPath = `${within}/${path}`
   if (fullPath === project.fullPath) return {}
-  const wrong = await pathProblem(tx, { path, within, formerly: project.fullPath })
+  const wrong = await validatePath(tx, { path, within, formerly: project.fullPath })
   if (wrong !== undefined) throw invalid({ path: [wrong] })
   await moveRoutes(tx.db, project.fullPath, fullPath)
   return { path, fullPath, ...(to.parent !== undefined && { parent: to.parent }) }

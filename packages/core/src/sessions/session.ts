@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Core } from '../kit/context.ts'
 import { isSameText, newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import type { Authenticated } from '../tokens/authenticated.ts'
-import { isStillGood } from '../users/password-store.ts'
+import { isStillValid } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
@@ -34,7 +34,7 @@ export async function signIn(
   if (user.state !== 'active') return { kind: 'not_active' }
   const sessionSecret = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    if (!(await isStillGood(tx, verified))) return undefined
+    if (!(await isStillValid(tx, verified))) return undefined
     if (formerSecret !== undefined) await deleteSession(tx, formerSecret)
     return insertSession(tx, core, user.id)
   })

@@ -7,7 +7,7 @@ import { findUserByLogin } from './user-store.ts'
 const cost = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 const SALT_BYTES = 16
 /** Of no password; of the same cost, so that an unknown name takes as long as a known one. */
-const nobodysHash = '$argon2id$v=19$m=19456,p=1,t=2$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+const dummyHash = '$argon2id$v=19$m=19456,p=1,t=2$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
 /** In PHC form. Takes tens of milliseconds: never inside a transaction. */
 export const hashPassword = ({ randomBytes }: Pick<Core, 'randomBytes'>, password: string): Promise<string> =>
@@ -40,7 +40,7 @@ export async function verifyPassword(
     .where('id', '=', user?.id ?? 0)
     .executeTakeFirst()
   const passwordHash = row?.password_hash ?? undefined
-  const isRight = await verify(passwordHash ?? nobodysHash, password)
+  const isRight = await verify(passwordHash ?? dummyHash, password)
   return isRight && user !== undefined && passwordHash !== undefined ? { user, passwordHash } : undefined
 }
 
@@ -48,7 +48,7 @@ export async function verifyPassword(
  * Asked in the transaction in which something begins for a password: it may have been replaced, or its user blocked, while
  * it was compared, which has ended all that had begun by then.
  */
-export async function isStillGood({ db }: Pick<Tx, 'db'>, { user, passwordHash }: VerifiedPassword): Promise<boolean> {
+export async function isStillValid({ db }: Pick<Tx, 'db'>, { user, passwordHash }: VerifiedPassword): Promise<boolean> {
   const row = await db
     .selectFrom('users')
     .select(['password_hash', 'state'])

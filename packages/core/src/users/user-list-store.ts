@@ -123,7 +123,7 @@ const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)
   values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`
 
 /** Those of them that are members of a group or project which the actor may see. */
-export async function botsOfVisiblePlaces(
+export async function membersOfVisibleSubjects(
   context: ReadContext,
   actor: Actor,
   ids: readonly number[],

@@ -5,7 +5,7 @@ import { requirePermission } from '../access/subject.ts'
 import {
   hasLevelInGroup,
   hasLevelInProject,
-  hasOwnRoleInGroup,
+  hasDirectRoleInGroup,
   isVisibleGroup,
   isVisibleProject,
 } from '../access/visible-store.ts'
@@ -17,7 +17,7 @@ import { type BatchQuery, unscopedBatchQuery, unscopedQuery, type InputSchema } 
 import { projectListing } from '../projects/project-list-store.ts'
 import { mayListUsers } from './known-users.ts'
 import { type User, type UserProfile, userKinds } from './user.ts'
-import { botsOfVisiblePlaces, userListing } from './user-list-store.ts'
+import { membersOfVisibleSubjects, userListing } from './user-list-store.ts'
 import { profileOf } from './user-operations.ts'
 import { findUserByUsername } from './user-store.ts'
 
@@ -107,7 +107,7 @@ export const listGroupsOfEachUser = ofWholeUsers(
         isVisibleGroup(context, context.actor),
         forProjects
           ? hasLevelInGroup(context, id, permissionTable.create_project.least)
-          : hasOwnRoleInGroup(context, id),
+          : hasDirectRoleInGroup(context, id),
       ],
     }))
     return listedEach(groupListing(context, filters, { by: orderBy, direction: sort }), users.length)
@@ -133,7 +133,7 @@ export const shownNamesOfUsers = unscopedBatchQuery(
   async (context, users: readonly User[]): Promise<string[]> => {
     const { actor } = context
     const hidden = users.filter((user) => user.isBot && !profileOf(user, actor).isWhole).map(({ id }) => id)
-    const known = await botsOfVisiblePlaces(context, actor, hidden)
+    const known = await membersOfVisibleSubjects(context, actor, hidden)
     const isHidden = (id: number) => hidden.includes(id) && !known.has(id)
     return users.map(({ id, name }) => (isHidden(id) ? HIDDEN_NAME : name))
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PATH_TAKEN, pathProblem } from '../groups/free-path.ts'
+import { PATH_TAKEN, validatePath } from '../groups/path-validation.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import type { Actor, Tx } from '../kit/context.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
@@ -7,12 +7,12 @@ import { unscopedCommand, unscopedQuery, unscopedSteps } from '../kit/operation.
 import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
 import { clearable, instant } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
-import { isLastOwnerSomewhere } from '../members/member-store.ts'
+import { isSoleOwnerOfTopGroup } from '../members/member-store.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { isKnownTo, mayListUsers } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
-import { emailProblem, passwordProblem, type User, type UserProfile, type UserState } from './user.ts'
+import { validateEmail, validatePassword, type User, type UserProfile, type UserState } from './user.ts'
 import { pageOfUsers } from './user-list-store.ts'
 import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
 
@@ -109,7 +109,7 @@ export const createUser = unscopedSteps(
       }, acrossParameters),
   },
   async ({ core, write }, { email, username, name, password, admin, publicEmail }): Promise<UserProfile> => {
-    requireGood({ email, publicEmail, password })
+    validateUserFields({ email, publicEmail, password })
     const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
     return write(async (tx) => {
       await requireFreeEmail(tx, email)
@@ -141,7 +141,7 @@ export const updateUser = unscopedSteps(
   },
   async ({ core, write, ...context }, { user: id, password, ...input }): Promise<UserProfile> => {
     await getUser(context, id)
-    requireGood({ ...input, password })
+    validateUserFields({ ...input, password })
     const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
     return write(async (tx) => {
       const before = await getUser(tx, id)
@@ -174,7 +174,7 @@ export const removeUser = unscopedCommand(
   async (tx, { user: id, hardDelete }): Promise<void> => {
     const user = await getUser(tx, id)
     if (id === tx.actor?.id) throw forbidden()
-    if (!hardDelete && (await isLastOwnerSomewhere(tx, id)))
+    if (!hardDelete && (await isSoleOwnerOfTopGroup(tx, id)))
       throw new DomainError({
         code: 'conflict',
         reason: 'User cannot be removed while being the sole owner of a group',
@@ -217,21 +217,21 @@ async function moveNamespace(tx: Tx, { username }: User, to: string): Promise<vo
 }
 
 async function requireFreeUsername(tx: Tx, username: string, formerly?: string): Promise<void> {
-  const wrong = await pathProblem(tx, { path: username, ...(formerly !== undefined && { formerly }) })
+  const wrong = await validatePath(tx, { path: username, ...(formerly !== undefined && { formerly }) })
   if (wrong === PATH_TAKEN) throw new DomainError({ code: 'conflict', reason: 'Username has already been taken' })
   if (wrong !== undefined) throw invalid({ username: [wrong] })
 }
 
-function requireGood(input: {
+function validateUserFields(input: {
   email?: string | undefined
   publicEmail?: string | null | undefined
   password?: string | undefined
 }): void {
   const { email, publicEmail, password } = input
   const problems = {
-    email: email === undefined ? undefined : emailProblem(email),
-    public_email: publicEmail ? emailProblem(publicEmail) : undefined,
-    password: password === undefined ? undefined : passwordProblem(password),
+    email: email === undefined ? undefined : validateEmail(email),
+    public_email: publicEmail ? validateEmail(publicEmail) : undefined,
+    password: password === undefined ? undefined : validatePassword(password),
   }
   const found = Object.entries(problems).flatMap(([field, what]) => (what === undefined ? [] : [[field, [what]]]))
   if (found.length > 0) throw invalid(Object.fromEntries(found))

@@ -67,11 +67,11 @@ const MAX_EMAIL = 254
 const passwordLength = { least: 8, most: 128 }
 
 /** What is wrong with an e-mail address, if anything. */
-export const emailProblem = (email: string): string | undefined =>
+export const validateEmail = (email: string): string | undefined =>
   email.length <= MAX_EMAIL && emailAddress.test(email) ? undefined : 'is invalid'
 
 /** What is wrong with a password as such, if anything. In characters, not bytes. */
-export function passwordProblem(password: string): string | undefined {
+export function validatePassword(password: string): string | undefined {
   const length = [...password].length
   if (length < passwordLength.least) return `is too short (minimum is ${passwordLength.least} characters)`
   if (length > passwordLength.most) return `is too long (maximum is ${passwordLength.most} characters)`

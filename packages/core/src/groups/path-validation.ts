@@ -1,5 +1,5 @@
 import type { Tx } from '../kit/context.ts'
-import { segmentProblem, topSegmentProblem } from './namespace-path.ts'
+import { validatePathSegment, validateTopLevelSegment } from './namespace-path.ts'
 import { isPathInUse } from './route-store.ts'
 
 /**
@@ -8,11 +8,11 @@ import { isPathInUse } from './route-store.ts'
  * @param within full path of the namespace it lies in; `undefined` at the top
  * @param formerly full path that it has now: another letter case of it is free
  */
-export async function pathProblem(
+export async function validatePath(
   { db }: Pick<Tx, 'db'>,
   { path, within, formerly }: { path: string; within?: string | undefined; formerly?: string },
 ): Promise<string | undefined> {
-  const wrong = within === undefined ? topSegmentProblem(path) : segmentProblem(path)
+  const wrong = within === undefined ? validateTopLevelSegment(path) : validatePathSegment(path)
   if (wrong !== undefined) return wrong
   const fullPath = within === undefined ? path : `${within}/${path}`
   if (fullPath.toLowerCase() === formerly?.toLowerCase()) return undefined
