@@ -8,7 +8,7 @@ export * from './groups/group-listings.ts'
 export * from './groups/group-operations.ts'
 export { insertGroup } from './groups/group-store.ts'
 export { showNamespace } from './groups/namespace-operations.ts'
-// Each of these adds its tables to CoreTables, which whoever looks into a database of the core wants to see whole.
+// Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
 export type {} from './groups/route-store.ts'
 export { type DescribedIssuable, type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
 export { type DescribedIssue, type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'

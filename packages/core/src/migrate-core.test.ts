@@ -55,7 +55,7 @@ test('the migration makes ids unique within their projects, and keeps all pipeli
     return { root, garden: await project('garden'), vault: await project('vault') }
   })
   const big = Number.MAX_SAFE_INTEGER
-  /** Project, pipeline and jobs, as the earlier version stored them. */
+  /** Projects, pipelines and jobs as the earlier version stored them. */
   const recorded: readonly [typeof garden, number, readonly number[]][] = [
     [garden, 31, [310, 311]],
     [garden, 32, [310]],
@@ -108,7 +108,7 @@ test('the migration makes ids unique within their projects, and keeps all pipeli
       sorted.map(({ id, globalNumber, pipeline }) => [pipeline.id, id, globalNumber]),
     ]
   }
-  const given = expect.toSatisfy((number: number) => number >= 2 ** 52 && number < 2 ** 52 + 1_000)
+  const assigned = expect.toSatisfy((number: number) => number >= 2 ** 52 && number < 2 ** 52 + 1_000)
   expect(await numbersOf(garden)).toEqual([
     [
       [31, 31],
@@ -117,18 +117,18 @@ test('the migration makes ids unique within their projects, and keeps all pipeli
     [
       [31, 310, 310],
       [31, 311, 311],
-      [32, 310, given],
+      [32, 310, assigned],
     ],
   ])
   expect(await numbersOf(vault)).toEqual([
     [
       [33, 33],
-      [big, given],
+      [big, assigned],
     ],
     [
-      [33, 311, given],
+      [33, 311, assigned],
       [33, 330, 330],
-      [33, big, given],
+      [33, big, assigned],
     ],
   ])
 
@@ -136,7 +136,7 @@ test('the migration makes ids unique within their projects, and keeps all pipeli
   const builds = [{ id: 310, status: 'success' }]
   await perform(core, root, putPipelineRecord, { ...record, project: vault.id, pipelineId: 31, builds })
   expect(await perform(core, root, getPipeline, { project: vault.id, pipelineId: 31 })).toMatchObject({
-    globalNumber: given,
+    globalNumber: assigned,
   })
   const all = [...(await numbersOf(garden)), ...(await numbersOf(vault))].map((rows) => rows.map((row) => row.at(-1)))
   expect(new Set([...all[0]!, ...all[2]!]).size).toBe(5)

@@ -4,20 +4,24 @@ import type { Migration } from 'kysely'
 import type { CoreTables } from './kit/tables.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
-/** Matches `0001_identities.js` and, for newer ones, `20261122T1500_ids_of_projects.js`; not their declarations. */
+/** Matches `0001_identities.js` and, for newer ones, `20261122T1500_ids_of_projects.js`, but no declaration files. */
 const migrationFile = /^((?:\d{4}|\d{8}T\d{4})_[a-z0-9_]+)\.(?:js|ts)$/
 
 /**
- * The migrations of the domain: every file in `migrations/` exports one as `migration`.
+ * Runs the migrations of the core: every file in `migrations/` exports one as `migration`.
  *
- * @param others of whoever else has tables in this database; their names are none of ours
- * @throws when one fails, and `NewerVersionError`
+ * @param others migrations of other packages that have tables in this database; their names must differ from the core's
+ * @throws the error of a migration that fails; `NewerVersionError` if the database has migrations that this version lacks
  */
 export async function migrateCore(db: Db<CoreTables>, others: Migrations = {}): Promise<void> {
   await migrate(db, await allMigrations(others))
 }
 
-/** Names of those the database has not seen; changes nothing. @throws `NewerVersionError` */
+/**
+ * Returns the names of the migrations that have not been run on the database; changes nothing.
+ *
+ * @throws `NewerVersionError`
+ */
 export async function pendingCoreMigrations(
   db: Pick<Db<CoreTables>, 'read'>,
   others: Migrations = {},
@@ -25,7 +29,7 @@ export async function pendingCoreMigrations(
   return pendingMigrations(db, await allMigrations(others))
 }
 
-/** Whether nobody has used it yet. @throws `NewerVersionError` */
+/** Tells whether no migration has been run on the database yet. @throws `NewerVersionError` */
 export async function isNewCoreDatabase(db: Pick<Db<CoreTables>, 'read'>, others: Migrations = {}): Promise<boolean> {
   const migrations = await allMigrations(others)
   return (await pendingMigrations(db, migrations)).length === Object.keys(migrations).length

@@ -34,7 +34,7 @@ async function addEvents(number: number): Promise<void> {
   await world.core.db.write((db) => db.insertInto('events').values(Array(number).fill(event)).execute())
 }
 
-test('at once, then every hour: events as long as the setting says, however many', async () => {
+test('sweeps at the start and then every hour, and deletes all events older than the setting', async () => {
   await addEvents(2_500)
   await world.clock.advance(DAY_MS + 1)
   await addEvents(3)
@@ -52,7 +52,7 @@ test('at once, then every hour: events as long as the setting says, however many
   await sweeping.end()
 })
 
-test('what has ended, although nothing new comes', async () => {
+test('deletes expired sessions, attempts, codes, tokens and spam logs although no request comes', async () => {
   const { core } = world
   const user = await world.user('mira', { isAdministrator: true })
   const { id: applicationId } = await world.perform(user, createApplication, {

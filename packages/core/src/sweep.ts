@@ -15,16 +15,19 @@ export interface Retention {
 }
 
 const EVERY_MS = 3_600_000
-/** Other writers wait meanwhile. */
+/** The limit of one transaction, because other writers wait until it ends. */
 const EVENTS_AT_ONCE = 1_000
 
-/** At once, as no process may live for an hour, and then every hour until it is ended. */
+/** Starts a sweep now, because the process may not live for an hour, and then one every hour until `end` is called. */
 export function startSweeping(core: Core, retention: Retention, log: Log): Repeating {
   const pace = { everyMs: EVERY_MS, firstAfterMs: 0, clock: core.clock, log }
   return new Repeating('sweep.failed', pace, () => sweep(core, retention))
 }
 
-/** Takes away what nobody needs any more, however quiet the service: everything that grows has its end here. */
+/**
+ * Deletes expired rows and removed repositories. Everything that grows is limited here, even if the service gets no
+ * requests.
+ */
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
   const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>
     core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))

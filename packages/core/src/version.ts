@@ -1,7 +1,7 @@
-/** What this service says it is. */
+/** The version that the service reports to clients. */
 export const serviceVersion = {
-  /** Of the platform whose API this is, because clients decide by it what they may ask. */
+  /** The version of the platform with the same API: clients derive from it which requests they may send. */
   version: '18.5.0-penstock',
-  /** Of this product. */
+  /** The version of this product. */
   revision: '0.1.0',
 } as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problem } from '../kit/parse-input.ts'
 import { type AccessLevel, memberLevels } from './access-level.ts'
 
-/** A role that can be given. */
+/** The code of a role that a member can have. */
 export const accessLevelInput = z
   .int()
   .superRefine((level, context) => {

@@ -1,4 +1,4 @@
-/** Roles of a member, by their codes. Higher may do what lower may, except where the permission table says otherwise. */
+/** The codes of roles. A higher role includes the lower ones, except where the permission table says otherwise. */
 export const accessLevels = {
   noAccess: 0,
   minimal: 5,
@@ -12,7 +12,7 @@ export const accessLevels = {
 } as const
 export type AccessLevel = (typeof accessLevels)[keyof typeof accessLevels]
 
-/** Those that can be given to a member. */
+/** The roles that a member can have. */
 export const memberLevels = Object.values(accessLevels).filter((level) => level > 0) as readonly AccessLevel[]
 
 export const visibilities = ['private', 'internal', 'public'] as const

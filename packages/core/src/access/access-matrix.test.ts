@@ -9,182 +9,182 @@ import { type Permission, permissionTable } from './permission-table.ts'
 import { requirePermission, type Subject } from './subject.ts'
 
 /**
- * What is answered to whom: `y` allowed, `n` forbidden, `-` there is no such thing. Three words, for one that is private,
- * internal and public. In each word stand anonymous, a stranger who has signed in, members with level 5, 10, 15, 20, 25,
- * 30, 40 and 50, and an administrator. Members of a project cannot have level 5: whoever has it is a stranger.
+ * The expected answers: `y` allowed, `n` forbidden, `-` not found. Each row has three words: for a private, an internal and
+ * a public subject. The letters of a word stand for an anonymous caller, a signed-in user without a role, members with
+ * level 5, 10, 15, 20, 25, 30, 40 and 50, and an administrator. Members of a project cannot have level 5, which counts as
+ * no role there.
  *
- * From what the documents say, by hand, and not from the table of permissions. `platform`: they are silent, and what users of
- * the platform's API know counts (design.md, order of authority; its roles are those of interface-2 2.5).
+ * The rows are written by hand from the platform's documentation of roles, not derived from the table of permissions.
  */
-const expected: Record<Permission, { readonly spec: string; readonly group?: string; readonly project?: string }> = {
+const expected: Record<Permission, { readonly rule: string; readonly group?: string; readonly project?: string }> = {
   read_group: {
-    spec: 'rest-part2-details 1.5: what is not visible is 404; interface-1 1: anonymous callers get public data',
+    rule: 'a group that is not visible is not found; anonymous callers see public data',
     group: '--yyyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   admin_group: {
-    spec: 'platform: settings of a group are its Owners’',
+    rule: 'Owners change the settings of a group',
     group: '--nnnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   remove_group: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     group: '--nnnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   create_subgroup: {
-    spec: 'platform: Maintainers and up, unless a group says otherwise',
+    rule: 'Maintainers and higher',
     group: '--nnnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',
   },
   create_project: {
-    spec: 'platform: Developers and up, unless a group says otherwise',
+    rule: 'Developers and higher',
     group: '--nnnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
   read_project: {
-    spec: 'rest-part2-details 1.5: what is not visible is 404; interface-1 1: anonymous callers get public data',
+    rule: 'a project that is not visible is not found; anonymous callers see public data',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   admin_project: {
-    spec: 'platform: settings of a project are for Maintainers and up',
+    rule: 'Maintainers and higher change the settings of a project',
     project: '---nnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',
   },
   change_project_visibility: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   remove_project: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   archive_project: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   transfer_project: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   read_members: {
-    spec: 'platform: whoever sees the group or project, Minimal access apart',
+    rule: 'everyone who sees the group or project, except with minimal access',
     group: '--nyyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   admin_project_members: {
-    spec: 'rest-part2-details 7: who lets people into a project is a Maintainer or more',
+    rule: 'Maintainers and higher manage the members of a project',
     project: '---nnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',
   },
   admin_group_members: {
-    spec: 'rest-part2-details 7: who lets people into a group is an Owner, not a Maintainer',
+    rule: 'Owners manage the members of a group',
     group: '--nnnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   admin_access_tokens: {
-    spec: 'platform: tokens of a project are for Maintainers and up',
+    rule: 'Maintainers and higher manage the tokens of a project',
     project: '---nnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',
   },
   admin_group_access_tokens: {
-    spec: 'platform: tokens of a group are its Owners’',
+    rule: 'Owners manage the tokens of a group',
     group: '--nnnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   admin_variables: {
-    spec: 'design.md 6, platform: variables of a project are for Maintainers and up',
+    rule: 'Maintainers and higher manage the variables of a project',
     project: '---nnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',
   },
   admin_group_variables: {
-    spec: 'design.md 6, platform: variables of a group are its Owners’',
+    rule: 'Owners manage the variables of a group',
     group: '--nnnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   read_repository: {
-    spec: 'platform: private code is for Reporters and up',
+    rule: 'Reporters and higher read private code',
     project: '---nnyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   push_code: {
-    spec: 'platform: Developers and up',
+    rule: 'Developers and higher',
     project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
   read_label: {
-    spec: 'platform: whoever sees the group or project',
+    rule: 'everyone who sees the group or project',
     group: '--yyyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   admin_label: {
-    spec: 'platform: Planners, Reporters and up',
+    rule: 'Planners, Reporters and higher',
     group: '--nnyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
     project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
   },
   read_issue: {
-    spec: 'rest-part2-details 8.8: only those the caller may see; platform: all who see the project',
+    rule: 'everyone who sees the project',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   read_confidential_issue: {
-    spec: 'rest-part2-details 8.8: confidential rules; platform: Planners, Reporters and up',
+    rule: 'Planners, Reporters and higher',
     project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
   },
   create_issue: {
-    spec: 'platform: Guests and up, on what is open whoever has signed in',
+    rule: 'Guests and higher; in visible projects everyone who has signed in',
     project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
   },
   update_issue: {
-    spec: 'platform: Planners, Reporters and up',
+    rule: 'Planners, Reporters and higher',
     project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
   },
   update_own_issue: {
-    spec: 'platform: whoever may create one',
+    rule: 'everyone who may create an issue',
     project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
   },
   remove_issue: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   read_merge_request: {
-    spec: 'rest-part2-details 9.1: anonymous where it is public; platform: else Reporters and up',
+    rule: 'anonymous callers in public projects; Reporters and higher in private ones',
     project: '---nnyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   create_merge_request: {
-    spec: 'platform: Developers and up',
+    rule: 'Developers and higher',
     project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
   update_merge_request: {
-    spec: 'rest-part2-details 9.2: Developer and up',
+    rule: 'Developers and higher',
     project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
   update_own_merge_request: {
-    spec: 'rest-part2-details 9.2: its author and assignees, as far as they may read it (9: else 403)',
+    rule: 'authors and assignees who may read the merge request',
     project: '---nnyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
   },
   remove_merge_request: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   read_pipeline: {
-    spec: 'platform: whoever sees the project, Guests of private ones too (project-based pipeline visibility is on)',
+    rule: 'everyone who sees the project, also Guests of private ones, as public pipelines are enabled',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
   create_pipeline_record: {
-    spec: 'design.md 6: Developer and above',
+    rule: 'Developers and higher',
     project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
   remove_pipeline: {
-    spec: 'platform: Owners',
+    rule: 'Owners',
     project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
   },
   read_milestone: {
-    spec: 'rest-part2-details 8.2: signed in, also for public groups, and group visible',
+    rule: 'everyone who has signed in and sees the group or project',
     group: '--yyyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
     project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
   },
   admin_milestone: {
-    spec: 'rest-part2-details 8.2: create, update: Planner, or Reporter and up',
+    rule: 'Planners, Reporters and higher',
     group: '--nnyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
     project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
   },
   remove_milestone: {
-    spec: 'interface-2 5, rest-part2-details 8.2: delete: Developer and up',
+    rule: 'Developers and higher',
     group: '--nnnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
     project: '---nnnnyyyy -nnnnnnyyyy nnnnnnnyyyy',
   },
 }
 
 let world: World
-/** In the order of the letters. */
+/** The callers, in the order of the letters. */
 let actors: (User | undefined)[]
-/** In the order of the words. */
+/** Groups and projects, in the order of the words. */
 let subjects: { group: Group[]; project: Project[] }
 
 beforeAll(async () => {
@@ -218,18 +218,18 @@ async function answer(actor: User | undefined, subject: Subject, permission: Per
 const rows = (Object.keys(permissionTable) as Permission[]).flatMap((permission) =>
   (['group', 'project'] as const).flatMap((kind) => {
     const words = expected[permission]?.[kind]
-    return words === undefined ? [] : [{ permission, kind, words, spec: expected[permission].spec }]
+    return words === undefined ? [] : [{ permission, kind, words, rule: expected[permission].rule }]
   }),
 )
 
-test.each(rows)('$permission on a $kind ($spec)', async ({ permission, kind, words }) => {
+test.each(rows)('$permission on a $kind ($rule)', async ({ permission, kind, words }) => {
   const answers = subjects[kind].map(async (subject) =>
     (await Promise.all(actors.map((actor) => answer(actor, subject, permission)))).join(''),
   )
   expect((await Promise.all(answers)).join(' ')).toBe(words)
 })
 
-test('no permission is left out, nor expected in vain', () => {
+test('every permission has a row, and every row a permission', () => {
   expect([...new Set(rows.map(({ permission }) => permission))].sort()).toEqual(Object.keys(expected).sort())
   expect(Object.keys(expected).sort()).toEqual(Object.keys(permissionTable).sort())
 })
@@ -239,7 +239,7 @@ test('the table names every level', () => {
   expect(visibilities).toEqual(['private', 'internal', 'public'])
 })
 
-test('whoever has a role in something below a private group sees the group, and nothing more of it', async () => {
+test('a role below a private group lets its user see the group, but nothing in it', async () => {
   const top = await world.group('deep')
   const project = await world.project('tool', await world.group('deeper', { parent: top }))
   const mira = await world.user('mira')
@@ -267,12 +267,12 @@ test('a role is in force until the beginning of the day on which it ends', async
   expect(await answer(ivo, ops, 'admin_group')).toBe('-')
 })
 
-test('the user in whose namespace a project lies owns it', async () => {
+test('a user owns the projects in their namespace', async () => {
   const lena = await world.user('lena')
   expect(await answer(lena, await world.project('notes', lena), 'remove_project')).toBe('y')
 })
 
-test('nobody changes what is in an archived project', async () => {
+test('rejects changes to the contents of an archived project, also by administrators', async () => {
   const [owner, project] = [actors.at(-2), subjects.project[2]!]
   const archived: Project = { ...project, isArchived: true }
   const answers = (['push_code', 'create_issue', 'read_issue', 'admin_project'] as const).map(async (permission) => [

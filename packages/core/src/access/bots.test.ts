@@ -52,11 +52,11 @@ const failure = (error: unknown) => (error instanceof DomainError ? error.failur
 const forbidden = { code: 'forbidden' }
 
 async function botOf(subject: Subject, accessLevel: AccessLevel): Promise<User> {
-  const given = { name: 'ci', scopes: ['api'], accessLevel }
+  const draft = { name: 'ci', scopes: ['api'], accessLevel }
   const { userId } =
     subject.kind === 'project'
-      ? await world.perform(root, createProjectToken, { project: subject.id, ...given })
-      : await world.perform(root, createGroupToken, { group: subject.id, ...given })
+      ? await world.perform(root, createProjectToken, { project: subject.id, ...draft })
+      : await world.perform(root, createGroupToken, { group: subject.id, ...draft })
   return getUser(context(), userId)
 }
 
@@ -79,13 +79,13 @@ const answersOf = async (actor: User | undefined, subjects: readonly Subject[]) 
   )
 
 describe('what a bot may do', () => {
-  test('outside of its project or group, only what callers without a sign-in may do', async () => {
+  test('outside of its project or group, it may do what callers without a sign-in may do', async () => {
     const expected = await answersOf(undefined, elsewhere)
     expect(await answersOf(projectBot, elsewhere)).toEqual(expected)
     expect(await answersOf(groupBot, elsewhere)).toEqual(expected)
   })
 
-  test('inside of it, what a user with the role of the bot may do, also in subgroups and their projects', async () => {
+  test('inside of it, it may do what a user with the same role may do, also in subgroups and their projects', async () => {
     const kim = await world.user('kim')
     await world.member(tool, kim, owner)
     expect(await answersOf(projectBot, [tool])).toEqual(await answersOf(kim, [tool]))
@@ -97,7 +97,7 @@ describe('what a bot may do', () => {
     expect(await answersOf(groupBot, subjects)).toEqual(await answersOf(noor, subjects))
   })
 
-  test('in the groups above its project, see them and what its project inherits from them', async () => {
+  test('it sees the groups above its project, and what the project inherits from them', async () => {
     const above = await world.group('above')
     const bot = await botOf(await world.project('inner', above), owner)
     const kim = await world.user('onlybelow')
@@ -106,13 +106,13 @@ describe('what a bot may do', () => {
     expect(await answer(bot, above, 'read_milestone')).toBe('allowed')
   })
 
-  test('a role elsewhere, which an earlier version gave it, is ignored', async () => {
+  test('a role elsewhere, as earlier versions allowed it, is ignored', async () => {
     const place = await world.project('given', mira)
     await world.member(place, projectBot, owner)
     expect(await answer(projectBot, place, 'read_project')).toBe('not_found')
   })
 
-  test('lists hold what it may see', async () => {
+  test('lists contain only what it may see', async () => {
     const paths = (page: { readonly items: readonly { readonly fullPath?: string }[] }) =>
       page.items.map(({ fullPath }) => fullPath)
     const projects = async (actor: User | undefined) =>
@@ -124,7 +124,7 @@ describe('what a bot may do', () => {
     expect(groups).not.toEqual(expect.arrayContaining(['group-internal']))
   })
 
-  test('the token of a job that a bot has started reaches no further than both', async () => {
+  test('a job token of a bot gives access only where both the job and the bot have access', async () => {
     const asJob = { ...groupBot, jobProjectId: elsewhere[3]!.id } as User
     expect(await answer(asJob, elsewhere[3]!, 'read_project')).toBe('not_found')
     expect(await answer(asJob, tool, 'read_project')).toBe('not_found')
@@ -132,7 +132,7 @@ describe('what a bot may do', () => {
   })
 })
 
-test('the bot of a project that has been removed reaches nothing', async () => {
+test('the bot of a removed project has no access to groups and projects', async () => {
   const gone = await world.project('gone', home, 'internal')
   const bot = await botOf(gone, owner)
   await world.perform(root, removeProject, { project: gone.id })
@@ -196,7 +196,7 @@ describe('what a bot can become', () => {
 })
 
 describe('the users that a bot sees', () => {
-  test('itself, and the members of its project or group; no other user by number', async () => {
+  test('are itself and the members of its project or group; it can read no other user by id', async () => {
     expect((await world.perform(projectBot, getCurrentUser, {})).user.id).toBe(projectBot.id)
     for (const { id } of [projectBot, mira, groupBot])
       expect((await world.perform(projectBot, getUserProfile, { user: id })).user.id).toBe(id)
@@ -207,7 +207,7 @@ describe('the users that a bot sees', () => {
     })
   })
 
-  test('for other users, only whether a user of that name exists, like callers without a sign-in', async () => {
+  test('can be checked by name, as callers without a sign-in can do', async () => {
     for (const actor of [projectBot, groupBot]) {
       expect(await world.perform(actor, listUsers, {}).catch(failure)).toEqual(forbidden)
       expect(await world.perform(actor, browseUsers, {}).catch(failure)).toEqual(forbidden)

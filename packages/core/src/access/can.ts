@@ -1,20 +1,20 @@
 import type { AccessLevel, Visibility } from './access-level.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 
-/** How an actor stands to a group or project. */
+/** The facts about an actor and a group or project that decide what the actor may do. */
 export interface Standing {
   /** The highest role, inherited ones included; 0 for none. */
   readonly level: AccessLevel
   readonly visibility: Visibility
   readonly isSignedIn: boolean
   readonly isAdministrator: boolean
-  /** Has a role in something below the group, though perhaps none in the group itself. */
+  /** Whether the actor has a role in something below the group, even if it has none in the group itself. */
   readonly hasRoleBelow?: boolean
-  /** Of a project: nobody changes what is in it, administrators included. */
+  /** Whether it is an archived project, which not even administrators may change. */
   readonly isArchived?: boolean
 }
 
-/** Whether there is such a group or project, as far as the actor is concerned. */
+/** Tells whether the actor may know that the group or project exists. */
 export function canSee({ level, visibility, isSignedIn, isAdministrator, hasRoleBelow }: Standing): boolean {
   return (
     isAdministrator ||
@@ -25,6 +25,7 @@ export function canSee({ level, visibility, isSignedIn, isAdministrator, hasRole
   )
 }
 
+/** Tells whether the actor has the permission. */
 export function can(standing: Standing, permission: Permission): boolean {
   const { least, visitors, fromBelow, endsWithArchiving }: PermissionRow = permissionTable[permission]
   if (endsWithArchiving && standing.isArchived) return false

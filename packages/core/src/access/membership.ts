@@ -15,19 +15,19 @@ declare module '../kit/tables.ts' {
 export interface MembersTable {
   id: Generated<number>
   user_id: number
-  /** One of the two. */
+  /** Exactly one of `group_id` and `project_id` is set. */
   group_id: number | null
   project_id: number | null
   access_level: number
-  /** `YYYY-MM-DD`; ends at the beginning of that day. */
+  /** `YYYY-MM-DD`; the role ends at the beginning of that day. */
   expires_at: string | null
   created_by_id: number | null
   created_at_ms: number
 }
 
 /**
- * The highest role a user has in it: its own, or one in the groups above it, unless it has ended. 0 for none. Minimal access
- * is a role in its own group only, and is not inherited.
+ * Returns the highest role that is in force for the user in the group or project, given there or in a group above; 0 if
+ * there is none. Minimal access counts in its own group only, and is not inherited.
  */
 export async function levelIn(
   context: ReadContext,
@@ -46,7 +46,7 @@ export async function levelIn(
 
 type Place = Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>
 
-/** As `levelIn`, of many at once. */
+/** Works like `levelIn` for many groups and projects. */
 export async function levelsIn(
   context: ReadContext,
   userId: number,
@@ -56,7 +56,7 @@ export async function levelsIn(
   return (subject) => levelOf(userId, subject)
 }
 
-/** The same of many users. */
+/** Works like `levelIn` for many users, groups and projects. */
 export async function levelsOfUsersIn(
   context: ReadContext,
   userIds: readonly number[],
@@ -86,18 +86,18 @@ export async function levelsOfUsersIn(
   )
   return (userId, { kind, id, groupIds: above }) => {
     const own = levelOf.get(place(kind, id, userId)) ?? 0
-    const given = [own, ...above.map((groupId) => levelOf.get(place('group', groupId, userId)) ?? 0)]
-    const counting = given.filter((level) => level > accessLevels.minimal || (kind === 'group' && level === own))
+    const levels = [own, ...above.map((groupId) => levelOf.get(place('group', groupId, userId)) ?? 0)]
+    const counting = levels.filter((level) => level > accessLevels.minimal || (kind === 'group' && level === own))
     return Math.max(0, ...counting) as AccessLevel
   }
 }
 
-/** `direct`: only roles given in it; `inherited`: those from the groups above too. */
+/** `direct` means roles given in the group or project itself, `inherited` also those given in the groups above. */
 export type Reach = 'direct' | 'inherited'
 
 export type MemberCondition = (eb: ExpressionBuilder<CoreTables, 'members'>) => Expression<SqlBool>
 
-/** Memberships that count in a group or project. Minimal access counts in its own group alone, and in no project. */
+/** Selects the memberships that count in a group or project. Minimal access counts in its own group only. */
 export const isGivenIn =
   (
     subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
@@ -113,7 +113,7 @@ export const isGivenIn =
     return above.length === 0 ? own : eb.or([own, eb.and([eb('members.group_id', 'in', [...above]), isMore])])
   }
 
-/** Of those that count, the ones given in the groups above it. */
+/** Selects the memberships that count in a group or project and were given in the groups above it. */
 export const isGivenAbove =
   ({
     kind,
@@ -126,7 +126,7 @@ export const isGivenAbove =
     return eb.and([eb('members.group_id', 'in', above), eb('members.access_level', '>', accessLevels.minimal)])
   }
 
-/** Memberships that have not ended: one that ends on this day or before it has. */
+/** Selects the memberships that are in force: their expiry date is later than today. */
 export const isInForce =
   ({ nowMs }: Pick<ReadContext, 'nowMs'>): MemberCondition =>
   (eb) =>
@@ -140,7 +140,7 @@ export interface MemberDraft {
   readonly createdById?: number
 }
 
-/** @throws the database's error when the user is a member of it already */
+/** @throws the database's error if the user is already a member of the group or project */
 export async function insertMember(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   subject: Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'>,
@@ -160,7 +160,7 @@ export async function insertMember(
     .execute()
 }
 
-/** Whether the user has a role in something below the group: a subgroup, or a project. */
+/** Tells whether the user has a role in a subgroup or project below the group. */
 export async function hasRoleBelow(
   context: ReadContext,
   userId: number,

@@ -3,20 +3,17 @@ import { type AccessLevel, accessLevels } from './access-level.ts'
 const { minimal, guest, planner, reporter, developer, maintainer, owner } = accessLevels
 
 export interface PermissionRow {
-  /** The least role; administrators always may. */
+  /** The lowest role that has the permission. Administrators have all permissions. */
   readonly least: AccessLevel
-  /**
-   * Who is no member may too, where the visibility of the group or project lets them see it: `anyone`, or whoever is signed
-   * in.
-   */
+  /** Who has the permission without a role, if the visibility of the group or project lets them see it. */
   readonly visitors?: 'anyone' | 'signed_in'
-  /** On a group: whoever has a role in something below it may too. */
+  /** Whether the permission on a group includes users that only have a role in something below it. */
   readonly fromBelow?: true
-  /** On an archived project nobody may. */
+  /** The permission does not apply to archived projects. */
   readonly endsWithArchiving?: true
 }
 
-/** What can be allowed, on a group or a project. */
+/** The permissions on groups and projects. */
 export const permissionTable = {
   read_group: { least: minimal, visitors: 'anyone', fromBelow: true },
   admin_group: { least: owner },

@@ -5,14 +5,14 @@ import { can, canSee } from './can.ts'
 import type { Permission } from './permission-table.ts'
 import { type Subject, standingsOf } from './subject.ts'
 
-/** What the actor is and may do in a group or project. */
+/** The role and the permissions of the actor in a group or project. */
 export interface ShownStanding {
   /** The highest role, inherited ones included; 0 for none. */
   readonly level: AccessLevel
   readonly allows: (permission: Permission) => boolean
 }
 
-/** Of groups and projects that have been found already. */
+/** Returns the standing of the actor in groups and projects that were found before. */
 export const showStandings = unscopedBatchQuery(
   { name: 'showStandings', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<ShownStanding[]> => {

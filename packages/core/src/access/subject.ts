@@ -8,7 +8,7 @@ import { hasRoleBelow, levelIn, levelsIn } from './membership.ts'
 import type { Permission } from './permission-table.ts'
 import { groupsWithRoleBelow } from './visible-store.ts'
 
-/** What permissions are about. */
+/** A group or project, on which an actor has permissions. */
 export type Subject = Group | Project
 
 const nounOf = { group: 'Group', project: 'Project' } as const
@@ -22,12 +22,12 @@ export async function standingOf(context: ReadContext, caller: Actor, subject: S
     isAdministrator: actor?.isAdministrator === true,
     isArchived: subject.kind === 'project' && subject.isArchived,
   }
-  // Asked only where the answer counts: a group that is seen anyway costs no second query.
+  // This query is made only if its result matters: a group that the actor may see anyway costs no second query.
   if (subject.kind === 'project' || !countsRolesBelow(caller) || canSee(standing)) return standing
   return { ...standing, hasRoleBelow: await hasRoleBelow(context, caller.id, subject) }
 }
 
-/** Of many at once, in their order; three queries at most. */
+/** Works like `standingOf` for many groups and projects, with at most three queries. */
 export async function standingsOf(
   context: ReadContext,
   caller: Actor,
@@ -72,7 +72,7 @@ function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
  */
 const countsRolesBelow = (actor: Actor): actor is ActingUser => actor !== undefined && actor.jobProjectId === undefined
 
-/** @throws DomainError `not_found` for what the actor may not see, else `forbidden` for what they may not do */
+/** @throws DomainError `not_found` if the actor may not see the subject, else `forbidden` if they lack the permission */
 export async function requirePermission(
   context: ReadContext & { readonly actor: Actor },
   subject: Subject,

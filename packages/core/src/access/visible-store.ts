@@ -7,21 +7,21 @@ import { isInForce } from './membership.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 
 /**
- * What `can` and `levelIn` say, as conditions on the rows of `groups` and `projects` at hand:
+ * The rules of `can` and `levelIn`, as conditions on the rows of `groups` and `projects` in a query:
  *
  * ```ts
  * db.selectFrom('projects').selectAll().where(allowedInProject(context, actor, 'read_issue'))
  * ```
  *
- * They take no account of archiving: that ends changes, and not looking.
+ * They ignore archiving, which removes only permissions to change something.
  */
 type Condition = Expression<SqlBool>
 type AtInstant = Pick<ReadContext, 'nowMs'>
 
-/** Groups that the actor may see: by their visibility, by a role, or by a role in something below. */
+/** Selects the groups that the actor may see: by their visibility, by a role, or by a role in something below. */
 export const isVisibleGroup = (context: AtInstant, actor: Actor) => allowedInGroup(context, actor, 'read_group')
 
-/** Projects that the actor may see: by their visibility or by a role. */
+/** Selects the projects that the actor may see: by their visibility or by a role. */
 export const isVisibleProject = (context: AtInstant, actor: Actor) => allowedInProject(context, actor, 'read_project')
 
 export function allowedInGroup(context: AtInstant, actor: Actor, permission: Permission): Condition {
@@ -74,11 +74,11 @@ function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects')
   return homes.length === 0 ? sql<SqlBool>`1 = 0` : anyOf(homes)
 }
 
-/** Groups in which the user has a role, or in something below them. */
+/** Selects the groups in which, or in something below which, the user has a role. */
 export const hasRoleInOrBelowGroup = (context: AtInstant, userId: number): Condition =>
   anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
-/** Groups in which the user has at least the role, of its own or inherited. */
+/** Selects the groups in which the user has at least this role, given there or inherited. */
 export function hasLevelInGroup(context: AtInstant, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
@@ -95,7 +95,7 @@ export function hasLevelInGroup(context: AtInstant, userId: number, least: Acces
   )
 }
 
-/** Groups in which the user has a role of its own, more than minimal access. */
+/** Selects the groups in which the user was directly given a role above minimal access. */
 export function hasDirectRoleInGroup(context: AtInstant, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
@@ -105,7 +105,7 @@ export function hasDirectRoleInGroup(context: AtInstant, userId: number): Condit
   )
 }
 
-/** Projects in which the user has at least the role, of its own or inherited. */
+/** Selects the projects in which the user has at least this role, given there or inherited. */
 export function hasLevelInProject(context: AtInstant, userId: number, least: AccessLevel): Condition {
   const eb = expressionBuilder<CoreTables, 'projects'>()
   return eb.exists(
@@ -121,7 +121,7 @@ export function hasLevelInProject(context: AtInstant, userId: number, least: Acc
   )
 }
 
-/** A role in the group itself is none below it, but whoever has one is allowed as much by that. */
+/** Selects groups with a role of the user below them or in them; a role in the group itself allows at least as much. */
 function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
@@ -134,7 +134,7 @@ function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   )
 }
 
-/** Ids of those of the groups below which the actor has a role. */
+/** Returns the ids of those groups below which the actor has a role. */
 export async function groupsWithRoleBelow(
   context: ReadContext,
   actor: Actor,
@@ -158,7 +158,7 @@ const roles = (context: AtInstant, userId: number) =>
     .where('members.user_id', '=', userId)
     .where(isInForce(context))
 
-/** Both name columns; those above a thing begin its lineage. */
+/** Both arguments name columns. The lineage of a group begins with the lineages of the groups above it. */
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`
 
 const always = sql<SqlBool>`1 = 1`
@@ -167,7 +167,7 @@ const allOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${s
 
 const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` or `)})`
 
-/** By their visibility alone. */
+/** Selects what the viewer may see because of its visibility alone. */
 function isOpenTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
   const admitted: Visibility[] =
     viewer !== undefined && visitors !== undefined ? ['public', 'internal'] : visitors === 'anyone' ? ['public'] : []

@@ -2,9 +2,9 @@ import { foldedSql } from '@penstock/db'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
 /**
- * Whether one of the columns holds the text, in any letter case; `%` and `_` in the text stand for themselves.
+ * Returns a condition: one of the columns contains the text, in any letter case. `%` and `_` in the text are literal.
  *
- * @param columns may name their table: `users.name`; of no column at all, none does
+ * @param columns may name their table: `users.name`. The condition is false if there is no column.
  */
 export function containsText(columns: readonly string[], text: string): RawBuilder<SqlBool> {
   const pattern = foldedSql(sql`${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
@@ -13,13 +13,13 @@ export function containsText(columns: readonly string[], text: string): RawBuild
   return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
 }
 
-/** Whether each of the words stands in one of the columns, as a part of it, in any order and letter case. */
+/** Returns one condition for each word of the text: one of the columns contains it. Order and letter case are ignored. */
 export function containsWords(columns: readonly string[], text: string | undefined): RawBuilder<SqlBool>[] {
   const words = text?.split(/\s+/).filter((word) => word !== '') ?? []
   return words.map((word) => containsText(columns, word))
 }
 
-/** How near one of the columns comes to the text: 2 when it is the text, 1 when it begins with it, else 0; in any letter case. */
+/** Returns 2 if one of the columns equals the text, 1 if one begins with it, else 0; in any letter case. */
 export function matchRank(columns: readonly string[], text: string): RawBuilder<number> {
   const wanted = foldedSql(sql`${text}`)
   const start = foldedSql(sql`${`${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)

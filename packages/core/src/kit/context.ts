@@ -6,59 +6,58 @@ import type { ActingUser } from '../users/user.ts'
 import type { DomainEvent, EventListener } from './event.ts'
 import type { CoreTables } from './tables.ts'
 
-/** What the domain needs of the world. One for the life of the process. */
+/** The resources that operations use. There is one for the life of the process. */
 export interface Core {
   readonly db: Db<CoreTables>
   readonly clock: Clock
-  /** From the system's CSPRNG. */
+  /** Returns random bytes of the system's CSPRNG. */
   readonly randomBytes: (bytes: number) => Uint8Array
   readonly settings: CoreSettings
-  /** In this order. */
+  /** Called in this order. */
   readonly listeners?: readonly EventListener[]
-  /** Default: nothing is taken for spam. */
+  /** Default: no check. */
   readonly spamCheck?: SpamCheck
 }
 
 export interface CoreSettings {
-  /** `svc`, in names of users, in identifiers. */
+  /** A short name such as `svc`, used in user names and identifiers. */
   readonly serviceName: string
-  /** Every generated URL starts with it; without a slash at the end. */
+  /** The beginning of every generated URL, without a slash at the end. */
   readonly externalUrl: string
-  /** Where repositories lie. */
+  /** The directory of the repositories. */
   readonly repositoriesDir: string
-  /** 32 bytes, kept outside the database: what is secret in it is sealed with them. */
+  /** The 32 bytes that encrypt secrets in the database; stored outside the database. */
   readonly secretsKey: Uint8Array
   /** The bytes that a project may store, in its repository and in pipeline records; 0 for no limit. */
   readonly projectStorageBytes: number
   readonly impersonationEnabled: boolean
-  /** Before the random part of a personal, project or group access token. */
+  /** The prefix of personal, project and group access tokens. */
   readonly personalAccessTokenPrefix: string
   readonly oauthTokenLifetimeSeconds: number
-  /** Whether an administrator acts as one only with a token of the scope `admin_mode`. */
+  /** Whether administrators have their rights only if their token has the scope `admin_mode`. */
   readonly adminMode: boolean
-  /** Whether a password gets a token without an application showing its credentials. */
+  /** Whether the password grant works without client credentials. */
   readonly ropcWithoutClientCredentials: boolean
 }
 
-/** Who asks; `undefined`: nobody has signed in. */
+/** The caller; `undefined` if the caller has not signed in. */
 export type Actor = ActingUser | undefined
 
-/** Enough to read. The instant is the same for all of one operation. */
+/** The database to read from, and the current time, which stays the same during one operation. */
 export interface ReadContext {
   readonly db: Kysely<CoreTables>
   readonly nowMs: number
 }
 
-/** Enough to write: inside a transaction, which nobody else's write can come between. Nothing slow may be awaited in it. */
+/** A transaction. No other write runs between its statements, so never await anything slow in it. */
 export interface Tx extends ReadContext {
   readonly db: Transaction<CoreTables>
-  /** What happened, told to whoever wants to know, if the transaction commits. */
+  /** Stores the event and calls its listeners, in this transaction. */
   recordEvent(event: DomainEvent): Promise<void>
   /**
-   * Runs `work` once the transaction has committed, before the caller hears of it. The process may end in between: what has
-   * to happen must be found again at the next start. A failure concerns nobody any more.
+   * Runs `work` after the transaction has committed and before the caller gets the result. The process may end in between,
+   * so the next start must be able to find and finish the work. An error in `work` is ignored.
    */
-  afterCommit(work: (core: Core) => Promise<void>): void
 }
 
 export interface OperationContext {

@@ -117,12 +117,12 @@ describe.each([
     descriptions: descriptionsOfEachMilestone as Query<never, GivenDescription | undefined>,
   },
 ])('descriptions of $kind', ({ create, found, descriptions }) => {
-  const given = (of: readonly Thing[], maxBytes: number) => ask(descriptions, of as never[], { maxBytes })
+  const read = (of: readonly Thing[], maxBytes: number) => ask(descriptions, of as never[], { maxBytes })
   const texts = async (of: readonly Thing[], maxBytes: number) =>
-    (await given(of, maxBytes)).map((each) => each && (each.description ?? 'none'))
+    (await read(of, maxBytes)).map((each) => each && (each.description ?? 'none'))
   const saying = (description?: string) => create({ description })
 
-  test('the first ones, as long as there is room for them', async () => {
+  test('returns the first descriptions that fit into the limit', async () => {
     const [six, none, seven, two] = [await saying('sechs!'), await saying(), await saying('sieben!'), await saying('ü')]
     const all = [six, none, seven, two]
     expect(await texts(all, 15)).toEqual(['sechs!', 'none', 'sieben!', 'ü'])
@@ -130,45 +130,45 @@ describe.each([
     expect(await texts(all, 12)).toEqual(['sechs!', 'none', undefined, undefined])
     expect(await texts(all.toReversed(), 12)).toEqual(['ü', 'sieben!', 'none', undefined])
     expect(await texts([none, six], 0)).toEqual(['none', undefined])
-    expect(await given([two, none], 2)).toEqual([
+    expect(await read([two, none], 2)).toEqual([
       { description: 'ü', bytes: 2 },
       { description: undefined, bytes: 0 },
     ])
   })
 
-  test('what is asked for twice counts twice; what is gone meanwhile has none', async () => {
+  test('counts a repeated id twice; a deleted thing has no description', async () => {
     const one = await saying('one')
     expect(await texts([one, one, { id: 999 }], 6)).toEqual(['one', 'one', 'none'])
     expect(await texts([one, one], 5)).toEqual(['one', undefined])
   })
 
-  test('of more than one statement takes, one limit for all', async () => {
+  test('applies one limit across several statements', async () => {
     const one = await saying('one')
     const found = await texts(Array(2_500).fill(one), 3 * 1_700)
     expect(found).toHaveLength(2_500)
     expect([found.lastIndexOf('one'), found.indexOf(undefined)]).toEqual([1_699, 1_700])
   })
 
-  test('whatever finds them without showing the description does not read it', async () => {
+  test('queries that do not show the description do not read it', async () => {
     const one = await saying('what it says')
-    const read: object[] = []
+    const readRows: object[] = []
     const db = world.core.db.read.withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
-        read.push(...result.rows)
+        readRows.push(...result.rows)
         return result
       },
     })
     Object.assign(world.core, { db: { ...world.core.db, read: db } })
     const each = await found(one)
     expect(each.map((thing) => thing?.id)).toEqual(each.map(() => one.id))
-    expect(JSON.stringify([read, each])).not.toContain('what it says')
+    expect(JSON.stringify([readRows, each])).not.toContain('what it says')
     expect(await texts([each[0]!], 100)).toEqual(['what it says'])
-    expect(JSON.stringify(read)).toContain('what it says')
+    expect(JSON.stringify(readRows)).toContain('what it says')
   })
 })
 
-test('where an issue or a merge request is shown whole, its milestone is too', async () => {
+test('an issue or merge request that is shown whole includes the description of its milestone', async () => {
   const { id: milestoneId } = await createOne.milestone({ description: 'Until May' })
   const described = { description: 'A leak', milestone: { description: 'Until May' } }
   const made = [

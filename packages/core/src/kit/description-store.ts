@@ -5,12 +5,12 @@ import { chunked } from './chunked.ts'
 import { type BatchQuery, unscopedBatchQuery } from './operation.ts'
 import type { CoreTables } from './tables.ts'
 
-/** What is said of something, which may be long: not a part of what lists hold that do not show it. */
+/** A thing with a description. Descriptions can be long, so lists read them only if they show them. */
 export interface Described {
   readonly description: string | undefined
 }
 
-/** A row that was asked for the description too: lists select it where they show it, and only there. */
+/** A row with its description. Lists select that column only if they show it. */
 export type DescribedRow<Row> = Row & { readonly description: string | null }
 
 /** Tables of things that have an id and a description. */
@@ -18,15 +18,17 @@ type DescribedTable = {
   [Table in keyof CoreTables]: CoreTables[Table] extends { description: string | null } ? Table : never
 }[keyof CoreTables]
 
-/** Of a query for descriptions: they may have so many bytes together. */
+/** The input of a query for descriptions: the total size of the result is limited. */
 export const descriptionsInput = z.object({ maxBytes: z.int().min(0) })
 
 export interface GivenDescription extends Described {
-  /** In UTF-8. */
+  /** The length in UTF-8. */
   readonly bytes: number
 }
 
-/** As many of the first ones as the caller has room for. Whoever sees a thing sees what is said of it. */
+/**
+ * Returns the descriptions of the first things that fit into `maxBytes`. A caller who sees a thing may read its description.
+ */
 export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   name: string,
   table: DescribedTable,
@@ -37,8 +39,8 @@ export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   })
 
 /**
- * The descriptions of the things in a table, in the order given, as long as they have at most so many bytes together;
- * `undefined` for those beyond, which are not read. An id that is there twice counts twice.
+ * Returns the descriptions of the things in a table, in the order of `ids`, until their total size exceeds `maxBytes`;
+ * `undefined` for the rest, which is not read. An id that occurs twice counts twice.
  */
 async function descriptionsWithin(
   { db }: ReadContext,
@@ -46,12 +48,13 @@ async function descriptionsWithin(
   ids: readonly number[],
   maxBytes: number,
 ): Promise<(GivenDescription | undefined)[]> {
-  const given: (GivenDescription | undefined)[] = ids.map(() => undefined)
+  const descriptions: (GivenDescription | undefined)[] = ids.map(() => undefined)
   let left = maxBytes
   let from = 0
   for (const part of chunked(ids)) {
     const wanted = part.map((id, index) => sql`(${sql.lit(id)}, ${sql.lit(from + index)})`)
-    // Lengths are made apart from their sums: SQLite would keep the texts themselves to add up what is made of them.
+    // The lengths are computed before they are summed: SQLite would otherwise keep all texts in memory for the window
+    // function.
     const { rows } = await sql<{ place: number; bytes: number; description: string | null }>`
       with wanted (id, place) as (values ${sql.join(wanted)}),
       sized as materialized (
@@ -63,11 +66,11 @@ async function descriptionsWithin(
       from summed left join ${sql.table(table)} as things on things.id = summed.id
       where summed.total <= ${left}`.execute(db)
     for (const { place, bytes, description } of rows) {
-      given[place] = { description: description ?? undefined, bytes }
+      descriptions[place] = { description: description ?? undefined, bytes }
       left -= bytes
     }
     if (rows.length < part.length) break
     from += part.length
   }
-  return given
+  return descriptions
 }

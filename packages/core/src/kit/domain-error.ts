@@ -1,57 +1,56 @@
-/** What is wrong with one parameter of an operation's input. Names are those of the input; an adapter puts them into its own. */
+/** A problem with one parameter of an operation's input. Names are those of the input; each adapter maps them to its own. */
 export interface ParameterProblem {
   /** `['files', 0, 'content']` */
   readonly path: readonly (string | number)[]
   readonly problem:
     | 'missing'
-    /** Present, but blank or without elements where something is wanted. */
+    /** Present, but blank or without elements where a value is required. */
     | 'empty'
-    /** Of another type, or not readable as what it should be. */
+    /** Has the wrong type or format. */
     | 'invalid'
-    /** Not one of the values there are. */
+    /** Not one of the allowed values of an enumeration. */
     | 'unknown_value'
-    /** One of the values that are ruled out. */
+    /** Has the right type and format, but this value is excluded. */
     | 'value_not_allowed'
-    /** Names another thing than the one the request is about. */
+    /** Differs from the same value elsewhere in the request. */
     | 'mismatch'
     | 'mutually_exclusive'
     | 'exactly_one'
     | 'at_least_one'
     | 'all_or_none'
-  /** Of the last four: the parameters it is about; their `path` is empty. */
+  /** The parameters that the last four kinds are about; `path` is empty then. */
   readonly names?: readonly string[]
 }
 
-/**
- * The failures a caller can act on. Each adapter has one table of what it says on which.
- *
- * @see spec/rest-part2-details.md 1.5
- */
+/** The failures a caller can act on. Each adapter has one table of its answers to them. */
 export type Failure =
   | { readonly code: 'parameters'; readonly problems: readonly ParameterProblem[] }
-  /** A rule of the model: what is wrong with which of its attributes; `base` is the whole. */
+  /** A rule of the model is violated: messages by attribute; `base` stands for the whole record. */
   | { readonly code: 'invalid'; readonly fields: Readonly<Record<string, readonly string[]>> }
-  /** As `invalid`, in one sentence of the area's own. */
+  /** Like `invalid`, with one message for the whole request. */
   | { readonly code: 'refused'; readonly message: string }
   | { readonly code: 'unauthenticated' }
   | { readonly code: 'forbidden'; readonly reason?: string }
-  /** `what`: `Group`; without it, a record below something that was found. */
+  /** `what`: `Group`; missing if the record belongs to something that was found. */
   | { readonly code: 'not_found'; readonly what?: string }
-  /** It is exempt from what is asked, whoever asks: the default branch cannot be removed. */
+  /** The request is not allowed for this record, whatever the role of the caller: the default branch cannot be removed. */
   | { readonly code: 'protected'; readonly message: string }
-  /** A page by its number, further into the things of that kind than such pages reach. */
+  /** The page number is beyond the limit of pages by number for things of that kind. */
   | { readonly code: 'page_too_far'; readonly what: string; readonly maxItems: number }
-  /** A page by keyset, in an order that has none. */
+  /** Keyset pagination was requested in an order that does not support it. */
   | { readonly code: 'no_keyset_in_order' }
-  /** Without a reason: someone else is changing the same thing. */
+  /** `reason` is missing if another request is changing the same record. */
   | { readonly code: 'conflict'; readonly reason?: string }
-  /** Several are meant; the parameter `distinguishedBy` would tell them apart. */
+  /** Several records match; the parameters `distinguishedBy` would select one of them. */
   | { readonly code: 'ambiguous'; readonly what: string; readonly distinguishedBy: readonly string[] }
   /** The record has changed since the time the caller named. */
   | { readonly code: 'changed_since' }
-  /** Well said, but it cannot be done with what there is. */
+  /** The request is valid, but cannot be carried out in the present state. */
   | { readonly code: 'impossible'; readonly message: string }
-  /** Taken for spam, and discarded; with a challenge, whoever solves it may send it again. */
+  /**
+   * The content was classified as spam and discarded. After solving the challenge, if there is one, the caller may send it
+   * again.
+   */
   | {
       readonly code: 'spam'
       readonly what: string
@@ -68,7 +67,7 @@ export type Failure =
       readonly neededBytes?: number
     }
   | { readonly code: 'too_often'; readonly retryAfterSeconds: number }
-  /** The database cannot be reached, or too many want to write to it; nothing has changed. */
+  /** The database cannot be reached, or too many writes are waiting; nothing has changed. */
   | { readonly code: 'unavailable'; readonly retryAfterSeconds: number }
 
 /** Thrown by operations. `failure` reaches clients; `cause` reaches only the log. */

@@ -10,17 +10,17 @@ declare module './tables.ts' {
 interface EventsTable {
   id: import('kysely').Generated<number>
   type: string
-  /** Of the thing it happened to; its kind follows from the type. */
+  /** The id of the record that changed; its kind follows from the type. */
   object_id: number
   project_id: number | null
   group_id: number | null
   actor_id: number | null
-  /** JSON of what cannot be looked up later. */
+  /** JSON of data that cannot be looked up later. */
   details: string
   at_ms: number
 }
 
-/** Something that happened, in the past tense: `milestone.created`. Written with it, in one transaction. */
+/** Something that happened, in the past tense: `milestone.created`. Stored in the transaction of the change. */
 export interface DomainEvent {
   readonly type: `${string}.${string}`
   readonly objectId: number
@@ -28,7 +28,7 @@ export interface DomainEvent {
   readonly groupId?: number
   readonly actorId?: number | undefined
   readonly details?: Readonly<Record<string, unknown>>
-  /** What it was told in, as it came: for listeners, never kept. */
+  /** The request body that reported the event, unchanged. Listeners get it; it is not stored. */
   readonly payload?: string
   /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
@@ -37,8 +37,8 @@ export interface DomainEvent {
 export type PreparedPayloads = ReadonlyMap<EventListener, unknown>
 
 /**
- * Hears of events inside the transaction that records them: what it writes is kept with them, and what it throws undoes
- * both. Nothing slow may be awaited in it.
+ * Receives events inside the transaction that stores them: its writes commit with the event, and an error rolls back
+ * both. It must not await anything slow.
  */
 export interface EventListener {
   readonly types: ReadonlySet<DomainEvent['type']>
@@ -85,9 +85,9 @@ export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event
     .execute()
 }
 
-/** Of those from before then, at most so many. Returns how many went. */
-export async function deleteEventsBefore({ db }: Pick<Tx, 'db'>, beforeMs: number, most: number): Promise<number> {
-  const old = db.selectFrom('events').select('id').where('at_ms', '<', beforeMs).orderBy('at_ms').limit(most)
+/** Deletes at most `limit` events from before `beforeMs`. Returns how many it deleted. */
+export async function deleteEventsBefore({ db }: Pick<Tx, 'db'>, beforeMs: number, limit: number): Promise<number> {
+  const old = db.selectFrom('events').select('id').where('at_ms', '<', beforeMs).orderBy('at_ms').limit(limit)
   const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

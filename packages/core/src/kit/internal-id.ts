@@ -15,7 +15,10 @@ interface InternalIdsTable {
   last: Generated<number>
 }
 
-/** The next number of its kind within its parent; from 1, never given again. Two transactions never get the same. */
+/**
+ * Returns the next number of a kind within a parent, starting at 1. No number is used twice, even by concurrent
+ * transactions.
+ */
 export async function nextIid(
   { db }: Pick<Tx, 'db'>,
   parent: { readonly groupId: number } | { readonly projectId: number },

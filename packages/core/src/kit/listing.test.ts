@@ -7,7 +7,7 @@ import { type Listing, type ListingRequest, listingOf, listingOfArrays, rowsOfEa
 import type { KeysetColumn } from './page.ts'
 
 let world: World
-/** Of groups, so that there are several lists in one table. */
+/** The groups that own the labels of each list, so that there are several lists in one table. */
 let groupIds: number[]
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ interface Row {
   readonly place: number
 }
 
-/** With many ties, and one column up where the other goes down. */
+/** An order with many ties, in which one column ascends and the other descends. */
 const order: readonly KeysetColumn<Row>[] = [
   { column: sql`coalesce(labels.priority, -1)`, key: 'place', direction: 'desc' },
   { column: 'labels.id', key: 'id', direction: 'asc' },
@@ -32,7 +32,7 @@ const places = fc.constantFrom(null, 0, 1, 2)
 const lists = fc.tuple(...Array.from({ length: 3 }, () => fc.array(places, { maxLength: 12 })))
 const sizes = fc.integer({ min: 1, max: 5 })
 
-/** The ids of each list in its order, as the database is not asked for them. */
+/** Fills the table. Returns the ids of each list in its order, computed without the database. */
 async function fill(all: readonly (readonly (number | null)[])[]): Promise<number[][]> {
   return world.core.db.write(async (db) => {
     await db.deleteFrom('labels').execute()
@@ -56,7 +56,7 @@ async function fill(all: readonly (readonly (number | null)[])[]): Promise<numbe
   })
 }
 
-/** Of the first so many groups. */
+/** Returns the listing of the first `count` groups. */
 function listing(count: number, isThere = (_id: number) => true): Listing<number> {
   const context = { db: world.core.db.read, nowMs: 0 }
   const queries = groupIds.slice(0, count).map((id) =>
@@ -69,7 +69,7 @@ function listing(count: number, isThere = (_id: number) => true): Listing<number
   return listingOf(context, queries, { order, itemsOf })
 }
 
-/** Pages of one of the lists, one after another, until there is no more. */
+/** Returns all pages of one of the lists. */
 async function walk(
   of: Listing<number>,
   index: number,
@@ -84,15 +84,15 @@ async function walk(
     else pages.unshift([...page.items])
     if (!page.hasMore) return pages
     const { startCursor, endCursor } = page
-    // Without one it would begin anew, and never end.
+    // Without a cursor the walk would start again, and never end.
     expect([typeof startCursor, typeof endCursor]).toEqual(['string', 'string'])
     at = direction === 'first' ? { after: endCursor! } : { before: startCursor! }
   }
 }
 
 const kinds: readonly [string, (all: number[][]) => Listing<number>][] = [
-  ['of one query for each list', (all) => listing(all.length)],
-  ['of lists in memory', (all) => listingOfArrays(all)],
+  ['a listing of queries', (all) => listing(all.length)],
+  ['a listing of arrays', (all) => listingOfArrays(all)],
 ]
 
 describe.each(kinds)('%s', (_, listingFor) => {
@@ -111,13 +111,13 @@ describe.each(kinds)('%s', (_, listingFor) => {
         const forward = await walk(of, index, size, 'first')
         const backward = await walk(of, index, size, 'last')
         expect([forward.flat(), backward.flat()]).toEqual([expected, expected])
-        // All full, but for the one that is furthest from the end it was begun at.
+        // All pages are full except the last one read.
         for (const page of forward.slice(0, -1)) expect(page).toHaveLength(size)
         for (const page of backward.slice(1)) expect(page).toHaveLength(size)
       }
     }))
 
-  test('between two cursors stands what is between their rows, from either end', () =>
+  test('a page between two cursors holds the rows between theirs, from either end', () =>
     property(async (of, all, size) => {
       for (const [index, expected] of all.entries()) {
         const { cursors } = (await of.pages({ first: 100 }))[index]!
@@ -132,19 +132,19 @@ describe.each(kinds)('%s', (_, listingFor) => {
       }
     }))
 
-  test('counted to the end, or to one beyond the limit', () =>
+  test('counts stop at one beyond the limit', () =>
     property(async (of, all, size) => {
       expect(await of.counts(100)).toEqual(all.map(({ length }) => length))
       expect(await of.counts(size)).toEqual(all.map(({ length }) => Math.min(length, size + 1)))
     }))
 
-  test('none of it is nothing', async () => {
+  test('a page of 0 rows has no items and no cursors', async () => {
     const all = await fill([[1, 2], [], [null]])
     const pages = await listingFor(all).pages({ first: 0 })
     expect(pages).toMatchObject(Array(3).fill({ items: [], cursors: [], startCursor: undefined, endCursor: undefined }))
   })
 
-  test.each(['', 'x', 'e30', 'bnVsbA', 'W10'])('a cursor that nobody gave: %j', async (after) => {
+  test.each(['', 'x', 'e30', 'bnVsbA', 'W10'])('rejects the made-up cursor %j', async (after) => {
     const failure = await listingFor([[], [], []])
       .pages({ first: 1, after })
       .catch((error: DomainError) => error.failure)
@@ -152,7 +152,7 @@ describe.each(kinds)('%s', (_, listingFor) => {
   })
 })
 
-test('a cursor whose values are not of the kind of its columns finds nothing, or is none', async () => {
+test('a cursor with values of other types than its columns matches nothing or is rejected', async () => {
   await fill([[1], [1], [1]])
   const [page] = await listing(1).pages({ first: 1 })
   const names = Object.keys(JSON.parse(Buffer.from(page!.cursors[0]!, 'base64url').toString()))
@@ -173,7 +173,7 @@ test('a cursor whose values are not of the kind of its columns finds nothing, or
   }
 })
 
-test.each(['first', 'last'] as const)('of pages whose items have gone there is a next one: %s', async (direction) => {
+test.each(['first', 'last'] as const)('paging goes on after a page of deleted items: %s', async (direction) => {
   const [ids] = await fill([Array(7).fill(1), [], []])
   const left = ids!.slice(3, 4)
   const pages = await walk(
@@ -188,7 +188,7 @@ test.each(['first', 'last'] as const)('of pages whose items have gone there is a
   expect(page).toEqual({ ...whole, items: left, cursors: [whole!.cursors[3]] })
 })
 
-test('many lists are one statement', async () => {
+test('reads many lists with one statement', async () => {
   await fill([[1], [1, 1], []])
   let statements = 0
   const read = world.core.db.read.withPlugin({
@@ -215,7 +215,7 @@ test('many lists are one statement', async () => {
   expect(statements).toBe(2)
 })
 
-test('lists that hold too much together are not fetched to their ends, and others have their turn meanwhile', async () => {
+test('stops reading lists with too many rows together, and lets other work run meanwhile', async () => {
   const lists = (count: number) =>
     Array.from({ length: count }, () =>
       world.core.db.read
@@ -236,13 +236,13 @@ test('lists that hold too much together are not fetched to their ends, and other
   clearInterval(others)
 })
 
-test('lists that may hold much together are several statements', async () => {
+test('reads lists with large pages with several statements', async () => {
   await fill([[1], [1, 1], []])
-  const given: number[] = []
+  const rowCounts: number[] = []
   const read = world.core.db.read.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      given.push(result.rows.length)
+      rowCounts.push(result.rows.length)
       return result
     },
   })
@@ -257,8 +257,8 @@ test('lists that may hold much together are several statements', async () => {
     itemsOf: (rows) => rows,
   })
   const pages = await of.pages({ first: 100 })
-  // 59, 59 and 32 lists, of 101 rows each at most.
-  expect(given).toEqual([59, 59, 32].map((lists, index) => itemsIn(pages.slice(index * 59, index * 59 + lists))))
+  // The statements read 59, 59 and 32 lists, each of at most 101 rows.
+  expect(rowCounts).toEqual([59, 59, 32].map((lists, index) => itemsIn(pages.slice(index * 59, index * 59 + lists))))
   expect(itemsIn(pages)).toBe(150)
 })
 

@@ -13,37 +13,33 @@ import {
 } from './page.ts'
 import type { CoreTables } from './tables.ts'
 
-/**
- * Which part of a list: of what is behind `after` and before `before`, the first so many or the last so many.
- *
- * @see spec/graphql-contract.md 3.1
- */
+/** Selects a part of a list: the first or last rows of those after the cursor `after` and before the cursor `before`. */
 export type ListingRequest = (
   | { readonly first: number; readonly last?: undefined }
   | { readonly first?: undefined; readonly last: number }
 ) & { readonly after?: string | undefined; readonly before?: string | undefined }
 
-/** In the order of the list, whichever end it was asked from. */
+/** A part of a list, in the order of the list, whether `first` or `last` was requested. */
 export interface ListingPage<Item> {
   readonly items: readonly Item[]
-  /** Of the items, in their order. */
+  /** One for each item, in the same order. */
   readonly cursors: readonly string[]
-  /** Of the first and the last row that were read, though what they held may have gone meanwhile. */
+  /** The cursors of the first and the last row that were read, even if their items are missing because they were deleted. */
   readonly startCursor: string | undefined
   readonly endCursor: string | undefined
-  /** Whether there are more on the side that it was asked from. */
+  /** Whether there are more rows in the direction of paging: behind the page for `first`, before it for `last`. */
   readonly hasMore: boolean
 }
 
 /**
- * A list of each of several things. Pages and counts are fetched when they are asked for, those of all the things at once.
- * `Sum` names what it can add up.
+ * One list for each of several parents. Pages, counts and sums are read on request, for all parents together.
+ * `Sum` is the union of the names of the sums.
  */
 export interface Listing<Item, Sum extends string = never> {
   pages(request: ListingRequest): Promise<readonly ListingPage<Item>[]>
-  /** At most `most` and one more of each. */
-  counts(most: number): Promise<readonly number[]>
-  /** Over each whole list. */
+  /** Returns the length of each list, counted up to `limit + 1`. */
+  counts(limit: number): Promise<readonly number[]>
+  /** Returns the sum over each whole list. */
   readonly sums: (name: Sum) => Promise<readonly number[]>
 }
 
@@ -53,7 +49,7 @@ export interface Listed<Item, Sum extends string = never> {
   readonly index: number
 }
 
-/** The result of a batch query: the lists of so many parents. */
+/** Returns the lists of a listing as the result of a batch query, one for each parent. */
 export const listedEach = <Item, Sum extends string = never>(
   listing: Listing<Item, Sum>,
   count: number,
@@ -62,28 +58,33 @@ export const listedEach = <Item, Sum extends string = never>(
 type Query<From extends keyof CoreTables, Row> = SelectQueryBuilder<CoreTables, From, Row>
 
 interface ListingOptions<Row, Item, Sum extends string> {
-  /** Total: it ends with the key. Its columns hold no null. */
+  /** A total order: it ends with the key, and its columns are never null. */
   readonly order: readonly KeysetColumn<Row>[]
-  /** In the same order; told of the rows of all the lists at once. `undefined` for what has gone meanwhile. */
+  /**
+   * Returns the item of each row, in the same order; `undefined` if it was deleted. Called once for the rows of all lists.
+   */
   readonly itemsOf: (rows: readonly Row[]) => Promise<readonly (Item | undefined)[]> | readonly (Item | undefined)[]
   readonly sums?: Readonly<Record<Sum, RawBuilder<unknown>>>
 }
 
-/** So many lists are fetched by one statement, which SQLite would take up to 500 of. */
+/** The number of lists read by one statement; SQLite would accept up to 500. */
 const LISTS_PER_STATEMENT = 200
 /**
- * And so many values, of which it would take 32,766: the time to prepare a statement grows faster than its length, so that
- * long ones are quicker in parts.
+ * The number of values bound by one statement; SQLite would accept 32,766. The time to prepare a statement grows faster
+ * than its length, so
+ * several shorter statements are quicker.
  */
 const VALUES_PER_STATEMENT = 2_500
-/** And lists of so many rows together: what they hold is in memory at once, and nobody else has their turn. */
+/** The number of rows read by one statement, which are all in memory together, and block other requests meanwhile. */
 const ROWS_PER_STATEMENT = 6_000
-/** Of all lists together, more than any answer shows: beyond it nothing more is read, and the whole is refused. */
+/** The number of rows of all lists together. It is more than any answer shows; beyond it the request is refused. */
 const MAX_ROWS = 100_000
 
 /**
+ * Returns the lists that the queries define.
+ *
  * @param queries one for each list, without an order; they select every key of the order
- * @throws DomainError `parameters` from `pages`, for a cursor that this order did not give
+ * @throws DomainError `parameters` from `pages`, for a cursor that does not belong to this order
  */
 export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends string = never>(
   { db }: ReadContext,
@@ -125,12 +126,12 @@ export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends 
       })
     },
 
-    async counts(most) {
+    async counts(limit) {
       const counted = queries.map((query) => {
         const some = query
           .clearSelect()
           .select(sql<number>`1`.as('one'))
-          .limit(most + 1)
+          .limit(limit + 1)
         return db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('total'))
       })
       const lists = await rowsOfEach(db, counted)
@@ -147,7 +148,7 @@ export function listingOf<From extends keyof CoreTables, Row, Item, Sum extends 
   }
 }
 
-/** A list that has been read whole. Its cursors are places in it. */
+/** Returns lists that are in memory. A cursor is the position of an item. */
 export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): Listing<Item> {
   return {
     async pages({ first, last, after, before }) {
@@ -167,17 +168,17 @@ export function listingOfArrays<Item>(lists: readonly (readonly Item[])[]): List
         }
       })
     },
-    async counts(most) {
-      return lists.map(({ length }) => Math.min(length, most + 1))
+    async counts(limit) {
+      return lists.map(({ length }) => Math.min(length, limit + 1))
     },
-    /** There is no name that it could be asked by. */
+    /** Never called with a name, as `Sum` is `never`. */
     async sums() {
       return []
     },
   }
 }
 
-/** Nothing, for each of so many; whatever is added up of it is 0. */
+/** Returns `count` empty lists. Every sum is 0. */
 export const emptyListing = <Item>(count: number): Listing<Item, string> => ({
   ...listingOfArrays<Item>(Array.from({ length: count }, () => [])),
   sums: async () => Array.from({ length: count }, () => 0),
@@ -192,17 +193,17 @@ function placeOf(cursor: string): number {
   throw invalidCursor()
 }
 
-/** A query, of whatever tables. */
+/** A query that returns rows, of any tables. */
 interface RowsQuery<Row> extends OperationNodeSource {
   compile(): { readonly parameters: readonly unknown[] }
   execute(): Promise<Row[]>
 }
 
 /**
- * The rows of each query in its own order, by one statement, or by several with others' turns in between.
+ * Returns the rows of each query in the query's order. Uses few statements, and lets other requests run between them.
  *
- * @param maxRows of each of them
- * @throws DomainError `impossible` when they are too many
+ * @param maxRows the limit of each query
+ * @throws DomainError `impossible` if there are too many rows
  */
 export async function rowsOfEach<Row>(
   db: ReadContext['db'],
@@ -216,7 +217,7 @@ export async function rowsOfEach<Row>(
   for (let from = 0; from < queries.length; from += perStatement) {
     if (from > 0) await nextTurn()
     const parts = queries.slice(from, from + perStatement).map(
-      // Numbered, because the whole has no order of its own.
+      // The rows are numbered because the union has no order.
       (query, index) => sql`select part.*, ${sql.lit(from + index)} as list_index, row_number() over () as list_place
         from (${query}) as part`,
     )
@@ -232,7 +233,7 @@ export async function rowsOfEach<Row>(
 const tooMany = (): DomainError =>
   new DomainError({ code: 'impossible', message: 'Too many items: ask for fewer lists at once, or shorter ones' })
 
-/** They are of one kind: the first tells of how many values each is. */
+/** Returns how many of the queries fit into one statement. All are alike, so the first one gives the number of values. */
 function listsPerStatement([query]: readonly RowsQuery<unknown>[]): number {
   const values = query?.compile().parameters.length ?? 0
   return Math.max(1, Math.min(LISTS_PER_STATEMENT, Math.floor(VALUES_PER_STATEMENT / Math.max(values, 1))))

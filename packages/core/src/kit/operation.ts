@@ -5,21 +5,23 @@ import type { Subject } from '../access/subject.ts'
 import { requirePermission, standingsOf } from '../access/subject.ts'
 import type { OperationContext, ReadContext, Tx } from './context.ts'
 
-/** Asked before anything of the input is looked at. */
+/** Who may call an operation; checked before the input. */
 export type Caller = 'anyone' | 'signed_in' | 'administrator'
 
 export type InputSchema = z.ZodType<object>
 
 /**
- * One thing that can be done, whoever asks: the REST adapter, the GraphQL adapter, the command line. Run only by `perform`.
+ * One thing that can be done through the REST adapter, the GraphQL adapter or the command line. Run only by `perform`.
  *
- * `query` reads, `command` runs in one transaction, `steps` does slow things (files, password hashes) and opens its own
+ * A `query` reads, a `command` runs in one transaction, `steps` do slow work (files, password hashes) and open their own
  * transactions with `context.write`.
  */
 export interface Operation<Input extends InputSchema = InputSchema, Result = unknown> {
   readonly name: string
   readonly caller: Caller
-  /** The only validator for this input. Its keys are the parameters' names, in camelCase, in the order of complaints. */
+  /**
+   * The only validator of the input. Keys are parameter names, in camelCase, in the order in which problems are reported.
+   */
   readonly input: Input
   readonly work: Work<z.output<Input>, Result>
 }
@@ -30,7 +32,7 @@ export type Work<Input, Result> =
   | { readonly kind: 'steps'; run(context: StepsContext, input: Input): Promise<Result> }
 
 export interface StepsContext extends OperationContext, ReadContext {
-  /** A transaction of its own, with the instant at which it began. */
+  /** Runs `work` in its own transaction, with the time at which the transaction began. */
   write<Result>(work: (tx: OperationContext & Tx) => Promise<Result>): Promise<Result>
 }
 
@@ -42,11 +44,11 @@ interface OperationHead<Input extends InputSchema> {
 }
 
 /**
- * What the operation is about and what the actor must be allowed to do with it. One who may not see it is told that there
- * is no such thing, one who may see it that it is forbidden.
+ * The subject of an operation, and the permission that the actor needs on it. The operation fails with `not_found` if the
+ * actor may not see the subject, and with `forbidden` if the actor lacks the permission.
  */
 interface SubjectRule<Input extends InputSchema, S extends Subject> {
-  /** Finds it, or throws `not_found`; whether the actor may see it is not its business. */
+  /** Returns the subject or throws `not_found`; does not check whether the actor may see it. */
   readonly subject: (context: ReadContext, input: z.output<Input>) => Promise<S>
   readonly permission: Permission
 }
@@ -92,11 +94,11 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
   }
 }
 
-/** A read of many things at once, for adapters that have found them already, through what the actor may see. */
+/** A read for many parents together, for adapters that have already found the parents, as far as the actor may see them. */
 export interface BatchQuery<Input extends InputSchema = InputSchema, Parent = unknown, Result = unknown> {
   readonly name: string
   readonly input: Input
-  /** One result for each, in their order. */
+  /** Returns one result for each parent, in the order of the parents. */
   readonly run: (
     context: OperationContext & ReadContext,
     parents: readonly Parent[],
@@ -109,7 +111,10 @@ interface BatchHead<Input extends InputSchema> {
   readonly input: Input
 }
 
-/** Of groups or projects: `run` is given those with which the actor may do it, and the others have no result. */
+/**
+ * Defines a batch query on groups or projects. `run` gets those on which the actor has the permission; the result of all
+ * others is `undefined`.
+ */
 export function batchQuery<Input extends InputSchema, S extends Subject, Result>(
   { permission, ...head }: BatchHead<Input> & { readonly permission: Permission },
   run: (
@@ -130,7 +135,10 @@ export function batchQuery<Input extends InputSchema, S extends Subject, Result>
   }
 }
 
-/** Of what is shown to whoever sees the things it is asked of, or `run` itself asks who may. */
+/**
+ * Defines a batch query without a permission: everyone who sees the parents may read the result, or `run` checks permissions
+ * itself.
+ */
 export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
   head: BatchHead<Input>,
   run: BatchQuery<Input, Parent, Result>['run'],
@@ -138,7 +146,7 @@ export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
   return { ...head, run }
 }
 
-/** For what is about no group or project: `run` itself asks who may. */
+/** Defines a query that is about no single group or project; `run` checks permissions itself. */
 export function unscopedQuery<Input extends InputSchema, Result>(
   head: OperationHead<Input>,
   run: (context: OperationContext & ReadContext, input: z.output<Input>) => Promise<Result>,

@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-/** Rows by their order; `internal_ids` takes them without anything around them. */
+/** Inserts rows in their order; `internal_ids` needs no other rows. */
 async function fill(count: number): Promise<void> {
   await world.core.db.write(async (tx) => {
     for (let begin = 0; begin < count; begin += 500) {
@@ -31,7 +31,7 @@ async function pageAt(page: number, perPage: number) {
   return { items: items.map(({ last }) => last), hasNext, total }
 }
 
-test('the total is the same on every page, and behind the last', async () => {
+test('the total is the same on every page, even behind the last', async () => {
   expect(await pageAt(1, 2)).toEqual({ items: [], hasNext: false, total: 0 })
   await fill(5)
   expect(await pageAt(1, 2)).toEqual({ items: [0, 1], hasNext: true, total: 5 })
@@ -40,7 +40,7 @@ test('the total is the same on every page, and behind the last', async () => {
   expect(await pageAt(1, 5)).toEqual({ items: [0, 1, 2, 3, 4], hasNext: false, total: 5 })
 })
 
-test('up to 10,000 there is a total, beyond there is none', async () => {
+test('counts the total up to 10,000 rows', async () => {
   await fill(10_000)
   expect((await pageAt(1, 100)).total).toBe(10_000)
   expect((await pageAt(100, 100)).total).toBe(10_000)

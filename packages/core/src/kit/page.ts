@@ -8,14 +8,12 @@ import type { CoreTables } from './tables.ts'
 
 const MAX_PER_PAGE = 100
 const DEFAULT_PER_PAGE = 20
-/** Totals are counted so far and one more. */
+/** Totals are counted up to this number. */
 export const MAX_COUNTED = 10_000
 
 /**
- * Parameters of every list, to be spread into its input: `page` and `perPage` as sent, values below 1 taken for the
- * default, more than 100 for 100.
- *
- * @see spec/rest-part2-details.md 1.6
+ * Parameters of every list; spread them into its input. Like the platform, values below 1 mean the default, and more than
+ * 100 per page means 100.
  */
 export const pageInput = {
   page: z
@@ -39,11 +37,11 @@ export interface PageRequest {
 export interface Page<Item> extends PageRequest {
   readonly items: readonly Item[]
   readonly hasNext: boolean
-  /** `undefined`: more than `MAX_COUNTED`. */
+  /** `undefined` if it exceeds `MAX_COUNTED`. */
   readonly total: number | undefined
 }
 
-/** One page of an ordered query. The order must be total: end it with the key. */
+/** Returns one page of an ordered query. The order must be total: end it with the key. */
 export async function pageOf<From extends keyof CoreTables, Row>(
   { db }: ReadContext,
   query: SelectQueryBuilder<CoreTables, From, Row>,
@@ -54,7 +52,8 @@ export async function pageOf<From extends keyof CoreTables, Row>(
     .offset((page - 1) * perPage)
     .execute()
   const end = (page - 1) * perPage + rows.length
-  // A page that is not full is the last one, and tells the total by itself; one behind the end tells nothing.
+  // The total follows from a page that is not full, as it is the last one, unless the page is empty: it may be beyond the
+  // end.
   const isLast = rows.length <= perPage && (rows.length > 0 || page === 1)
   const total = isLast ? end : await countOf(db, query)
   return {
@@ -66,7 +65,7 @@ export async function pageOf<From extends keyof CoreTables, Row>(
   }
 }
 
-/** At most `MAX_COUNTED` and one more. */
+/** Returns the number of rows, counted up to `MAX_COUNTED + 1`. */
 async function countOf<From extends keyof CoreTables, Row>(
   db: ReadContext['db'],
   query: SelectQueryBuilder<CoreTables, From, Row>,
@@ -87,19 +86,15 @@ export function mapPage<From, To>(page: Page<From>, to: (item: From) => To): Pag
   return { ...page, items: page.items.map(to) }
 }
 
-/** The furthest row that lists with keyset pagination give by its number. */
+/** The last row that can be reached by page number in lists that also support keyset pagination. */
 const MAX_OFFSET = 50_000
 const MAX_CURSOR_LENGTH = 4_096
 
-/**
- * Parameters of the lists that also know keyset pagination, to be spread into their input beside `pageInput`.
- *
- * @see spec/rest-part2-details.md 1.7
- */
+/** Parameters of lists that also support keyset pagination; spread them into the input beside `pageInput`. */
 export const keysetInput = {
-  /** `keyset`; anything else means offset. */
+  /** `keyset`; any other value means pages by number. */
   pagination: z.string().optional(),
-  /** As the page before gave it. */
+  /** The `nextCursor` of the page before. */
   cursor: z.string().max(MAX_CURSOR_LENGTH).optional(),
 }
 
@@ -111,23 +106,23 @@ export interface KeysetRequest {
 export interface KeysetPage<Item> {
   readonly items: readonly Item[]
   readonly perPage: number
-  /** What asks for the page behind this one; `undefined` on the last. */
+  /** The cursor of the next page; `undefined` on the last page. */
   readonly nextCursor: string | undefined
 }
 
 /** One column of a keyset order. */
 export interface KeysetColumn<Row> {
-  /** For the database: `projects.id`, or an expression. It holds no null. */
+  /** The SQL column, such as `projects.id`, or an expression. It is never null. */
   readonly column: string | RawBuilder<unknown>
-  /** Where the selected row has it. */
+  /** The key of the value in the selected row. */
   readonly key: keyof Row & string
-  /** What it is called in cursors, where the key is that of other columns too. */
+  /** The name in cursors, if `key` is also used by other columns. */
   readonly name?: string
   readonly direction: 'asc' | 'desc'
 }
 
 /**
- * The page behind a cursor. Rows that come or go meanwhile shift nothing, and the last page costs what the first does.
+ * Returns the page behind a cursor. Rows that are added or deleted meanwhile shift nothing, and every page costs the same.
  *
  * ```ts
  * keysetPageOf(query, input, [
@@ -136,9 +131,9 @@ export interface KeysetColumn<Row> {
  * ])
  * ```
  *
- * @param query without an order of its own; it selects every `key`
- * @param order total: it ends with the key. Its columns hold no null.
- * @throws DomainError `parameters`, for a cursor that this order did not give
+ * @param query without an order; it selects every `key`
+ * @param order a total order: it ends with the key, and its columns are never null
+ * @throws DomainError `parameters`, for a cursor that does not belong to this order
  */
 export async function keysetPageOf<From extends keyof CoreTables, Row>(
   query: SelectQueryBuilder<CoreTables, From, Row>,
@@ -161,38 +156,38 @@ export function mapKeysetPage<From, To>(page: KeysetPage<From>, to: (item: From)
 }
 
 /**
- * Asked by a list that also knows keyset pagination, before it gives a page by number.
+ * Rejects a page number that is beyond `MAX_OFFSET`. Called by lists that also support keyset pagination.
  *
- * @param what it lists: `Project`
+ * @param what the kind of the items: `Project`
  * @throws DomainError `page_too_far`
  */
 export function requireReachableOffset({ page, perPage }: PageRequest, what: string): void {
   if (page * perPage > MAX_OFFSET) throw new DomainError({ code: 'page_too_far', what, maxItems: MAX_OFFSET })
 }
 
-/** For an order in which a list has no keyset pages. */
+/** Returns the error for keyset pagination in an order that does not support it. */
 export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'no_keyset_in_order' })
 
 type CursorValue = string | number
 
 /**
- * What comes after the row that a cursor was made of; or before it.
+ * Returns the condition for the rows after the row of a cursor, or before it.
  *
  * @throws DomainError `parameters`, for a cursor of another order
  */
 export const cursorCondition = <Row>(
   cursor: string,
   order: readonly KeysetColumn<Row>[],
-  way: 'after' | 'before' = 'after',
-): Expression<SqlBool> => isBehind(way === 'after' ? order : order.map(reversed), cursorValues(cursor, order))
+  side: 'after' | 'before' = 'after',
+): Expression<SqlBool> => isBehind(side === 'after' ? order : order.map(reversed), cursorValues(cursor, order))
 
-/** The same from the other end. */
+/** Returns the column with the opposite direction. */
 export const reversed = <Row>(column: KeysetColumn<Row>): KeysetColumn<Row> => ({
   ...column,
   direction: column.direction === 'asc' ? 'desc' : 'asc',
 })
 
-/** The query in that order. */
+/** Returns the query with that order. */
 export const orderedBy = <From extends keyof CoreTables, Row>(
   query: SelectQueryBuilder<CoreTables, From, Row>,
   order: readonly Omit<KeysetColumn<unknown>, 'key'>[],
@@ -202,7 +197,10 @@ export const orderedBy = <From extends keyof CoreTables, Row>(
 const refOf = (column: KeysetColumn<unknown>['column']): RawBuilder<unknown> =>
   typeof column === 'string' ? sql.ref(column) : column
 
-/** (a, b) behind (x, y): a > x, or a = x and b > y. Written out, because the directions of the columns may differ. */
+/**
+ * Returns the condition for (a, b) > (x, y): a > x, or a = x and b > y. Written out, because the directions of the columns
+ * may differ.
+ */
 function isBehind<Row>(order: readonly KeysetColumn<Row>[], values: readonly CursorValue[]): Expression<SqlBool> {
   const [{ column, direction }, ...rest] = order as [KeysetColumn<Row>, ...KeysetColumn<Row>[]]
   const further = direction === 'asc' ? sql`>` : sql`<`
@@ -224,10 +222,14 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
   return order.map((column) => values.data[nameOf(column)]!)
 }
 
-/** With the direction: behind a row of one order there are others than behind the same row of another. */
+/** Returns the name of a column in cursors. It contains the direction, as a cursor is only valid in the same order. */
 const nameOf = <Row>({ name, key, direction }: KeysetColumn<Row>): string => `${name ?? key} ${direction}`
 
-/** Whoever writes their own cursor may put anything into it. @throws DomainError `parameters` */
+/**
+ * Awaits a query that uses a cursor. Values that the database rejects are possible in a cursor that a client made up.
+ *
+ * @throws DomainError `parameters`
+ */
 export async function rejectUnfitCursor<Result>(cursor: string | undefined, work: Promise<Result>): Promise<Result> {
   try {
     return await work

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { dayAt } from './day.ts'
 
-/** How a group or project is named: its id, or its full path. @see spec/rest-part2-details.md 1.2 */
+/** A reference to a group or project: its id or its full path. */
 export const namespaceRef = z.union([z.int(), z.string()])
 
-/** Those of a project or group that a list is to be held to. */
+/** The iids that filter a list. */
 export const iidList = z.array(z.int()).max(1_000)
 
-/** Milliseconds since 1970 of an ISO 8601 date-time; a date alone is its beginning, a time without a zone is UTC. */
+/** An ISO 8601 date-time as milliseconds since 1970. A date alone means its beginning, a time without a zone is UTC. */
 export const instant = z.string().transform((text, context) => {
   const ms = instantMs(text.trim())
   if (ms !== undefined) return ms
@@ -15,10 +15,10 @@ export const instant = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** `YYYY-MM-DD`, of a day that there is. */
+/** A date `YYYY-MM-DD` that exists. */
 export const day = z.string().refine((text) => dayOf(text) === text)
 
-/** The day of a date or a date-time, as it stands there, whatever its zone. */
+/** The date in a date or date-time, as written, whatever the zone. */
 export const dayOrInstant = z.string().transform((text, context) => {
   const written = text.trim()
   if (instantMs(written) !== undefined) return written.slice(0, 'YYYY-MM-DD'.length)
@@ -26,13 +26,13 @@ export const dayOrInstant = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** May be given as null or as '', which both take the value away. */
+/** A value that null or '' deletes. */
 export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
 
 const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i
 
-/** `undefined` for what is no such moment. */
+/** Returns `undefined` if the text is not a valid date or date-time. */
 export function instantMs(text: string): number | undefined {
   const match = isoDateTime.exec(text)
   if (match === null || dayOf(match[1]!) !== match[1]) return undefined

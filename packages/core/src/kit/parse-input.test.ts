@@ -42,7 +42,7 @@ test.each([
   expect(problemsOf(input)).toEqual(problems)
 })
 
-test('a thousand numbers in a list, and no more', () => {
+test('a list of iids has at most a thousand entries', () => {
   expect(iidList.safeParse(Array(1_000).fill(7)).success).toBe(true)
   expect(iidList.safeParse(Array(1_001).fill(7)).success).toBe(false)
 })

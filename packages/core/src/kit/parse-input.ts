@@ -2,8 +2,10 @@ import type { z } from 'zod'
 import { DomainError, type ParameterProblem } from './domain-error.ts'
 
 /**
- * @throws DomainError `parameters`, with everything that is wrong, in the order of the schema's keys; rules about several of
- * them come last
+ * Parses an input with its schema.
+ *
+ * @throws DomainError `parameters`, with all problems in the order of the schema's keys; problems of several parameters
+ * together come last
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
@@ -20,7 +22,7 @@ function keysOf(schema: z.ZodType): string[] {
   return 'shape' in object ? Object.keys(object.shape as object) : []
 }
 
-/** For `superRefine`: says which of the kit's problems it is. */
+/** Returns an issue for `superRefine` that becomes a problem of this kind. */
 export function problem(
   kind: ParameterProblem['problem'],
   { path = [], names }: { path?: (string | number)[]; names?: readonly string[] } = {},
@@ -29,8 +31,8 @@ export function problem(
 }
 
 /**
- * Second argument of the `superRefine` of an object, for a rule about which parameters come together: it is asked also when
- * one of them is wrong by itself. The rule may rely on what is there, not on what it is.
+ * Pass this as the second argument of `superRefine` of an object, for a rule about which parameters are present together.
+ * The rule then runs even if one of them is invalid, so it must not rely on the types of the values.
  */
 export const acrossParameters = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,

@@ -36,18 +36,18 @@ const rename = command(
 const failure = (error: DomainError) => error.failure
 
 describe('perform', () => {
-  test('who lacks a credential is told so before a wrong parameter is', async () => {
+  test('reports a missing credential before an invalid parameter', async () => {
     const refused = await world.perform(undefined, rename, {}).catch(failure)
     expect(refused).toEqual({ code: 'unauthenticated' })
   })
 
-  test('a wrong parameter comes before what one may do', async () => {
+  test('reports an invalid parameter before a missing permission', async () => {
     const mira = await world.user('mira')
     const refused = await world.perform(mira, rename, { group: 'ops', title: '' }).catch(failure)
     expect(refused).toEqual({ code: 'parameters', problems: [{ path: ['title'], problem: 'empty' }] })
   })
 
-  test('what one may not see is not there; what one may see may be forbidden', async () => {
+  test('answers not_found for a subject that the actor may not see, and forbidden for one that they may only see', async () => {
     const [mira, hidden, open] = [
       await world.user('mira'),
       await world.group('ops'),
@@ -59,7 +59,7 @@ describe('perform', () => {
     expect(await Promise.all(answers)).toEqual([{ code: 'not_found', what: 'Group' }, { code: 'forbidden' }])
   })
 
-  test('a listener hears of its events inside the transaction, and may undo it', async () => {
+  test('calls listeners inside the transaction, which their errors roll back', async () => {
     const [mira, group] = [await world.user('mira'), await world.group('ops')]
     const heard: unknown[] = []
     const listener: EventListener = {
@@ -83,7 +83,7 @@ describe('perform', () => {
     expect(kept).toHaveLength(1)
   })
 
-  test('roles come from the groups above, and end with their day', async () => {
+  test('roles come from the groups above, and end on their expiry date', async () => {
     const [mira, noor] = [await world.user('mira'), await world.user('noor')]
     const ops = await world.group('ops')
     await world.group('infra', { parent: ops })
@@ -94,7 +94,7 @@ describe('perform', () => {
     expect(ended).toEqual({ code: 'not_found', what: 'Group' })
   })
 
-  test('a command that fails leaves nothing behind', async () => {
+  test('a command that fails changes nothing', async () => {
     const admin = await world.user('root', { isAdministrator: true })
     await world.group('ops')
     await expect(world.perform(admin, rename, { group: 'ops', title: 'fails' })).rejects.toThrow('half done')
@@ -102,7 +102,7 @@ describe('perform', () => {
     expect(await world.core.db.read.selectFrom('events').select(['id', 'actor_id']).execute()).toHaveLength(1)
   })
 
-  test('while as many writes wait as may, one more is refused with the time to come again', async () => {
+  test('rejects a write with the time to retry while the queue of writes is full', async () => {
     const group = await world.group('busy')
     const root = await world.user('admin', { isAdministrator: true })
     const waiting = Array.from({ length: MOST_WRITES }, () => world.core.db.write(async () => {}))
@@ -113,7 +113,7 @@ describe('perform', () => {
     expect(await world.perform(root, rename, input)).toBe('busy: a')
   })
 
-  test('what is to follow a change follows its commit, and not what was rolled back; its failure is nobody’s', async () => {
+  test('afterCommit runs only if the transaction commits, and its errors are ignored', async () => {
     const followed: string[] = []
     const change = unscopedCommand(
       { name: 'change', input: z.object({ title: z.string() }) },

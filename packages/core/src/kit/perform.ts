@@ -7,7 +7,7 @@ import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
 import { parseInput } from './parse-input.ts'
 import type { Reads } from './watched-reads.ts'
 
-/** The queue of writers, if it was that, is mostly through by then. */
+/** The queue of writers, a frequent reason, is usually empty by then. */
 const RETRY_AFTER_SECONDS = 5
 
 /** The validated input of an operation, for adapters that validate large inputs in a worker thread. */
@@ -58,7 +58,7 @@ export async function perform<Input extends InputSchema, Result>(
 }
 
 /**
- * A batch query, asked of each of the parents.
+ * Runs a batch query for the parents.
  *
  * @throws DomainError
  */
@@ -78,13 +78,13 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   }
 }
 
-/** Also for adapters, of what they ask outside of operations: `unavailable` where that is the reason. */
+/** Converts a database error to `unavailable` if that is the reason. Adapters use it for reads outside of operations. */
 export function asFailure(error: unknown): unknown {
   if (!isUnavailable(error)) return error
   return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
 }
 
-/** Also for adapters: whoever lacks it is told so before a wrong parameter is. */
+/** Rejects callers that lack a sign-in or administrator rights. Adapters call it before they parse parameters. */
 export function requireCaller(actor: Actor, caller: Caller): void {
   if (caller === 'anyone') return
   if (actor === undefined) throw new DomainError({ code: 'unauthenticated' })
@@ -103,7 +103,7 @@ async function write<Result>(
   const { core, actor } = context
   const afterwards: ((core: Core) => Promise<void>)[] = []
   const result = await core.db.write((db) => {
-    // Read in the transaction: of two that follow each other, the later has the later time.
+    // The clock is read inside the transaction, so that later transactions have later times.
     const nowMs = core.clock.nowMs()
     const tx: OperationContext & Tx = {
       ...context,
@@ -114,7 +114,7 @@ async function write<Result>(
     }
     return work(tx)
   })
-  // What fails of it is tried again by the sweep, which tells.
+  // The sweep repeats work that fails here, and logs it if it fails again.
   await Promise.allSettled(afterwards.map((each) => each(core)))
   return result
 }

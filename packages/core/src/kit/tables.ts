@@ -1,5 +1,5 @@
 /**
- * Every table of the domain. An area adds its own beside its queries:
+ * Every table of the core. An area adds its own beside its queries:
  *
  * ```ts
  * declare module '../kit/tables.ts' {
@@ -7,8 +7,8 @@
  * }
  * ```
  *
- * Columns are what SQLite and PostgreSQL share: integers (times are milliseconds since 1970 and end in `_ms`, truth is 0 or 1),
- * text (dates `YYYY-MM-DD`, JSON), and nothing else.
+ * Columns have the types that SQLite and PostgreSQL share: integers (times are milliseconds since 1970 and end in `_ms`,
+ * booleans are 0 or 1), text (dates `YYYY-MM-DD`, JSON), and nothing else.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the areas fill it
 export interface CoreTables {}

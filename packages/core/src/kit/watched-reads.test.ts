@@ -25,31 +25,28 @@ const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
   ['each of several', (reads) => performBatch(world.core, undefined, askEach, [1], {}, reads)],
 ]
 
-test.each(both)('the watch hears how much a query gives: %s', async (_, asking) => {
-  const given: number[] = []
+test.each(both)('calls the watch with the number of characters in each result: %s', async (_, asking) => {
+  const counted: number[] = []
   await asking(
-    watchedReads(world.core, { requireOpen() {}, countCharacters: (characters) => void given.push(characters) }),
+    watchedReads(world.core, { requireOpen() {}, countCharacters: (characters) => void counted.push(characters) }),
   )
-  expect(given).toEqual([5, 0].slice(0, given.length))
-  expect(given).not.toEqual([])
+  expect(counted).toEqual([5, 0].slice(0, counted.length))
+  expect(counted).not.toEqual([])
 })
 
-test.each(both)(
-  'what it throws before a statement, the caller is told, and nothing is asked: %s',
-  async (_, asking) => {
-    const no = new Error('no')
-    const reads = watchedReads(world.core, {
-      requireOpen() {
-        throw no
-      },
-      countCharacters() {},
-    })
-    const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(no))
-    expect(asked).toBe(0)
-  },
-)
+test.each(both)('rejects with the error of requireOpen, and sends no statement: %s', async (_, asking) => {
+  const no = new Error('no')
+  const reads = watchedReads(world.core, {
+    requireOpen() {
+      throw no
+    },
+    countCharacters() {},
+  })
+  const asked = await world.statements(async () => expect(await asking(reads).catch((error) => error)).toBe(no))
+  expect(asked).toBe(0)
+})
 
-test.each(both)('and what it throws after one: %s', async (_, asking) => {
+test.each(both)('rejects with the error of countCharacters: %s', async (_, asking) => {
   const enough = new Error('enough')
   const reads = watchedReads(world.core, {
     requireOpen() {},

@@ -1,17 +1,17 @@
 import type { Core } from './context.ts'
 
-/** Where statements outside transactions go. */
+/** The connection for statements outside transactions. */
 export type Reads = Core['db']['read']
 
-/** Hears of every statement. What it throws, whoever reads is told. */
+/** Observes every statement. An error that it throws fails the read. */
 export interface ReadWatch {
-  /** Asked at least once before each begins, also while it is built. */
+  /** Called at least once before each statement, also while it is built. */
   requireOpen(): void
-  /** Its rows hold texts of so many characters together. */
+  /** Called with the total length of the texts in the rows of each result. */
   countCharacters(characters: number): void
 }
 
-/** Reads under a watch: of a caller who may go away, or who is given only so much. */
+/** Returns a connection with watched reads, to stop them when the client disconnects or exceeds a limit. */
 export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads =>
   db.read.withPlugin({
     transformQuery({ node }) {
