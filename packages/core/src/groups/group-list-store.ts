@@ -20,15 +20,15 @@ import type { Group } from './group.ts'
 import { type GroupsTable, groupOf, lineageOf } from './group-store.ts'
 
 export interface GroupFilter {
-  /** Only those directly in this one, or anywhere below it. */
+  /** Selects the groups directly in this group, or anywhere below it. */
   readonly within?: { readonly group: Group; readonly depth: 'direct' | 'any' }
   readonly isTopLevel?: boolean | undefined
-  /** Part of the name or path. */
+  /** A part of the name or path. */
   readonly search?: string | undefined
   readonly visibility?: Visibility | undefined
   readonly ids?: readonly number[] | undefined
   readonly without?: readonly number[] | undefined
-  /** Which of them may be seen, and what else is asked. */
+  /** Further conditions, such as which groups the actor may see. */
   readonly where: readonly Expression<SqlBool>[]
 }
 
@@ -48,7 +48,7 @@ export async function pageOfGroups(
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), groupOf)
 }
 
-/** @throws DomainError `no_keyset_in_order` unless by name, ascending */
+/** @throws DomainError `no_keyset_in_order` unless ordered by name, ascending */
 export async function keysetPageOfGroups(
   context: ReadContext,
   filter: GroupFilter,
@@ -66,19 +66,24 @@ export async function keysetPageOfGroups(
 export const groupListingOrders = ['id', 'name', 'path', 'created_at', 'updated_at', 'similarity'] as const
 
 export interface GroupListingOrder {
-  /** `similarity`: to what is searched for. When a group was changed nobody keeps: `updated_at` is when it was made. */
+  /**
+   * `similarity` refers to the search text. The time of the last change is not stored, so `updated_at` is the time of
+   * creation.
+   */
   readonly by: (typeof groupListingOrders)[number]
   readonly direction: 'asc' | 'desc'
 }
 
-/** Those of each filter. */
+/** Returns one list of groups for each filter. */
 export function groupListing(
   context: ReadContext,
   filters: readonly GroupFilter[],
   { by: asked, direction }: GroupListingOrder,
 ): Listing<Group> {
   const search = asked === 'similarity' ? filters[0]?.search : undefined
-  // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
+  // Without a search text all groups are equally similar. A bare number cannot stand for that: in `order by`, databases take
+  // it
+  // for the position of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
   const nearness = search === undefined ? sql<number>`0` : matchRank(['groups.name', 'groups.path'], search)
   const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const
@@ -103,11 +108,13 @@ type ListedRow = Selectable<GroupsTable> & { readonly nearness: number }
 export interface ActorGroupFilter {
   readonly owned?: boolean | undefined
   readonly minAccessLevel?: AccessLevel | undefined
-  /** `false`: not those that anybody may see. */
+  /** `false` excludes groups in which the actor has no role, even if everyone may see them. */
   readonly allAvailable?: boolean | undefined
 }
 
-/** Those that the actor may see, and has the asked part in. An anonymous caller owns nothing. */
+/**
+ * Returns the conditions for the groups that the actor may see and that match the filter. An anonymous caller owns nothing.
+ */
 export function conditionsOfActor(
   context: ReadContext,
   actor: Actor,

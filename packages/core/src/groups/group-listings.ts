@@ -13,13 +13,13 @@ const listInput = {
   ids: z.array(z.int()).max(100).optional(),
   search: z.string().max(255).optional(),
   owned: z.boolean().optional(),
-  /** No group is archived. */
+  /** `true` yields an empty list, because groups cannot be archived. */
   archived: z.boolean().optional(),
   orderBy: z.enum(groupListingOrders).default('name'),
   sort: z.enum(['asc', 'desc']).default('asc'),
 }
 
-/** Those that the actor may see, wherever they lie. @see spec/graphql-contract.md 5.3 */
+/** Lists the groups that the actor may see. */
 export const browseGroups = unscopedQuery(
   {
     name: 'browseGroups',
@@ -28,7 +28,7 @@ export const browseGroups = unscopedQuery(
       ...listInput,
       topLevelOnly: z.boolean().optional(),
       allAvailable: z.boolean().optional(),
-      /** Directly in it, unless `includeSubgroups`. */
+      /** Selects the groups directly in this group, or all below it if `includeSubgroups`. */
       parentPath: z.string().max(1_024).optional(),
       includeSubgroups: z.boolean().default(false),
       visibility: z.enum(visibilities).optional(),
@@ -49,7 +49,7 @@ export const browseGroups = unscopedQuery(
   },
 )
 
-/** Those below each of the groups. */
+/** Lists the groups below each of the groups. */
 export const listGroupsBelowEach = batchQuery(
   {
     name: 'listGroupsBelowEach',
@@ -65,7 +65,7 @@ export const listGroupsBelowEach = batchQuery(
   },
 )
 
-/** By id; those that the actor may see. */
+/** Finds groups by id; `undefined` for those that the actor may not see. */
 export const findEachGroup = unscopedBatchQuery(
   { name: 'findEachGroup', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(Group | undefined)[]> => {

@@ -23,7 +23,7 @@ import {
 import { moveRoutes } from './route-store.ts'
 
 const text = z.string().min(1).max(255)
-/** Lists show it, so that it is short. */
+/** Short, because lists include it. */
 const description = z.string().max(500)
 
 const listInput = {
@@ -65,12 +65,12 @@ const aboutGroup = {
 } as const
 const belowInput = z.object({ group: namespaceRef, ...listInput })
 
-/** Those directly in it. */
+/** Lists the groups directly in a group. */
 export const listSubgroups = query({ name: 'listSubgroups', input: belowInput, ...aboutGroup }, (context, input) =>
   groupsBelow(context, input, 'direct'),
 )
 
-/** Those anywhere below it. */
+/** Lists all groups below a group. */
 export const listDescendantGroups = query(
   { name: 'listDescendantGroups', input: belowInput, ...aboutGroup },
   (context, input) => groupsBelow(context, input, 'any'),
@@ -81,7 +81,7 @@ export const showGroup = query(
   async ({ subject }) => subject,
 )
 
-/** Whoever creates it owns it. */
+/** Creates a group. The actor becomes its owner. */
 export const createGroup = unscopedCommand(
   {
     name: 'createGroup',
@@ -105,7 +105,7 @@ export const createGroup = unscopedCommand(
     const created = await insertGroup(tx, draft)
     const group = await updateGroupRow(tx, created.id, { requestAccessEnabled })
     const { id, botHome } = tx.actor!
-    // A bot has the role that its group gave it, and gets no higher one.
+    // A bot keeps the role that its own group gave it, and gets no higher one.
     if (botHome === undefined) {
       await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
     }
@@ -114,7 +114,7 @@ export const createGroup = unscopedCommand(
   },
 )
 
-/** A new name or path changes the full ones of everything below. */
+/** Updates a group. A new name or path also changes the full names and paths of everything below. */
 export const updateGroup = command(
   {
     name: 'updateGroup',
@@ -135,7 +135,7 @@ export const updateGroup = command(
       requireNotMoreOpen(visibility, await parentOf(tx, group))
       await requireNotLessOpenThanBelow(tx, group, visibility)
     }
-    await rename(tx, group, { name: name ?? group.name, path: path ?? group.path })
+    await renameGroup(tx, group, { name: name ?? group.name, path: path ?? group.path })
     const updated = await updateGroupRow(tx, group.id, {
       ...(description !== undefined && { description: description ?? '' }),
       ...(visibility !== undefined && { visibility }),
@@ -146,7 +146,7 @@ export const updateGroup = command(
   },
 )
 
-/** With everything below: groups, projects, members, routes. */
+/** Removes a group and everything below it: groups, projects, members and routes. */
 export const removeGroup = command(
   {
     name: 'removeGroup',
@@ -210,7 +210,7 @@ async function requireNotLessOpenThanBelow(tx: Tx, group: Group, visibility: Gro
     })
 }
 
-async function rename(tx: Tx, group: Group, to: Pick<Group, 'name' | 'path'>): Promise<void> {
+async function renameGroup(tx: Tx, group: Group, to: Pick<Group, 'name' | 'path'>): Promise<void> {
   if (to.path === group.path && to.name === group.name) return
   const within = group.parentId === undefined ? undefined : group.fullPath.slice(0, -group.path.length - 1)
   if (to.path !== group.path) {

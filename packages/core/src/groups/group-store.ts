@@ -20,7 +20,7 @@ export interface GroupsTable {
   full_name: string
   description: string
   visibility: Visibility
-  /** `/1/5/16/`: ids from the root down to its own, so that what lies below begins with it. */
+  /** The ids from the root down to the group itself, such as `/1/5/16/`. The lineages of everything below begin with it. */
   lineage: string
   request_access_enabled: Generated<number>
   created_at_ms: number
@@ -64,9 +64,9 @@ export function groupOf(row: Selectable<GroupsTable>): Group {
   }
 }
 
-/** `/1/5/` → [1, 5] */
+/** Returns the ids in a lineage: `/1/5/` → [1, 5] */
 export const idsOf = (lineage: string): number[] => lineage.split('/').filter(Boolean).map(Number)
-/** [1, 5] → `/1/5/` */
+/** Returns the lineage of ids: [1, 5] → `/1/5/` */
 export const lineageOf = (groupIds: readonly number[]): string => `/${groupIds.map((id) => `${id}/`).join('')}`
 
 export interface GroupDraft {
@@ -77,7 +77,7 @@ export interface GroupDraft {
   readonly visibility: Visibility
 }
 
-/** @throws the database's error when the path is in use */
+/** Inserts a group and its route. @throws the database's error if the path is in use */
 export async function insertGroup({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: GroupDraft): Promise<Group> {
   const { parent } = draft
   const fullPath = parent === undefined ? draft.path : `${parent.fullPath}/${draft.path}`
@@ -117,7 +117,7 @@ export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes
       ...(changes.requestAccessEnabled !== undefined && {
         request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
       }),
-      // An update of nothing is no SQL.
+      // SQL has no update without a column.
       created_at_ms: ref('created_at_ms'),
     }))
     .where('id', '=', id)
@@ -126,7 +126,10 @@ export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes
   return groupOf(row)
 }
 
-/** Its own path and name, and the full ones of all groups below: not the routes, nor the projects. */
+/**
+ * Updates the path and name of a group, and the full paths and names of all groups below. Does not update routes and
+ * projects.
+ */
 export async function renameGroupRows(
   { db }: Pick<Tx, 'db'>,
   group: Group,
@@ -145,7 +148,9 @@ export async function renameGroupRows(
     .execute()
 }
 
-/** With all groups below, which come back too, with their routes and members. The projects must be gone. */
+/**
+ * Deletes a group and all groups below it, with their routes and members, and returns them. Delete their projects before.
+ */
 export async function deleteGroupRows({ db }: Pick<Tx, 'db'>, { groupIds }: Group): Promise<Group[]> {
   const rows = await db
     .deleteFrom('groups')
@@ -155,10 +160,10 @@ export async function deleteGroupRows({ db }: Pick<Tx, 'db'>, { groupIds }: Grou
   return rows.map(groupOf)
 }
 
-/** As databases count them, who do not count UTF-16 units. */
+/** Returns the length in characters, as databases count it, not in UTF-16 units. */
 const characters = (text: string) => [...text].length
 
-/** Of the groups or of the projects below it, at any depth. */
+/** Returns the different visibilities of the groups and of the projects below a group, at any depth. */
 export async function visibilitiesBelow(
   { db }: Pick<Tx, 'db'>,
   { groupIds }: Group,

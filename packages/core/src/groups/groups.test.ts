@@ -33,7 +33,7 @@ const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const paths = ({ items }: { items: readonly { fullPath: string }[] }) => items.map(({ fullPath }) => fullPath)
 
 describe('creating', () => {
-  test('whoever creates it owns it, and everything below', async () => {
+  test('makes its creator the owner of the group and of everything below', async () => {
     const ops = await world.perform(mira, createGroup, { name: 'Operations', path: 'ops' })
     expect(ops).toMatchObject({ fullPath: 'ops', fullName: 'Operations', visibility: 'private', parentId: undefined })
     const infra = await world.perform(mira, createGroup, { name: 'Infra', path: 'infra', parentId: ops.id })
@@ -61,7 +61,7 @@ describe('creating', () => {
     expect(await refused).toEqual({ code: 'invalid', fields })
   })
 
-  test('no more open than the group it lies in, no less than what lies in it', async () => {
+  test('is not more visible than its parent, nor less than its contents', async () => {
     const { id } = await world.perform(mira, createGroup, { name: 'ops', path: 'ops', visibility: 'internal' })
     const inner = { name: 'x', path: 'x', parentId: id }
     const refused = await world.perform(mira, createGroup, { ...inner, visibility: 'public' }).catch(failure)
@@ -74,7 +74,7 @@ describe('creating', () => {
   })
 })
 
-test('a description of up to 500 characters', async () => {
+test('accepts a description of up to 500 characters', async () => {
   const longest = 'x'.repeat(500)
   const ops = await world.perform(mira, createGroup, { name: 'ops', path: 'ops', description: longest })
   expect(ops.description).toBe(longest)
@@ -86,11 +86,11 @@ test('a description of up to 500 characters', async () => {
 })
 
 describe('renaming', () => {
-  test('changes everything below, and leaves a way from the old paths of projects', async () => {
+  test('changes the paths of everything below, and keeps the old paths of projects as former ones', async () => {
     const ops = await world.perform(mira, createGroup, { name: 'Operations', path: 'o_s' })
     const infra = await world.group('infra', { parent: ops })
     const project = await world.project('Tool', infra)
-    // `_` is any character to a database that is asked carelessly.
+    // An unescaped `_` matches any character in `like`.
     const other = await world.project('tool', await world.group('oxs'))
     await world.perform(mira, updateGroup, { group: 'o_s', path: 'Dev', name: 'Development' })
     expect(await findGroup(context(), 'dev/INFRA')).toMatchObject({
@@ -107,7 +107,7 @@ describe('renaming', () => {
     expect((await findProject(context(), 'oxs/tool'))?.id).toBe(other.id)
   })
 
-  test('there and back again, and in another letter case', async () => {
+  test('can be reverted, and can change only the letter case', async () => {
     const ops = await world.perform(mira, createGroup, { name: 'ops', path: 'ops' })
     const { id } = await world.project('tool', ops)
     for (const path of ['dev', 'ops', 'OPS']) await world.perform(mira, updateGroup, { group: ops.id, path })
@@ -117,7 +117,7 @@ describe('renaming', () => {
   })
 })
 
-test('removing takes everything below away, and frees the paths', async () => {
+test('removing deletes everything below, and frees the paths', async () => {
   const ops = await world.perform(mira, createGroup, { name: 'ops', path: 'ops' })
   const infra = await world.group('infra', { parent: ops })
   await world.project('tool', infra)
@@ -143,7 +143,7 @@ describe('lists', () => {
     await world.member(inner, mira, accessLevels.owner)
   })
 
-  test('what one may see, by name', async () => {
+  test('contain the groups that the actor may see, ordered by name', async () => {
     const seen = async (actor: User | undefined, input = {}) => paths(await world.perform(actor, listGroups, input))
     expect(await seen(undefined)).toEqual(['open', 'open/part'])
     expect(await seen(ivo)).toEqual(['house', 'secret/inner', 'open', 'open/part', 'secret'])
@@ -155,7 +155,7 @@ describe('lists', () => {
     expect(await seen(ivo, { search: 'IN' })).toEqual(['secret/inner'])
   })
 
-  test('what lies below', async () => {
+  test('contain subgroups or all groups below', async () => {
     const input = { group: 'secret' }
     expect(paths(await world.perform(ivo, listSubgroups, input))).toEqual(['secret/inner'])
     expect(paths(await world.perform(ivo, listDescendantGroups, input))).toEqual(['secret/inner'])
@@ -168,7 +168,7 @@ describe('lists', () => {
     expect(hidden).toEqual({ code: 'not_found', what: 'Group' })
   })
 
-  test('by key: each once, by name only', async () => {
+  test('keyset pages contain each group once, and support only the order by name', async () => {
     const found: string[] = []
     let cursor: string | undefined
     do {

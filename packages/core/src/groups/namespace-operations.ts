@@ -6,7 +6,7 @@ import type { PlaceOfProject } from '../projects/project-places.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { findGroup } from './group-store.ts'
 
-/** The group or the user that a path belongs to. */
+/** Returns the group or user that a path belongs to. */
 export const showNamespace = unscopedQuery(
   { name: 'showNamespace', caller: 'anyone', input: z.object({ path: z.string().max(1_024) }) },
   async (context, { path }): Promise<PlaceOfProject> => {

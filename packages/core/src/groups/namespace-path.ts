@@ -2,7 +2,7 @@ const MAX_SEGMENT = 255
 const segment = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 const unwantedEnd = /(?:\.|\.git|\.atom)$/i
 
-/** First segments of URLs of ours. */
+/** The first segments of the service's own URLs. */
 const reserved = new Set(
   (
     '-,.well-known,admin,api,assets,dashboard,explore,favicon.ico,files,groups,health_check,help,import,jwt,login,' +
@@ -10,7 +10,10 @@ const reserved = new Set(
   ).split(','),
 )
 
-/** What is wrong with one segment of a path: a username, or the path of a group or project; `undefined` if nothing is. */
+/**
+ * Returns what is wrong with one segment of a path: a username, or the path of a group or project; `undefined` if nothing
+ * is.
+ */
 export function validatePathSegment(path: string): string | undefined {
   if (path === '') return "can't be blank"
   if (path.length > MAX_SEGMENT) return `is too long (maximum is ${MAX_SEGMENT} characters)`
@@ -19,6 +22,6 @@ export function validatePathSegment(path: string): string | undefined {
   return undefined
 }
 
-/** As `validatePathSegment`, of a username or a group at the top. */
+/** Works like `validatePathSegment` for a username or the path of a top-level group. */
 export const validateTopLevelSegment = (path: string): string | undefined =>
   validatePathSegment(path) ?? (reserved.has(path.toLowerCase()) ? 'is a reserved name' : undefined)

@@ -3,10 +3,10 @@ import { validatePathSegment, validateTopLevelSegment } from './namespace-path.t
 import { isPathInUse } from './route-store.ts'
 
 /**
- * Why a user, group or project may not have a path; `undefined` when it may.
+ * Returns why a user, group or project may not have a path; `undefined` if it may.
  *
- * @param within full path of the namespace it lies in; `undefined` at the top
- * @param formerly full path that it has now: another letter case of it is free
+ * @param within the full path of the namespace above; `undefined` at the top level
+ * @param formerly the current full path, which may be replaced by another letter case of it
  */
 export async function validatePath(
   { db }: Pick<Tx, 'db'>,

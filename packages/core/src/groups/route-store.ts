@@ -7,18 +7,18 @@ declare module '../kit/tables.ts' {
   }
 }
 
-/** Which URL belongs to whom; one of the three ids is set. */
+/** The owners of paths. Exactly one of the three ids is set. */
 export interface RoutesTable {
-  /** Full path, in lower case. */
+  /** The full path, in lower case. */
   path: string
   user_id: number | null
   group_id: number | null
   project_id: number | null
-  /** Of a project that has moved since. */
+  /** Whether it is an earlier path of a project that has moved. */
   is_former: number
 }
 
-/** Whether a user, group or project has it; former paths can be taken over. */
+/** Tells whether a user, group or project has the path. Former paths do not count: they can be taken over. */
 export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Promise<boolean> {
   const row = await db
     .selectFrom('routes')
@@ -29,7 +29,7 @@ export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Pro
   return row !== undefined
 }
 
-/** Takes over the path when it is a former one. @throws the database's error when it is in use */
+/** Inserts a route; takes the path over if it is a former one. @throws the database's error if it is in use */
 export async function insertRoute(
   db: Transaction<CoreTables>,
   fullPath: string,
@@ -44,8 +44,8 @@ export async function insertRoute(
 }
 
 /**
- * What lay at `from` and below now lies at `to`, which nobody has: users and groups take their routes along, projects keep
- * the old ones as former.
+ * Moves the routes at `from` and below to `to`, which must be free. Users and groups lose their old routes; projects keep
+ * them as former ones.
  */
 export async function moveRoutes(db: Transaction<CoreTables>, from: string, to: string): Promise<void> {
   const [old, next] = [from.toLowerCase(), to.toLowerCase()]
@@ -69,6 +69,6 @@ export async function moveRoutes(db: Transaction<CoreTables>, from: string, to: 
   for (const { path, project_id } of rows) await insertRoute(db, next + path.slice(old.length), { project_id })
 }
 
-/** Not `like`, to which `_` in a path is any character. */
+/** Selects a path and the paths below it. Does not use `like`, which takes `_` in a path for any character. */
 const isAtOrBelow = (path: string) =>
   sql<SqlBool>`(path = ${path} or substr(path, 1, ${sql.lit(path.length + 1)}) = ${`${path}/`})`

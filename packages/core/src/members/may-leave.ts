@@ -4,7 +4,7 @@ import type { Subject } from '../access/subject.ts'
 import { unscopedBatchQuery } from '../kit/operation.ts'
 import { groupsWithOtherOwner, directLevels } from './member-store.ts'
 
-/** Whether the actor could give up the role that was given in just that one: what removing a member asks of the member. */
+/** Tells for each subject whether the actor could give up the role given directly in it, as removing a member requires. */
 export const mayLeaveEach = unscopedBatchQuery(
   { name: 'mayLeaveEach', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<boolean[]> => {

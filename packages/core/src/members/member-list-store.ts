@@ -13,14 +13,14 @@ import { type User, userKinds } from '../users/user.ts'
 import type { Member } from './member.ts'
 import { highestMemberships, membersOfRows } from './member-store.ts'
 
-/** How one can be a member. Nothing is shared with a group. */
+/** The ways to be a member. `shared` matches nothing, because groups cannot be invited. */
 export const memberRelations = ['direct', 'inherited', 'below', 'shared'] as const
 type MemberRelation = (typeof memberRelations)[number]
 
 export const membersOfEachInput = z.object({
-  /** Of memberships. */
+  /** The ids of memberships. */
   ids: z.array(z.int()).max(100).optional(),
-  /** Codes of roles, of which there may be none. */
+  /** The codes of roles; unknown codes match nothing. */
   accessLevels: z.array(z.int()).max(20).optional(),
   relations: z.array(z.enum(memberRelations)).max(memberRelations.length).default(['direct', 'inherited']),
   search: z.string().max(255).optional(),
@@ -30,7 +30,9 @@ export const membersOfEachInput = z.object({
 })
 type MembersOfEach = z.output<typeof membersOfEachInput>
 
-/** Of each subject. When a membership was changed nobody keeps: `updated_at` is when it was made. */
+/**
+ * Returns the members of each subject. The time of the last change is not stored, so `updated_at` is the time of creation.
+ */
 export function memberListing(
   context: ReadContext,
   actor: Actor,
@@ -63,9 +65,9 @@ function wantedMembers(
   subject: Subject,
   { relations, ids, accessLevels: levels, search, userKinds: kinds }: Omit<MembersOfEach, 'orderBy' | 'sort'>,
 ) {
-  const isGiven: MemberCondition = (eb) =>
+  const matchesRelation: MemberCondition = (eb) =>
     eb.or([...new Set(relations)].map((relation) => conditionOf[relation](context, actor, subject)(eb)))
-  let query = highestMemberships(context, isGiven)
+  let query = highestMemberships(context, matchesRelation)
     .innerJoin('users', 'users.id', 'members.user_id')
     .select('users.name as user_name')
   if (ids !== undefined) query = query.where(isOneOf('members.id', ids))
@@ -92,7 +94,7 @@ const conditionOf: Readonly<
 > = {
   direct: (_context, _actor, subject) => isGivenIn(subject, 'direct'),
   inherited: (_context, _actor, subject) => isGivenAbove(subject),
-  /** In groups whose members the actor may see. */
+  /** Selects members of the groups below, as far as the actor may see the members of those groups. */
   below: (context, actor, subject) => (eb) =>
     subject.kind === 'project'
       ? nothing
@@ -108,7 +110,10 @@ const conditionOf: Readonly<
   shared: () => () => nothing,
 }
 
-/** Of each user those in groups, or in projects, whose members the actor may see, the latest first. */
+/**
+ * Returns the memberships of each user in groups or in projects, as far as the actor may see their members; the latest
+ * first.
+ */
 export function membershipListing(
   context: ReadContext,
   actor: Actor,

@@ -28,13 +28,13 @@ import {
   updateMemberRow,
 } from './member-store.ts'
 
-/** At once. */
+/** The limit of members changed by one request. */
 const MAX_CHANGED = 100
 
-/** In the names of operations. */
+/** Parts of the names of operations. */
 const namesOfReach = { direct: 'Direct', inherited: 'Inherited' } as const satisfies Record<Reach, string>
 
-/** Members of groups and of projects differ in who may change them, and in the rules about owners. */
+/** The operations on members. Groups and projects differ in who may change them, and in the rules about owners. */
 export const groupMembers = membersOf('Group', 'admin_group_members', getGroup)
 export const projectMembers = membersOf('Project', 'admin_project_members', getProject)
 
@@ -72,7 +72,7 @@ function membersOf(
   return {
     list: list('direct'),
     listAll: list('inherited'),
-    /** Of each of many, in the ways that are named: by default its own and those of the groups above. */
+    /** Lists the members of each subject by the given relations; by default direct and inherited ones. */
     listEach: batchQuery(
       { name: `list${owner}MembersOfEach`, input: membersOfEachInput, permission: 'read_members' },
       async (context, subjects: readonly Subject[], input) =>
@@ -81,7 +81,7 @@ function membersOf(
     show: show('direct'),
     showAll: show('inherited'),
 
-    /** Exactly one user, by id or username. */
+    /** Adds one user, named by id or username. */
     add: command(
       {
         name: `add${owner}Member`,
@@ -131,7 +131,7 @@ function membersOf(
       },
     ),
 
-    /** All of them, or none. */
+    /** Changes all of the members, or none. */
     updateMany: command(
       {
         name: `update${owner}Members`,
@@ -155,7 +155,10 @@ function membersOf(
       },
     ),
 
-    /** By whoever may change members, or by the member. Of a group, with the roles below it unless `skipSubresources`. */
+    /**
+     * Removes a member. Members may also remove themselves. In a group, also removes the roles below it, unless
+     * `skipSubresources`.
+     */
     remove: unscopedCommand(
       { name: `remove${owner}Member`, input: one.extend({ skipSubresources: z.boolean().default(false) }) },
       async (tx, { parent, userId, skipSubresources }): Promise<void> => {
@@ -174,7 +177,7 @@ function membersOf(
   }
 }
 
-/** In groups or in projects, as far as the actor may see the members of those. */
+/** Lists the memberships of users in groups or in projects, as far as the actor may see the members there. */
 export const listMembershipsOfEach = unscopedBatchQuery(
   { name: 'listMembershipsOfEach', input: z.object({ where: z.enum(['groups', 'projects']) }) },
   async (context, users: readonly User[], { where }) =>
@@ -205,12 +208,14 @@ async function getMember(context: ReadContext, subject: Subject, userId: number,
   return member
 }
 
-/** Nobody gives, changes or takes away a role above their own. */
+/** Rejects giving, changing or removing a role above the actor's own. */
 function requireNotAbove({ isAdministrator, level: own }: Standing, level: AccessLevel): void {
   if (!isAdministrator && level > own) throw forbidden()
 }
 
-/** A group keeps an owner whose role does not end, and a project in the namespace of a user keeps that user. */
+/**
+ * Rejects the removal of the last owner of a group without an expiry date, and of the user who owns the project's namespace.
+ */
 async function requireNotLastOwner(context: ReadContext, subject: Subject, { user, level }: Member): Promise<void> {
   if (subject.kind === 'project') {
     if (subject.ownerId === user.id) throw forbidden()
@@ -220,6 +225,7 @@ async function requireNotLastOwner(context: ReadContext, subject: Subject, { use
   if (!(await hasOtherOwner(context, subject, user.id))) throw forbidden()
 }
 
+/** Rejects a role that the rules of the group or project do not allow. @throws DomainError `invalid` */
 async function validateMembership(
   tx: OperationContext & Tx,
   subject: Subject,

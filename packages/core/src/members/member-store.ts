@@ -20,12 +20,12 @@ import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
 
 export interface MemberFilter {
-  /** Part of the name or username. */
+  /** A part of the name or username. */
   readonly search?: string | undefined
   readonly userIds?: readonly number[] | undefined
 }
 
-/** By the time of joining. */
+/** Returns one page of members, ordered by the time of joining. */
 export async function pageOfMembers(
   context: ReadContext,
   subject: Subject,
@@ -58,14 +58,14 @@ export async function findMember(
 const membersOf = (context: ReadContext, subject: Subject, reach: Reach) =>
   highestMemberships(context, isGivenIn(subject, reach))
 
-/** Memberships in force; of those of one user, the highest. */
+/** Returns the query for the matching memberships in force, with the highest role of each user. */
 export function highestMemberships(
   context: ReadContext,
-  isGiven: MemberCondition,
+  matches: MemberCondition,
 ): SelectQueryBuilder<CoreTables, 'members', Selectable<MembersTable>> {
-  const given = context.db.selectFrom('members').where(isInForce(context)).where(isGiven)
-  // Of the roles of one user, the highest; of equal ones, the last given.
-  const best = given
+  const candidates = context.db.selectFrom('members').where(isInForce(context)).where(matches)
+  // Each user counts with the highest role, and of equal roles with the latest.
+  const best = candidates
     .select(({ fn }) => [
       'members.id as best_id',
       fn
@@ -102,7 +102,7 @@ export async function membersOfRows(
   }))
 }
 
-/** In place of a role that the user has or had in just that one. */
+/** Gives the user a role directly in the subject; replaces the present one, even if it has expired. */
 export async function setMember(tx: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: MemberDraft): Promise<void> {
   await deleteMember(tx, subject, draft.userId)
   await insertMember(tx, subject, draft)
@@ -130,7 +130,7 @@ export async function deleteMember({ db }: Pick<Tx, 'db'>, subject: Subject, use
     .execute()
 }
 
-/** The roles given in subgroups and projects of the group, but for those of projects in the user's own namespace. */
+/** Deletes the roles given in subgroups and projects of the group, except in projects of the user's own namespace. */
 export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: Group, userId: number): Promise<void> {
   const lineage = lineageOf(groupIds)
   await db
@@ -145,12 +145,15 @@ export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: G
     .execute()
 }
 
-/** Whether anybody owns the group for good, by a role in it or above it, but for the role of the user in just that one. */
+/**
+ * Tells whether the group has an owner without expiry date, here or in a group above, other than by the user's role in this
+ * group.
+ */
 export async function hasOtherOwner(context: ReadContext, group: Group, userId: number): Promise<boolean> {
   return (await groupsWithOtherOwner(context, [group], userId)).has(group.id)
 }
 
-/** Ids of those of the groups that anybody owns for good, as `hasOtherOwner` says. */
+/** Returns the ids of the groups with another owner, as defined by `hasOtherOwner`. */
 export async function groupsWithOtherOwner(
   { db }: ReadContext,
   groups: readonly Group[],
@@ -174,7 +177,7 @@ export async function groupsWithOtherOwner(
   return new Set(groups.filter(isOwned).map(({ id }) => id))
 }
 
-/** The roles that the user was given in just those, by `group:16` or `project:5`. */
+/** Returns the roles that the user was directly given in the subjects, by `group:16` or `project:5`. */
 export async function directLevels(
   context: ReadContext,
   userId: number,
@@ -202,7 +205,7 @@ export async function directLevels(
   )
 }
 
-/** Whether a group at the top has no other owner. */
+/** Tells whether the user is the only owner of a top-level group. */
 export async function isSoleOwnerOfTopGroup({ db }: ReadContext, userId: number): Promise<boolean> {
   const row = await db
     .selectFrom('members')

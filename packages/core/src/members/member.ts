@@ -3,20 +3,20 @@ import type { User } from '../users/user.ts'
 
 /** A user's role in one group or project. */
 export interface Member {
-  /** Of the membership. */
+  /** The id of the membership. */
   readonly id: number
   readonly user: User
   readonly level: AccessLevel
-  /** `YYYY-MM-DD`; ends at the beginning of that day. */
+  /** `YYYY-MM-DD`; the role ends at the beginning of that day. */
   readonly expiresAt: string | undefined
   readonly createdAtMs: number
   readonly createdBy: User | undefined
-  /** Where the role was given: there, or in a group above. One of the two. */
+  /** The group or project in which the role was given; exactly one is set. */
   readonly groupId: number | undefined
   readonly projectId: number | undefined
 }
 
-/** As the platform names them in its refusals. */
+/** The names of roles in the platform's error messages. */
 export const roleNames: Readonly<Record<AccessLevel, string>> = {
   0: 'No access',
   5: 'Minimal Access',

@@ -39,7 +39,7 @@ const roles = (page: { items: readonly { user: User; level: number }[] }) =>
   page.items.map(({ user, level }) => [user.username, level])
 
 describe('reading', () => {
-  test('those of its own, and those of the groups above by their highest role', async () => {
+  test('lists direct members, and inherited ones with their highest role', async () => {
     await world.member(infra, ivo, guest)
     await world.member(tool, noor, maintainer)
     await world.member(tool, ivo, guest, '2026-02-03')
@@ -55,7 +55,7 @@ describe('reading', () => {
     expect(roles(await world.perform(noor, projectMembers.listAll, filtered))).toEqual([['noor', maintainer]])
   })
 
-  test('one', async () => {
+  test('shows one member', async () => {
     const one = { parent: infra.id, userId: noor.id }
     expect(await world.perform(mira, groupMembers.show, one).catch(failure)).toEqual({ code: 'not_found' })
     expect(await world.perform(mira, groupMembers.showAll, one)).toMatchObject({ level: developer, groupId: ops.id })
@@ -67,7 +67,7 @@ describe('reading', () => {
 })
 
 describe('adding', () => {
-  test('by id or username', async () => {
+  test('adds a user by id or username', async () => {
     const member = await world.perform(mira, groupMembers.add, {
       parent: ops.id,
       username: 'IVO',
@@ -77,7 +77,7 @@ describe('adding', () => {
     expect(member).toMatchObject({ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy: { id: mira.id } })
   })
 
-  test('in the place of a role that has ended', async () => {
+  test('replaces an expired role', async () => {
     await world.member(tool, ivo, guest, '2026-01-01')
     const draft = { parent: tool.id, userId: ivo.id, accessLevel: developer }
     expect((await world.perform(mira, projectMembers.add, draft)).level).toBe(developer)
@@ -97,7 +97,7 @@ describe('adding', () => {
     expect(await world.perform(mira, groupMembers.add, draft).catch(failure)).toEqual(expected)
   })
 
-  test('minimal access only in a group at the top', async () => {
+  test('allows minimal access only in top-level groups', async () => {
     const draft = { userId: ivo.id, accessLevel: minimal }
     const fields = { accessLevel: ['is not included in the list'] }
     for (const answer of [
@@ -108,7 +108,7 @@ describe('adding', () => {
     expect((await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })).level).toBe(minimal)
   })
 
-  test('not below what is inherited', async () => {
+  test('rejects a role below the inherited one', async () => {
     const draft = { parent: tool.id, userId: noor.id, accessLevel: guest }
     const message = 'should be greater than or equal to Developer inherited membership from group ops'
     expect(await world.perform(mira, projectMembers.add, draft).catch(failure)).toEqual({
@@ -118,8 +118,8 @@ describe('adding', () => {
   })
 })
 
-describe('who may', () => {
-  test('nobody gives a role above their own, nor touches one', async () => {
+describe('permissions', () => {
+  test('rejects giving or changing a role above the own one', async () => {
     await world.member(tool, ivo, maintainer)
     const lena = await world.user('lena')
     const add = (accessLevel: number) =>
@@ -133,7 +133,7 @@ describe('who may', () => {
     expect(await world.perform(ivo, projectMembers.update, lowered).catch(failure)).toEqual({ code: 'forbidden' })
   })
 
-  test('members do not change others, but leave when they like', async () => {
+  test('members cannot change other members, but may leave', async () => {
     const self = { parent: ops.id, userId: noor.id }
     const other = { parent: ops.id, userId: mira.id }
     expect(await world.perform(noor, groupMembers.remove, other).catch(failure)).toEqual({ code: 'forbidden' })
@@ -143,7 +143,7 @@ describe('who may', () => {
     expect(roles(await world.perform(mira, groupMembers.list, { parent: ops.id }))).toEqual([['mira', owner]])
   })
 
-  test('a group keeps an owner', async () => {
+  test('the last owner of a group cannot be removed', async () => {
     const self = { parent: ops.id, userId: mira.id }
     const admin = await world.user('root', { isAdministrator: true })
     for (const answer of [
@@ -159,13 +159,13 @@ describe('who may', () => {
     expect(await left).toEqual({ code: 'forbidden' })
   })
 
-  test('a subgroup can do with the owners of the groups above', async () => {
+  test('the owners of the groups above count as owners of a subgroup', async () => {
     await world.member(infra, mira, owner)
     await world.perform(mira, groupMembers.remove, { parent: infra.id, userId: mira.id })
     expect(roles(await world.perform(mira, groupMembers.list, { parent: infra.id }))).toEqual([])
   })
 
-  test('a project in the namespace of a user keeps that user', async () => {
+  test('the owner of a namespace cannot be removed from its projects', async () => {
     const notes = await world.project('notes', ivo)
     const self = { parent: notes.id, userId: ivo.id }
     expect(await world.perform(ivo, projectMembers.remove, self).catch(failure)).toEqual({ code: 'forbidden' })
@@ -181,7 +181,7 @@ describe('changing several', () => {
 
   beforeEach(() => world.member(ops, ivo, guest, '2026-03-01'))
 
-  test('each once, in the order given', async () => {
+  test('changes each member once, in the given order', async () => {
     const members = await change([ivo.id, noor.id, ivo.id])
     expect(roles({ items: members })).toEqual([
       ['ivo', maintainer],
@@ -201,17 +201,17 @@ describe('changing several', () => {
     expect(await roster()).toEqual(before)
   })
 
-  test('not by whoever changes none', async () => {
+  test('rejects callers who may not change members', async () => {
     const draft = { parent: ops.id, userIds: [ivo.id], accessLevel: guest }
     expect(await world.perform(noor, groupMembers.updateMany, draft).catch(failure)).toEqual({ code: 'forbidden' })
   })
 })
 
-describe('who may leave what', () => {
+describe('mayLeaveEach', () => {
   const mayLeave = (actor: User | undefined, subjects: readonly Subject[]) =>
     performBatch(world.core, actor, mayLeaveEach, subjects, {})
 
-  test('whoever has a role in that very place, unless the place cannot do without them', async () => {
+  test('is true for a direct role, unless its removal would be rejected', async () => {
     const notes = await world.project('notes', ivo)
     await world.member(tool, noor, developer)
     await world.member(notes, noor, guest)
@@ -220,7 +220,7 @@ describe('who may leave what', () => {
     expect(await mayLeave(undefined, [ops, tool])).toEqual([false, false])
   })
 
-  test('the last owner of a group stays, until there is another whose role does not end', async () => {
+  test('is false for the last owner of a group until there is another without an expiry date', async () => {
     expect(await mayLeave(mira, [ops])).toEqual([false])
     await world.member(ops, ivo, owner, '2026-03-01')
     expect(await mayLeave(mira, [ops])).toEqual([false])
@@ -228,12 +228,12 @@ describe('who may leave what', () => {
     expect(await mayLeave(mira, [ops])).toEqual([true])
   })
 
-  test('what is told is what comes of it', async () => {
+  test('agrees with the result of removing the member', async () => {
     await world.member(infra, mira, owner)
     await world.member(tool, mira, maintainer)
     const places = [ops, infra, tool]
-    const told = await mayLeave(mira, places)
-    expect(told).toEqual([false, true, true])
+    const predicted = await mayLeave(mira, places)
+    expect(predicted).toEqual([false, true, true])
     for (const [index, place] of places.entries()) {
       const { remove } = place.kind === 'group' ? groupMembers : projectMembers
       const left = world.perform(mira, remove, { parent: place.id, userId: mira.id, skipSubresources: true })
@@ -242,12 +242,12 @@ describe('who may leave what', () => {
           () => true,
           () => false,
         ),
-      ).toBe(told[index])
+      ).toBe(predicted[index])
     }
   })
 })
 
-test('a change keeps the end unless it is told to change it', async () => {
+test('a change without an expiry date keeps the present one', async () => {
   await world.member(tool, ivo, guest, '2026-03-01')
   const change = { parent: tool.id, userId: ivo.id, accessLevel: developer }
   expect((await world.perform(mira, projectMembers.update, change)).expiresAt).toBe('2026-03-01')
@@ -255,7 +255,7 @@ test('a change keeps the end unless it is told to change it', async () => {
   expect(cleared).toMatchObject({ level: developer, expiresAt: undefined })
 })
 
-test('whoever is taken out of a group loses the roles below it, unless that is not wanted', async () => {
+test('removing a member of a group also removes the roles below it, unless skipSubresources', async () => {
   const lena = await world.user('lena')
   for (const user of [ivo, lena]) {
     await world.member(ops, user, guest)

@@ -3,13 +3,16 @@ import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import type { User } from './user.ts'
 import { findUserByLogin } from './user-store.ts'
 
-/** As OWASP advises for argon2id. At most four are computed at once: as many threads as Node has for such work. */
+/**
+ * The parameters that OWASP recommends for argon2id. At most four hashes are computed at a time: Node has four threads for
+ * such work.
+ */
 const cost = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 const SALT_BYTES = 16
-/** Of no password; of the same cost, so that an unknown name takes as long as a known one. */
+/** A hash of no password, with the same cost as real ones, so that an unknown name takes as long as a known one. */
 const dummyHash = '$argon2id$v=19$m=19456,p=1,t=2$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
-/** In PHC form. Takes tens of milliseconds: never inside a transaction. */
+/** Returns the hash of a password in PHC format. Takes tens of milliseconds, so never call it inside a transaction. */
 export const hashPassword = ({ randomBytes }: Pick<Core, 'randomBytes'>, password: string): Promise<string> =>
   hash(password, { ...cost, salt: Buffer.from(randomBytes(SALT_BYTES)) })
 
@@ -17,16 +20,16 @@ export async function savePasswordHash({ db }: Pick<Tx, 'db'>, userId: number, p
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute()
 }
 
-/** Whose password it was when it was compared, and with what. */
+/** A user with a verified password, and the hash that it matched. */
 export interface VerifiedPassword {
   readonly user: User
   readonly passwordHash: string
 }
 
 /**
- * The user of that username or e-mail, in any letter case, whose password it is. Whether they may sign in is not its
- * business: look at `state`. That nobody has that name, that they have no password and that it is wrong cannot be told
- * apart, not even by the time it takes.
+ * Returns the user with that username or e-mail address, in any letter case, if the password is right. Does not check
+ * `state`, which says whether the user may sign in. Callers cannot distinguish an unknown name, a user without a password
+ * and a wrong password, not even by the time that this takes.
  */
 export async function verifyPassword(
   context: ReadContext,
@@ -45,8 +48,9 @@ export async function verifyPassword(
 }
 
 /**
- * Asked in the transaction in which something begins for a password: it may have been replaced, or its user blocked, while
- * it was compared, which has ended all that had begun by then.
+ * Tells whether the verified password is still the user's, and the user active. Call it in the transaction that creates a
+ * session or token for the password: either may have changed during the verification, and that change has revoked only
+ * what existed then.
  */
 export async function isStillValid({ db }: Pick<Tx, 'db'>, { user, passwordHash }: VerifiedPassword): Promise<boolean> {
   const row = await db

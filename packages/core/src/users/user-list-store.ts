@@ -20,9 +20,9 @@ import type { User, UserKind } from './user.ts'
 import { type UserRow, userColumns, userOf } from './user-store.ts'
 
 export interface UserFilter {
-  /** In any letter case. */
+  /** Compared without letter case. */
   readonly username?: string | undefined
-  /** Part of the name or username, or a whole e-mail address: a public one, or any when `allEmails`. */
+  /** A part of the name or username, or a whole e-mail address: a public one, or any if `allEmails`. */
   readonly search?: string | undefined
   readonly allEmails: boolean
   readonly isActive?: boolean | undefined
@@ -34,10 +34,10 @@ export interface UserFilter {
   readonly idAfter?: number | undefined
   readonly idBefore?: number | undefined
   readonly ids?: readonly number[] | undefined
-  /** In any letter case. */
+  /** Compared without letter case. */
   readonly usernames?: readonly string[] | undefined
   readonly kinds?: readonly UserKind[] | undefined
-  /** With a role in it, or in a group above it. */
+  /** Selects users with a role in this group, or in a group above it. */
   readonly memberOf?: Group | undefined
 }
 
@@ -64,7 +64,7 @@ export async function pageOfUsers(
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), userOf)
 }
 
-/** By the time of their beginning. */
+/** Lists users, ordered by the time of creation. */
 export const userListing = (context: ReadContext, filter: UserFilter, direction: 'asc' | 'desc'): Listing<User> =>
   listingOf(context, [wantedUsers(context, filter)], {
     order: [
@@ -118,11 +118,11 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
   return query
 }
 
-/** Of no values: never. */
+/** Returns a condition that is false if there are no values. */
 const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]) =>
   values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`
 
-/** Those of them that are members of a group or project which the actor may see. */
+/** Returns the ids of those users that are members of a group or project which the actor may see. */
 export async function membersOfVisibleSubjects(
   context: ReadContext,
   actor: Actor,

@@ -30,7 +30,7 @@ export const findUserProfile = unscopedQuery(
   },
 )
 
-/** @see spec/graphql-contract.md 5.2 */
+/** Lists users. */
 export const browseUsers = unscopedQuery(
   {
     name: 'browseUsers',
@@ -43,14 +43,14 @@ export const browseUsers = unscopedQuery(
       admins: z.boolean().optional(),
       humans: z.boolean().optional(),
       kinds: z.array(z.enum(userKinds)).optional(),
-      /** With a role in it, or in a group above it. */
+      /** Selects users with a role in this group, or in a group above it. */
       groupId: z.int().optional(),
       sort: z.enum(['asc', 'desc']).default('desc'),
     }),
   },
   async (context, { groupId, search, sort, ...input }): Promise<Listed<User>> => {
     const { actor } = context
-    // As in `listUsers`: such callers learn whether a user exists, but cannot list users. A bot may ask for the members
+    // As in `listUsers`, such callers can check whether a user exists, but cannot list users. A bot may list the members
     // of its group.
     const isNarrow = actor !== undefined && groupId !== undefined
     if (!mayListUsers(actor) && !input.usernames?.length && !isNarrow) throw forbidden()
@@ -72,7 +72,10 @@ export const browseUsers = unscopedQuery(
   },
 )
 
-/** Asked of those of the users that are shown whole to the actor. */
+/**
+ * Defines a batch query on users. `run` gets the users that the actor may see whole; the result of all others is
+ * `undefined`.
+ */
 function ofWholeUsers<Input extends InputSchema, Result>(
   head: { readonly name: string; readonly input: Input },
   run: (
@@ -89,7 +92,7 @@ function ofWholeUsers<Input extends InputSchema, Result>(
   })
 }
 
-/** Groups with a role of the user's own in them; with `forProjects`, those in which the user may create projects. */
+/** Lists the groups in which each user has a direct role, or, with `forProjects`, may create projects. */
 export const listGroupsOfEachUser = ofWholeUsers(
   {
     name: 'listGroupsOfEachUser',
@@ -114,7 +117,7 @@ export const listGroupsOfEachUser = ofWholeUsers(
   },
 )
 
-/** Projects in which the user has a role, of its own or inherited. */
+/** Lists the projects in which each user has a role, direct or inherited. */
 export const listProjectsWithEachUser = ofWholeUsers(
   { name: 'listProjectsWithEachUser', input: z.object({}) },
   (context, users) => {
@@ -127,7 +130,7 @@ export const listProjectsWithEachUser = ofWholeUsers(
 
 const HIDDEN_NAME = '****'
 
-/** Of a bot only those are told the name who see what it is a bot of. */
+/** Returns the names of users. The name of a bot is hidden from callers who may not see its project or group. */
 export const shownNamesOfUsers = unscopedBatchQuery(
   { name: 'shownNamesOfUsers', input: z.object({}) },
   async (context, users: readonly User[]): Promise<string[]> => {

@@ -23,7 +23,7 @@ export const getCurrentUser = unscopedQuery(
   async (context): Promise<UserProfile> => ({ user: await getUser(context, context.actor!.id), isWhole: true }),
 )
 
-/** Everyone has one. */
+/** Lists the e-mail addresses of the actor. Every user has exactly one. */
 export const listOwnEmails = unscopedQuery(
   { name: 'listOwnEmails', input: z.object({}) },
   async (context): Promise<User[]> => [await getUser(context, context.actor!.id)],
@@ -62,7 +62,7 @@ export const listUsers = unscopedQuery(
   },
   async (context, input) => {
     const { actor } = context
-    // Callers without a sign-in, and bots, may ask whether a user exists, but cannot list users.
+    // Callers without a sign-in, and bots, can check whether a user exists, but cannot list users.
     if (!mayListUsers(actor) && !input.username) throw forbidden()
     const isAdministrator = actor?.isAdministrator === true
     const filter = {
@@ -85,8 +85,8 @@ export const listUsers = unscopedQuery(
 )
 
 /**
- * Without a password of their own (`resetPassword`, `forceRandomPassword`) nobody can sign in as the user with one until it
- * is set.
+ * Creates a user. A user created without a password (`resetPassword`, `forceRandomPassword`) cannot sign in with one until
+ * it is set.
  */
 export const createUser = unscopedSteps(
   {
@@ -155,7 +155,7 @@ export const updateUser = unscopedSteps(
       const user = await updateUserRow(tx, id, changesOf(input))
       if (passwordHash !== undefined) {
         await savePasswordHash(tx, id, passwordHash)
-        // Whoever knew the former password may be signed in with it.
+        // Someone who knew the former password may be signed in with it.
         await signOutEverywhere(tx, id)
       }
       await tx.recordEvent({ type: 'user.updated', objectId: id })
@@ -164,7 +164,9 @@ export const updateUser = unscopedSteps(
   },
 )
 
-/** With the projects in their namespace. Refused while a group would be left without an owner, unless `hardDelete`. */
+/**
+ * Removes a user and the projects in their namespace. Rejected if a group would lose its only owner, unless `hardDelete`.
+ */
 export const removeUser = unscopedCommand(
   {
     name: 'removeUser',
@@ -191,7 +193,10 @@ export const unblockUser = stateChange('unblockUser', { to: 'active', from: ['bl
 export const activateUser = stateChange('activateUser', { to: 'active', from: ['deactivated'] })
 export const deactivateUser = stateChange('deactivateUser', { to: 'deactivated', from: ['active'] })
 
-/** Again to the state that the user has is no failure; from one that is not listed, or of oneself, it is forbidden. */
+/**
+ * Defines a change of state. It succeeds if the user already has the state; it is forbidden from a state not in `from`, and
+ * for oneself.
+ */
 function stateChange(name: string, { to, from }: { to: UserState; from: readonly UserState[] }) {
   return unscopedCommand({ name, caller: 'administrator', input: z.object({ user: z.int() }) }, async (tx, input) => {
     const user = await getUser(tx, input.user)

@@ -20,16 +20,16 @@ export interface UsersTable {
   state: UserState
   is_admin: number
   is_bot: number
-  /** The project or group that a bot belongs to, at most one of the two; null after its removal. */
+  /** The project or group that a bot belongs to. At most one is set; both are null after its removal. */
   bot_project_id: number | null
   bot_group_id: number | null
-  /** argon2id, in PHC form; never leaves this folder. */
+  /** The argon2id hash in PHC format. Only this folder reads it. */
   password_hash: string | null
   last_activity_on: string | null
   created_at_ms: number
 }
 
-/** What `userOf` needs: all but the hash of the password. */
+/** The columns that `userOf` reads: all except the password hash. */
 export const userColumns = [
   'users.id',
   'users.username',
@@ -59,7 +59,7 @@ export async function getUser(context: ReadContext, id: number): Promise<User> {
   return user
 }
 
-/** By id; those that are not there are left out. */
+/** Returns users by id, without ids that do not exist. */
 export async function findUsers({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, User>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -70,7 +70,7 @@ export async function findUsers({ db }: ReadContext, ids: readonly number[]): Pr
   return new Map(rows.map((row) => [row.id, userOf(row)]))
 }
 
-/** In any letter case. */
+/** Finds a user by name, ignoring letter case. */
 export async function findUserByUsername({ db }: ReadContext, username: string): Promise<User | undefined> {
   const row = await db
     .selectFrom('users')
@@ -81,7 +81,7 @@ export async function findUserByUsername({ db }: ReadContext, username: string):
   return row && userOf(row)
 }
 
-/** In any letter case; names that nobody has are left out. */
+/** Finds users by name, ignoring letter case and unknown names. */
 export async function findUsersByUsername({ db }: ReadContext, usernames: readonly string[]): Promise<User[]> {
   if (usernames.length === 0) return []
   const rows = await db
@@ -98,16 +98,19 @@ export async function findUsersByUsername({ db }: ReadContext, usernames: readon
   return rows.map(userOf)
 }
 
-/** Of a column `integer`: PostgreSQL fails when asked for more. */
+/** The largest value of an `integer` column: PostgreSQL rejects larger numbers in a query. */
 const MAX_ID = 2_147_483_647
 
-/** What is all digits is an id. */
+/** Finds a user by id if the text has only digits, else by name. */
 export async function findUserByIdOrUsername(context: ReadContext, text: string): Promise<User | undefined> {
   if (!/^\d+$/.test(text)) return findUserByUsername(context, text)
   return Number(text) > MAX_ID ? undefined : findUser(context, Number(text))
 }
 
-/** By username or e-mail, in any letter case. No username has an `@`, so whether there is such a user costs no query more. */
+/**
+ * Finds a user by username or e-mail address, ignoring letter case. Takes one query in both cases, as no username contains
+ * `@`.
+ */
 export function findUserByLogin(context: ReadContext, login: string): Promise<User | undefined> {
   return login.includes('@') ? findUserByEmail(context, login) : findUserByUsername(context, login)
 }
@@ -122,8 +125,8 @@ export async function findUserByEmail({ db }: ReadContext, email: string): Promi
 }
 
 /**
- * By address, in lower case: whoever shows it. Administrators find users by the one that they keep to themselves too, and
- * everyone finds themselves.
+ * Returns users by e-mail address, in lower case. Public addresses match for everyone, private ones only for administrators
+ * and for the user's own.
  */
 export async function findUsersByEmail(
   { db }: ReadContext,
@@ -136,10 +139,14 @@ export async function findUsersByEmail(
     .selectFrom('users')
     .select(userColumns)
     .where((eb) => {
-      const isKept = eb('email', 'in', wanted)
+      const matchesPrivate = eb('email', 'in', wanted)
       return eb.or([
         eb('public_email', 'in', wanted),
-        ...(actor?.isAdministrator ? [isKept] : actor === undefined ? [] : [eb.and([isKept, eb('id', '=', actor.id)])]),
+        ...(actor?.isAdministrator
+          ? [matchesPrivate]
+          : actor === undefined
+            ? []
+            : [eb.and([matchesPrivate, eb('id', '=', actor.id)])]),
       ])
     })
     .orderBy('id', 'desc')
@@ -180,7 +187,7 @@ export interface UserDraft {
   readonly botHome?: BotHome
 }
 
-/** With the route of its namespace. @throws the database's error when username or e-mail is taken */
+/** Inserts a user and the route of its namespace. @throws the database's error if username or e-mail address is taken */
 export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: UserDraft): Promise<User> {
   const row = await db
     .insertInto('users')
@@ -208,7 +215,7 @@ export type UserChanges = Partial<
   Pick<User, 'username' | 'name' | 'email' | 'publicEmail' | 'state' | 'isAdministrator'>
 >
 
-/** The row alone: not the routes of a new username. A key given as `undefined` clears what may be absent. */
+/** Updates the row only, not the routes of a new username. A key with the value `undefined` clears an optional column. */
 export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes: UserChanges): Promise<User> {
   const row = await db
     .updateTable('users')
@@ -219,7 +226,7 @@ export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes:
       ...('publicEmail' in changes && { public_email: changes.publicEmail ?? null }),
       ...(changes.state !== undefined && { state: changes.state }),
       ...(changes.isAdministrator !== undefined && { is_admin: changes.isAdministrator ? 1 : 0 }),
-      // An update of nothing is no SQL.
+      // SQL has no update without a column.
       created_at_ms: ref('created_at_ms'),
     }))
     .where('id', '=', id)
@@ -228,7 +235,7 @@ export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes:
   return userOf(row)
 }
 
-/** With the route of its namespace and its memberships. */
+/** Deletes a user with the route of its namespace and its memberships. */
 export async function deleteUserRow({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
   await db.deleteFrom('users').where('id', '=', id).execute()
 }

@@ -7,7 +7,7 @@ export interface User {
   readonly publicEmail: string | undefined
   readonly state: UserState
   readonly isAdministrator: boolean
-  /** Of a project or group access token: the token's own user. */
+  /** Whether this is the user of a project or group access token. */
   readonly isBot: boolean
   /** The home of a bot; `undefined` for a person. */
   readonly botHome: BotHome | undefined
@@ -30,11 +30,11 @@ export interface BotHome {
   readonly groupId: number | undefined
 }
 
-/** As much of a user as rules ask for. */
+/** The part of a user that access rules need. */
 export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator' | 'botHome'> {
-  /** The access token that was shown, for what is about that one itself. */
+  /** The id of the access token of the request, for operations on that token. */
   readonly accessTokenId?: number
-  /** With the token of a job: of that project the user's rights count, of anything else nobody's. */
+  /** The project of the job that owns the token of the request. The user's rights count only there. */
   readonly jobProjectId?: number
 }
 
@@ -46,34 +46,32 @@ export const actingUser = ({ id, username, isAdministrator, botHome }: User): Ac
   botHome,
 })
 
-/** What may be shown of a user: all of it only to administrators and to the user. */
+/** A user and whether the actor may see all of it: only administrators and the user may. */
 export interface UserProfile {
   readonly user: User
   readonly isWhole: boolean
 }
 
-/**
- * Ids of the namespaces of users begin above this, so that they differ from those of groups, which are their groups' own.
- */
+/** Ids of user namespaces begin above this number, so that they differ from those of groups, which equal the group's id. */
 const USER_NAMESPACES = 1_000_000_000
 
 export const userNamespaceId = (userId: number): number => USER_NAMESPACES + userId
-/** `undefined`: of a group. */
+/** Returns the id of the user that owns a namespace; `undefined` if it belongs to a group. */
 export const userOfNamespace = (namespaceId: number): number | undefined =>
   namespaceId > USER_NAMESPACES ? namespaceId - USER_NAMESPACES : undefined
 
 const emailAddress = /^[^\s@<>]+@[^\s@<>]+$/
 const MAX_EMAIL = 254
-const passwordLength = { least: 8, most: 128 }
+const passwordLength = { min: 8, max: 128 }
 
-/** What is wrong with an e-mail address, if anything. */
+/** Returns what is wrong with an e-mail address; `undefined` if nothing is. */
 export const validateEmail = (email: string): string | undefined =>
   email.length <= MAX_EMAIL && emailAddress.test(email) ? undefined : 'is invalid'
 
-/** What is wrong with a password as such, if anything. In characters, not bytes. */
+/** Returns what is wrong with a password; `undefined` if nothing is. The length counts characters, not bytes. */
 export function validatePassword(password: string): string | undefined {
   const length = [...password].length
-  if (length < passwordLength.least) return `is too short (minimum is ${passwordLength.least} characters)`
-  if (length > passwordLength.most) return `is too long (maximum is ${passwordLength.most} characters)`
+  if (length < passwordLength.min) return `is too short (minimum is ${passwordLength.min} characters)`
+  if (length > passwordLength.max) return `is too long (maximum is ${passwordLength.max} characters)`
   return undefined
 }

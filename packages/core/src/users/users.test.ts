@@ -34,7 +34,7 @@ const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const noor = { email: 'Noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
 
 describe('creating', () => {
-  test('the password is kept as argon2id only, and is in nothing that comes back', async () => {
+  test('stores the password only as an argon2id hash, and returns neither', async () => {
     const profile = await world.perform(admin, createUser, noor)
     const { password_hash: hash } = await world.core.db.read
       .selectFrom('users')
@@ -43,25 +43,26 @@ describe('creating', () => {
       .executeTakeFirstOrThrow()
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/)
     const events = await world.core.db.read.selectFrom('events').selectAll().execute()
-    const told = JSON.stringify([profile, await findUser(context(), profile.user.id), events])
-    expect(told).not.toContain('argon2')
-    expect(told).not.toContain(noor.password)
+    const shown = JSON.stringify([profile, await findUser(context(), profile.user.id), events])
+    expect(shown).not.toContain('argon2')
+    expect(shown).not.toContain(noor.password)
   })
 
-  test('signing in: by username or e-mail in any letter case; else nobody', async () => {
+  test('verifyPassword accepts username or e-mail address in any letter case, and only the right password', async () => {
     const { user } = await world.perform(admin, createUser, noor)
     const { password: _, ...unset } = { ...noor, username: 'ivo', email: 'ivo@example.test' }
     await world.perform(admin, createUser, { ...unset, forceRandomPassword: true })
-    const who = async (login: string, password: string) => (await verifyPassword(context(), login, password))?.user.id
-    expect(await who('NOOR', noor.password)).toBe(user.id)
-    expect(await who('noor@EXAMPLE.test', noor.password)).toBe(user.id)
+    const verifiedId = async (login: string, password: string) =>
+      (await verifyPassword(context(), login, password))?.user.id
+    expect(await verifiedId('NOOR', noor.password)).toBe(user.id)
+    expect(await verifiedId('noor@EXAMPLE.test', noor.password)).toBe(user.id)
     for (const [login, password] of [
       ['noor', 'wrong horse'],
-      ['nobody', noor.password],
+      ['unknown', noor.password],
       ['ivo', noor.password],
       ['ivo', ''],
     ] as const)
-      expect(await who(login, password)).toBeUndefined()
+      expect(await verifiedId(login, password)).toBeUndefined()
   })
 
   test.each([
@@ -87,7 +88,7 @@ describe('creating', () => {
     expect(await world.perform(admin, createUser, { ...noor, ...change }).catch(failure)).toEqual(expected)
   })
 
-  test('only by administrators', async () => {
+  test('is allowed to administrators only', async () => {
     const mira = await world.user('mira')
     expect(await world.perform(mira, createUser, {}).catch(failure)).toEqual({ code: 'forbidden' })
     expect(await world.perform(undefined, createUser, {}).catch(failure)).toEqual({ code: 'unauthenticated' })
@@ -95,7 +96,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('the whole is for administrators and oneself', async () => {
+  test('shows whole profiles to administrators and to the user', async () => {
     const [mira, ivo] = [await world.user('mira'), await world.user('ivo')]
     const isWhole = async (actor: User) => (await world.perform(actor, getUserProfile, { user: mira.id })).isWhole
     expect([await isWhole(mira), await isWhole(ivo), await isWhole(admin)]).toEqual([true, false, true])
@@ -104,7 +105,7 @@ describe('reading', () => {
     expect(unknown).toEqual({ code: 'not_found', what: 'User' })
   })
 
-  test('lists: filters, and pages by key', async () => {
+  test('lists users with filters and keyset pages', async () => {
     const [mira, ivo] = [await world.user('mira'), await world.user('ivo_k')]
     await world.perform(admin, blockUser, { user: ivo.id })
     const names = async (input: object, actor: User | undefined = mira) =>
@@ -114,7 +115,7 @@ describe('reading', () => {
     expect(await names({ blocked: true })).toEqual(['ivo_k'])
     expect(await names({ username: 'MIRA' }, undefined)).toEqual(['mira'])
     expect(await names({ search: 'HOLT', orderBy: 'username', sort: 'asc' })).toEqual(['ivo_k', 'mira', 'root'])
-    // `_` stands for itself; an e-mail address finds only for administrators.
+    // `_` is literal; private e-mail addresses match only for administrators.
     expect(await names({ search: 'o_k' })).toEqual(['ivo_k'])
     expect(await names({ search: 'r_o' })).toEqual([])
     expect(await names({ search: 'mira@example.test' })).toEqual([])
@@ -133,7 +134,7 @@ describe('reading', () => {
 })
 
 describe('changing', () => {
-  test('a new username takes the namespace along', async () => {
+  test('a new username moves the namespace', async () => {
     const mira = await world.user('mira')
     const { id } = await world.project('notes', mira, 'public')
     await world.perform(admin, updateUser, { user: mira.id, username: 'mira2', publicEmail: 'M@example.test' })
@@ -153,7 +154,7 @@ describe('changing', () => {
     expect((await verifyPassword(context(), 'noor', 'battery staple'))?.user.id).toBe(user.id)
   })
 
-  test('states', async () => {
+  test('changes between states', async () => {
     const { id } = await world.user('mira')
     const stateAfter = async (operation: typeof blockUser) => {
       const done = await world.perform(admin, operation, { user: id }).catch(failure)
@@ -167,7 +168,7 @@ describe('changing', () => {
     expect(await stateAfter(activateUser)).toEqual([true, 'active'])
   })
 
-  test('an administrator does not lock themselves out', async () => {
+  test('administrators cannot block, demote or remove themselves', async () => {
     for (const answer of [
       world.perform(admin, blockUser, { user: admin.id }).catch(failure),
       world.perform(admin, updateUser, { user: admin.id, admin: false }).catch(failure),
@@ -176,7 +177,7 @@ describe('changing', () => {
       expect(await answer).toEqual({ code: 'forbidden' })
   })
 
-  test('removing: with the projects in the namespace, but not the only owner of a group', async () => {
+  test('removes the projects in the namespace, and rejects the removal of the only owner of a group', async () => {
     const mira = await world.user('mira')
     await world.project('notes', mira)
     const ops = await world.group('ops')
