@@ -2,13 +2,13 @@ import { type Log, Repeating } from '@penstock/runtime'
 import type { Core, Tx } from './kit/context.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteEventsBefore } from './kit/event.ts'
-import { forgetOldCodes } from './oauth/code-store.ts'
-import { forgetOldTokens } from './oauth/oauth-token-store.ts'
+import { deleteExpiredCodes } from './oauth/code-store.ts'
+import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
 import { measureRepositories } from './repositories/measure-repositories.ts'
 import { sweepRepositories } from './repositories/sweep-repositories.ts'
-import { forgetOldAttempts } from './sessions/attempt-store.ts'
-import { deleteEndedSessions } from './sessions/session-store.ts'
-import { forgetOldSpamLogs } from './spam/spam-log-store.ts'
+import { deleteExpiredAttempts } from './sessions/attempt-store.ts'
+import { deleteExpiredSessions } from './sessions/session-store.ts'
+import { deleteExpiredSpamLogs } from './spam/spam-log-store.ts'
 
 export interface Retention {
   readonly eventDays: number
@@ -31,8 +31,14 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
   const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>
     core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
-  const forgets = [deleteEndedSessions, forgetOldAttempts, forgetOldCodes, forgetOldTokens, forgetOldSpamLogs]
-  for (const forget of forgets) await write(forget)
+  const deletions = [
+    deleteExpiredSessions,
+    deleteExpiredAttempts,
+    deleteExpiredCodes,
+    deleteExpiredOAuthTokens,
+    deleteExpiredSpamLogs,
+  ]
+  for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
   await sweepRepositories(core)

@@ -88,7 +88,7 @@ async function answer(
       codeChallengeMethod: parameters.code_challenge_method,
     }
     const checked = await checkAuthorization(core, asked, user)
-    if (checked.kind === 'asks') return await proceed(checked.authorization)
+    if (checked.kind === 'consent_needed') return await proceed(checked.authorization)
     const { refusal, redirectUri } = checked
     const error = { error: refusal.code, error_description: descriptionOf(refusal) }
     return backToApplication(redirectUri, error, parameters)

@@ -3,7 +3,7 @@ import type { Core } from '../kit/context.ts'
 import { DomainError, invalid } from '../kit/domain-error.ts'
 import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
-import { type ApplicationWithSecret, applicationDraft, complaintsAbout, wordsOf } from './application.ts'
+import { type ApplicationWithSecret, applicationDraft, validateApplication, uniqueWords } from './application.ts'
 import {
   countApplications,
   deleteApplication,
@@ -19,9 +19,9 @@ const MAX_APPLICATIONS = 1_000
 export const createApplication = unscopedCommand(
   { name: 'createApplication', caller: 'administrator', input: applicationDraft },
   async (tx, { name, redirectUri, scopes, confidential }): Promise<ApplicationWithSecret> => {
-    const draft = { name, redirectUri, scopes: wordsOf(scopes) }
-    const complaints = complaintsAbout(draft)
-    if (Object.keys(complaints).length > 0) throw invalid(complaints)
+    const draft = { name, redirectUri, scopes: uniqueWords(scopes) }
+    const problems = validateApplication(draft)
+    if (Object.keys(problems).length > 0) throw invalid(problems)
     if ((await countApplications(tx)) >= MAX_APPLICATIONS) {
       throw new DomainError({ code: 'refused', message: `There are ${MAX_APPLICATIONS} applications already` })
     }
@@ -30,7 +30,7 @@ export const createApplication = unscopedCommand(
       uid: newOpaqueSecret(tx.core),
       name,
       secretDigest: digestOf(secret),
-      redirectUris: wordsOf(redirectUri),
+      redirectUris: uniqueWords(redirectUri),
       scopes: draft.scopes,
       isConfidential: confidential,
     })

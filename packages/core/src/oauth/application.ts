@@ -36,38 +36,38 @@ const MAX_REDIRECT_URIS_LENGTH = 4_096
 /** A browser would run them, or show what the application says as if it were ours. */
 const forbiddenSchemes = ['javascript:', 'vbscript:', 'data:']
 
-export const wordsOf = (text: string): string[] => [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
+export const uniqueWords = (text: string): string[] => [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 
 /** What the rules say against a draft, by attribute; none: it may be created. @see spec/rest-part2-details.md 3 */
-export function complaintsAbout(draft: {
+export function validateApplication(draft: {
   readonly name: string
   readonly redirectUri: string
   readonly scopes: readonly string[]
 }): Record<string, string[]> {
-  const complaints = {
-    name: nameComplaints(draft.name),
-    redirectUri: redirectUriComplaints(draft.redirectUri),
+  const problems = {
+    name: validateName(draft.name),
+    redirectUri: validateRedirectUris(draft.redirectUri),
     scopes: draft.scopes.every((scope) => oauthScopes.includes(scope))
       ? []
       : ["doesn't match configured on the server."],
   }
-  return Object.fromEntries(Object.entries(complaints).filter(([, texts]) => texts.length > 0))
+  return Object.fromEntries(Object.entries(problems).filter(([, texts]) => texts.length > 0))
 }
 
-function nameComplaints(name: string): string[] {
+function validateName(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"]
   return name.length > MAX_NAME_LENGTH ? [`is too long (maximum is ${MAX_NAME_LENGTH} characters)`] : []
 }
 
-function redirectUriComplaints(text: string): string[] {
+function validateRedirectUris(text: string): string[] {
   if (text.trim() === '') return ["can't be blank"]
   if (text.length > MAX_REDIRECT_URIS_LENGTH) {
     return [`is too long (maximum is ${MAX_REDIRECT_URIS_LENGTH} characters)`]
   }
-  return [...new Set(wordsOf(text).flatMap(uriComplaint))]
+  return [...new Set(uniqueWords(text).flatMap(validateRedirectUri))]
 }
 
-function uriComplaint(uri: string): string[] {
+function validateRedirectUri(uri: string): string[] {
   // Relative, so without a scheme: `URL` would call it invalid.
   if (/^[\w\-./?=&%]+$/.test(uri)) return ['must be an absolute URI.']
   // What a URI may be written with; a parser of browsers mends the rest, and so would read another URI than we compare.

@@ -26,7 +26,7 @@ export interface Authorization {
 }
 
 export type CheckedAuthorization =
-  | { readonly kind: 'asks'; readonly authorization: Authorization }
+  | { readonly kind: 'consent_needed'; readonly authorization: Authorization }
   /** The application may be told, at the address it has registered. */
   | { readonly kind: 'refused'; readonly refusal: OAuthRefusal; readonly redirectUri: string }
 
@@ -49,7 +49,7 @@ export async function checkAuthorization(
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'redirectUri')
   if (!application.redirectUris.includes(redirectUri)) throw new OAuthRefusal('invalid_request')
   try {
-    return { kind: 'asks', authorization: { application, redirectUri, ...termsOf(application, request, user) } }
+    return { kind: 'consent_needed', authorization: { application, redirectUri, ...termsOf(application, request, user) } }
   } catch (refusal) {
     if (!(refusal instanceof OAuthRefusal)) throw refusal
     return { kind: 'refused', refusal, redirectUri }

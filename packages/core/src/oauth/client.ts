@@ -3,7 +3,7 @@ import { digestOf } from '../tokens/token-text.ts'
 import type { Application } from './application.ts'
 import { findApplicationWithDigest } from './application-store.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
-import { isSameText } from './opaque-secret.ts'
+import { equalsInConstantTime } from './opaque-secret.ts'
 
 /** How an application says who it is; absent, nobody says anything. */
 export interface ClientCredentials {
@@ -27,7 +27,7 @@ export async function authenticateClient(
   }
   const found = await findApplicationWithDigest(context, clientId)
   if (found === undefined) throw new OAuthRefusal('invalid_client')
-  const isKnownBySecret = clientSecret !== undefined && isSameText(digestOf(clientSecret), found.secretDigest)
+  const isKnownBySecret = clientSecret !== undefined && equalsInConstantTime(digestOf(clientSecret), found.secretDigest)
   const mayStaySilent = !found.application.isConfidential && clientSecret === undefined
   if (!isKnownBySecret && !mayStaySilent) throw new OAuthRefusal('invalid_client')
   return found.application

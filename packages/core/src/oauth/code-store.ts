@@ -50,7 +50,7 @@ export async function insertCode(
   core: Core,
   draft: Pick<AuthorizationCode, 'applicationId' | 'userId' | 'redirectUri' | 'scopes' | 'challenge'>,
 ): Promise<string> {
-  await forgetOldCodes({ db, nowMs })
+  await deleteExpiredCodes({ db, nowMs })
   const code = newOpaqueSecret(core)
   await db
     .insertInto('oauth_codes')
@@ -70,7 +70,7 @@ export async function insertCode(
   return code
 }
 
-export async function forgetOldCodes({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+export async function deleteExpiredCodes({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('oauth_codes')
     .where('expires_at_ms', '<=', nowMs - REMEMBERED_MS)

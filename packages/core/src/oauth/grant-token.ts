@@ -16,7 +16,7 @@ import {
   type OAuthToken,
   revokeFamily,
 } from './oauth-token-store.ts'
-import { answers } from './pkce.ts'
+import { verifierMatches } from './pkce.ts'
 
 /** The parameters of a request for a token; what a grant does not ask for is ignored. */
 export interface TokenRequest extends ClientCredentials {
@@ -55,7 +55,7 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
   const application = await requireClient(readContextOf(core), request)
   const presented = required(request, 'code')
   const redirectUri = required(request, 'redirectUri')
-  return issuing(core, async (tx) => {
+  return issueInTransaction(core, async (tx) => {
     const code = await findCode(tx, presented)
     if (code === undefined || code.applicationId !== application.id) return undefined
     if (code.isUsed) {
@@ -63,7 +63,7 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
       return undefined
     }
     if (code.expiresAtMs <= tx.nowMs || code.redirectUri !== redirectUri) return undefined
-    if (!answers(code.challenge, request.codeVerifier)) return undefined
+    if (!verifierMatches(code.challenge, request.codeVerifier)) return undefined
     const user = await findActiveUser(tx, code.userId)
     const scopes = scopesWithin(code.scopes, user)
     if (user === undefined || scopes.length === 0) return undefined
@@ -79,7 +79,7 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
 async function forRefreshToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const application = await clientFor(core, request)
   const presented = required(request, 'refreshToken')
-  return issuing(core, async (tx) => {
+  return issueInTransaction(core, async (tx) => {
     const token = await findByRefreshToken(tx, presented)
     if (token === undefined || token.applicationId !== application?.id) return undefined
     if (token.isRevoked) {
@@ -103,7 +103,7 @@ function isFromSameClient({ redirectUri, challenge }: OAuthToken, request: Token
   const isElsewhere =
     redirectUri !== undefined && request.redirectUri !== undefined && request.redirectUri !== redirectUri
   const isSomeoneElse =
-    challenge !== undefined && request.codeVerifier !== undefined && !answers(challenge, request.codeVerifier)
+    challenge !== undefined && request.codeVerifier !== undefined && !verifierMatches(challenge, request.codeVerifier)
   return !isElsewhere && !isSomeoneElse
 }
 
@@ -115,7 +115,7 @@ async function forPassword(core: Core, request: TokenRequest): Promise<IssuedTok
   if (verified?.user.state !== 'active') throw new OAuthRefusal('invalid_grant')
   const { user } = verified
   const scopes = grantedScopes(request.scope, scopesWithin(application?.scopes ?? oauthScopes, user))
-  return issuing(core, async (tx) => {
+  return issueInTransaction(core, async (tx) => {
     if (!(await isStillValid(tx, verified))) return undefined
     const draft = { applicationId: application?.id, userId: user.id, scopes, isRefreshable: true }
     return insertOAuthToken(tx, core, draft)
@@ -140,7 +140,10 @@ async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken
 type Writing = Parameters<typeof insertOAuthToken>[0]
 
 /** `undefined` commits what was written, a revocation perhaps, and then refuses; an exception would take it back. */
-async function issuing(core: Core, work: (tx: Writing) => Promise<IssuedToken | undefined>): Promise<IssuedToken> {
+async function issueInTransaction(
+  core: Core,
+  work: (tx: Writing) => Promise<IssuedToken | undefined>,
+): Promise<IssuedToken> {
   const issued = await core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
   if (issued === undefined) throw new OAuthRefusal('invalid_grant')
   return issued

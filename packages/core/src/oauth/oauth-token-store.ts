@@ -65,7 +65,7 @@ export interface IssuedToken {
 /** A revoked one is remembered so long, to know it when it comes again. */
 const REMEMBERED_MS = 30 * DAY_MS
 /** Of one user and one application; what has ended makes room. */
-const MAX_TOKENS_EACH = 10_000
+const MAX_TOKENS_PER_USER = 10_000
 
 type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
   Partial<Pick<OAuthToken, 'family' | 'previousId' | 'redirectUri' | 'challenge'>> & { readonly isRefreshable: boolean }
@@ -73,7 +73,7 @@ type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
 /** @throws OAuthRefusal `too_many_tokens`: so many are alive already, and this would not take the place of one */
 export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core, draft: Draft): Promise<IssuedToken> {
   const { db, nowMs } = tx
-  await forgetOldTokens(tx)
+  await deleteExpiredOAuthTokens(tx)
   await makeRoom(tx, draft)
   const expiresInSeconds = core.settings.oauthTokenLifetimeSeconds
   const accessToken = newOpaqueSecret(core)
@@ -155,7 +155,7 @@ export async function revokeReplacedBy({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, 
   await db.updateTable('oauth_tokens').set({ previous_id: null }).where('id', '=', token.id).execute()
 }
 
-export async function forgetOldTokens({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+export async function deleteExpiredOAuthTokens({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   const beforeMs = nowMs - REMEMBERED_MS
   await db.deleteFrom('oauth_tokens').where('revoked_at_ms', '<', beforeMs).execute()
   await db
@@ -182,7 +182,7 @@ async function makeRoom({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: Draft): 
       .select('id')
       .where(isOfBoth)
       .limit(1)
-      .offset(MAX_TOKENS_EACH - 1)
+      .offset(MAX_TOKENS_PER_USER - 1)
       .executeTakeFirst()
     return last !== undefined
   }

@@ -44,18 +44,18 @@ export async function describeOAuthToken(core: Core, accessToken: string): Promi
 /**
  * To its application; `undefined` when there is no such token of that application, or it no longer counts.
  *
- * @param asker credentials of a client that shows a secret, or an access token of the same application
+ * @param client credentials of a client that shows a secret, or an access token of the same application
  * @throws OAuthRefusal `invalid_client`
  * @see RFC 7662 2.1, 2.2
  */
 export async function introspectOAuthToken(
   core: Core,
-  asker: ClientCredentials | { readonly accessToken: string },
+  client: ClientCredentials | { readonly accessToken: string },
   presented: string,
 ): Promise<OAuthTokenInfo | undefined> {
   const context = readContextOf(core)
-  const applicationId = await applicationIdOf(core, asker)
-  const found = await findEither(context, presented)
+  const applicationId = await applicationIdOf(core, client)
+  const found = await findAccessOrRefreshToken(context, presented)
   if (found === undefined || found.token.applicationId !== applicationId) return undefined
   const info = await infoOf(context, found.token, found.kind)
   return info.state === 'valid' ? info : undefined
@@ -74,7 +74,7 @@ export async function revokeOAuthToken(core: Core, credentials: ClientCredential
   })
   const isOthers = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    const found = await findEither(tx, presented)
+    const found = await findAccessOrRefreshToken(tx, presented)
     if (found === undefined) return false
     const { applicationId, family } = found.token
     if (applicationId !== undefined && applicationId !== application?.id) return true
@@ -99,22 +99,22 @@ async function useAccessToken(core: Core, accessToken: string): Promise<OAuthTok
 
 async function applicationIdOf(
   core: Core,
-  asker: ClientCredentials | { readonly accessToken: string },
+  client: ClientCredentials | { readonly accessToken: string },
 ): Promise<number> {
   const context = readContextOf(core)
-  if ('accessToken' in asker) {
-    const token = await useAccessToken(core, asker.accessToken)
+  if ('accessToken' in client) {
+    const token = await useAccessToken(core, client.accessToken)
     if (token?.applicationId === undefined || stateOf(token, context.nowMs) !== 'valid') {
       throw new OAuthRefusal('invalid_client')
     }
     return token.applicationId
   }
-  const application = await authenticateClient(context, asker)
-  if (application === undefined || asker.clientSecret === undefined) throw new OAuthRefusal('invalid_client')
+  const application = await authenticateClient(context, client)
+  if (application === undefined || client.clientSecret === undefined) throw new OAuthRefusal('invalid_client')
   return application.id
 }
 
-async function findEither(
+async function findAccessOrRefreshToken(
   context: ReadContext,
   presented: string,
 ): Promise<{ token: OAuthToken; kind: OAuthTokenInfo['kind'] } | undefined> {

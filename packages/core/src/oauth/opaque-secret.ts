@@ -6,7 +6,7 @@ export const newOpaqueSecret = ({ randomBytes }: Pick<Core, 'randomBytes'>): str
   Buffer.from(randomBytes(32)).toString('hex')
 
 /** In a time that tells nothing of where the two differ, nor of their lengths. */
-export function isSameText(one: string, other: string): boolean {
+export function equalsInConstantTime(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))
 }

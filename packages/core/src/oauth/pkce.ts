@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isSameText } from './opaque-secret.ts'
+import { equalsInConstantTime } from './opaque-secret.ts'
 
 const challengeMethods = ['plain', 'S256'] as const
 export type ChallengeMethod = (typeof challengeMethods)[number]
@@ -33,10 +33,10 @@ export const challengeOfColumns = (row: {
  *
  * @see RFC 7636 4.6; RFC 9700 4.8.2
  */
-export function answers(challenge: Challenge | undefined, verifier: string | undefined): boolean {
+export function verifierMatches(challenge: Challenge | undefined, verifier: string | undefined): boolean {
   if (challenge === undefined || verifier === undefined) return challenge === undefined && verifier === undefined
   if (!verifierForm.test(verifier)) return false
   const expected =
     challenge.method === 'plain' ? verifier : createHash('sha256').update(verifier, 'ascii').digest('base64url')
-  return isSameText(expected, challenge.text)
+  return equalsInConstantTime(expected, challenge.text)
 }

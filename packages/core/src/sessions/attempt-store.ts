@@ -65,7 +65,7 @@ export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, att
 }
 
 /** Those that count no longer. */
-export async function forgetOldAttempts({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+export async function deleteExpiredAttempts({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('password_attempts')
     .where('at_ms', '<=', nowMs - WINDOW_MS)

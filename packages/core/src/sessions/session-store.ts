@@ -33,7 +33,7 @@ const IDLE_LIFETIME_MS = 7 * DAY_MS
 /** How long a session lasts after signing in, however often it is used. */
 const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
 /** Of one user; the oldest makes room. */
-const MAX_SESSIONS_EACH = 100
+const MAX_SESSIONS_PER_USER = 100
 
 /** Returns the time at which a session that is used now ends. */
 export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
@@ -41,7 +41,7 @@ export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowM
 
 /** Returns the secret that the browser keeps; here only its digest is. */
 export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
-  await deleteEndedSessions({ db, nowMs })
+  await deleteExpiredSessions({ db, nowMs })
   const secret = newOpaqueSecret(core)
   await db
     .insertInto('sessions')
@@ -58,13 +58,13 @@ export async function insertSession({ db, nowMs }: Writing, core: Core, userId: 
     .where('user_id', '=', userId)
     .orderBy('id', 'desc')
     .limit(1)
-    .offset(MAX_SESSIONS_EACH)
+    .offset(MAX_SESSIONS_PER_USER)
     .executeTakeFirst()
   if (surplus !== undefined) await db.deleteFrom('sessions').where('id', '=', surplus.id).execute()
   return secret
 }
 
-export async function deleteEndedSessions({ db, nowMs }: Writing): Promise<void> {
+export async function deleteExpiredSessions({ db, nowMs }: Writing): Promise<void> {
   await db.deleteFrom('sessions').where('expires_at_ms', '<=', nowMs).execute()
   await db
     .deleteFrom('sessions')
@@ -86,7 +86,7 @@ export async function findLiveSession({ db, nowMs }: ReadContext, secret: string
   return row && { id: row.id, userId: row.user_id, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms }
 }
 
-export async function prolongSession({ db, nowMs }: Writing, session: Session): Promise<void> {
+export async function extendSession({ db, nowMs }: Writing, session: Session): Promise<void> {
   await db
     .updateTable('sessions')
     .set({ expires_at_ms: endOfSession(session, nowMs) })

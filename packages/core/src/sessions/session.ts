@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import type { Core } from '../kit/context.ts'
-import { isSameText, newOpaqueSecret } from '../oauth/opaque-secret.ts'
+import { equalsInConstantTime, newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import type { Authenticated } from '../tokens/authenticated.ts'
 import { isStillValid } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
-import { deleteSession, endOfSession, findLiveSession, insertSession, prolongSession } from './session-store.ts'
+import { deleteSession, endOfSession, findLiveSession, insertSession, extendSession } from './session-store.ts'
 import { verifySignIn } from './verify-sign-in.ts'
 
 export type SignInOutcome =
@@ -16,7 +16,7 @@ export type SignInOutcome =
   | { readonly kind: 'not_active' }
 
 /** A session is not written to more often than this. */
-const PROLONG_AFTER_MS = 3_600_000
+const EXTEND_AFTER_MS = 3_600_000
 
 /**
  * Begins a new session, under a new secret whatever the browser had before; that session, if it was one, ends.
@@ -53,8 +53,8 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
   if (session === undefined) return undefined
   const user = await findUser(context, session.userId)
   if (user?.state !== 'active') return undefined
-  if (endOfSession(session, context.nowMs) - session.expiresAtMs > PROLONG_AFTER_MS) {
-    await core.db.write((db) => prolongSession({ db, nowMs: core.clock.nowMs() }, session))
+  if (endOfSession(session, context.nowMs) - session.expiresAtMs > EXTEND_AFTER_MS) {
+    await core.db.write((db) => extendSession({ db, nowMs: core.clock.nowMs() }, session))
   }
   return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'] }
 }
@@ -79,5 +79,5 @@ export interface PageProof {
  */
 export function isFromOurPage(sessionSecret: string, { csrfToken, fetchSite }: PageProof): boolean {
   if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none') return false
-  return csrfToken !== undefined && isSameText(csrfTokenOf(sessionSecret), csrfToken)
+  return csrfToken !== undefined && equalsInConstantTime(csrfTokenOf(sessionSecret), csrfToken)
 }

@@ -13,7 +13,7 @@ import type { User } from '../users/user.ts'
 import { activateUser, blockUser, deactivateUser, unblockUser, updateUser } from '../users/user-operations.ts'
 import type { SignInAttempt } from './attempt-store.ts'
 import { csrfTokenOf, findSession, isFromOurPage, newVisitorSecret, signIn, signOut } from './session.ts'
-import { deleteEndedSessions, deleteSessionsOf, insertSession } from './session-store.ts'
+import { deleteExpiredSessions, deleteSessionsOf, insertSession } from './session-store.ts'
 
 const PASSWORD = 'correct horse'
 const DAY_MS = 86_400_000
@@ -103,7 +103,7 @@ describe('sessions', () => {
     )
     await world.clock.advance(30 * DAY_MS)
     expect(await findSession(world.core, secret)).toBeUndefined()
-    await world.core.db.write((db) => deleteEndedSessions({ db, nowMs: world.clock.nowMs() }))
+    await world.core.db.write((db) => deleteExpiredSessions({ db, nowMs: world.clock.nowMs() }))
     expect(await world.core.db.read.selectFrom('sessions').select('id').execute()).toEqual([])
   })
 

@@ -58,7 +58,7 @@ export async function takeSpamLog(
 }
 
 /** Those that nobody can answer any more. */
-export async function forgetOldSpamLogs({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+export async function deleteExpiredSpamLogs({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('spam_logs')
     .where('at_ms', '<=', nowMs - ANSWERED_WITHIN_MS)
