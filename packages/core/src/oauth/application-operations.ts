@@ -13,7 +13,7 @@ import {
 } from './application-store.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
 
-/** The list is sent whole. */
+/** Limited because the list has no pages. */
 const MAX_APPLICATIONS = 1_000
 
 export const createApplication = unscopedCommand(
@@ -39,7 +39,7 @@ export const createApplication = unscopedCommand(
   },
 )
 
-/** All of them, without their secrets. */
+/** Lists all applications, without their secrets. */
 export const listApplications = unscopedQuery(
   { name: 'listApplications', caller: 'administrator', input: z.object({}) },
   (context) => findAllApplications(context),
@@ -53,7 +53,7 @@ export const removeApplication = unscopedCommand(
   },
 )
 
-/** The previous secret stops working at once; tokens stay. */
+/** Replaces the secret of an application. The previous secret stops working immediately; tokens stay valid. */
 export const renewApplicationSecret = unscopedCommand(
   { name: 'renewApplicationSecret', caller: 'administrator', input: z.object({ id: z.int() }) },
   async (tx, { id }): Promise<ApplicationWithSecret> => {

@@ -14,7 +14,7 @@ interface ApplicationsTable {
   uid: string
   name: string
   secret_digest: string
-  /** One a line. */
+  /** One URI per line. */
   redirect_uris: string
   /** Separated by spaces. */
   scopes: string
@@ -94,7 +94,7 @@ export async function updateSecretDigest({ db }: Tx, id: number, secretDigest: s
   return applicationOf(row)
 }
 
-/** With the codes and tokens it has been given. @throws DomainError `not_found` */
+/** Deletes an application with its codes and tokens. @throws DomainError `not_found` */
 export async function deleteApplication({ db }: Tx, id: number): Promise<void> {
   const row = await db.deleteFrom('oauth_applications').where('id', '=', id).returning('id').executeTakeFirst()
   if (row === undefined) throw notFound('Application')

@@ -2,25 +2,25 @@ import { z } from 'zod'
 import { problem } from '../kit/parse-input.ts'
 import { oauthScopes } from '../tokens/scope.ts'
 
-/** A program that acts for users, or for itself, with tokens that it asks for. */
+/** A program that requests tokens to act for users or for itself. */
 export interface Application {
-  /** Of the record. */
+  /** The id of the record. */
   readonly id: number
-  /** What the program calls itself: the OAuth client id; 64 hex digits. */
+  /** The OAuth client id: 64 hex digits. */
   readonly uid: string
   readonly name: string
   readonly redirectUris: readonly string[]
-  /** Whether it can keep a secret, and so must show it. */
+  /** Whether the program can keep a secret; if so, it must send it. */
   readonly isConfidential: boolean
   readonly scopes: readonly string[]
 }
 
-/** The only moment at which the secret is known. */
+/** An application with its secret, which only creation and renewal return. */
 export interface ApplicationWithSecret extends Application {
   readonly secret: string
 }
 
-/** Blank names and addresses are for the rules of the model to complain of; blank scopes are a wrong parameter. */
+/** Blank names and addresses are reported as invalid attributes, blank scopes as an invalid parameter. */
 export const applicationDraft = z.object({
   name: z.string(),
   redirectUri: z.string(),
@@ -33,12 +33,13 @@ export const applicationDraft = z.object({
 
 const MAX_NAME_LENGTH = 255
 const MAX_REDIRECT_URIS_LENGTH = 4_096
-/** A browser would run them, or show what the application says as if it were ours. */
+/** A browser would execute these, or show content of the application as if it came from this service. */
 const forbiddenSchemes = ['javascript:', 'vbscript:', 'data:']
 
+/** Returns the words of a text, each once. */
 export const uniqueWords = (text: string): string[] => [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 
-/** What the rules say against a draft, by attribute; none: it may be created. @see spec/rest-part2-details.md 3 */
+/** Returns the problems of a draft by attribute; empty if it may be created. */
 export function validateApplication(draft: {
   readonly name: string
   readonly redirectUri: string
@@ -68,9 +69,10 @@ function validateRedirectUris(text: string): string[] {
 }
 
 function validateRedirectUri(uri: string): string[] {
-  // Relative, so without a scheme: `URL` would call it invalid.
+  // A relative URI has no scheme, and `URL` would report it as invalid.
   if (/^[\w\-./?=&%]+$/.test(uri)) return ['must be an absolute URI.']
-  // What a URI may be written with; a parser of browsers mends the rest, and so would read another URI than we compare.
+  // These are the characters of a URI. Browsers repair other characters, and so would read another URI than the one
+  // compared.
   if (!/^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/.test(uri) || !URL.canParse(uri)) return ['must be a valid URI.']
   const { protocol, host } = new URL(uri)
   if (forbiddenSchemes.includes(protocol)) return ['is forbidden by the server.']

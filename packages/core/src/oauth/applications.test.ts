@@ -41,7 +41,7 @@ const forItself = ({ uid, secret }: ApplicationWithSecret) => {
 }
 const failure = (error: DomainError) => error.failure
 
-test('only creation and renewal tell the secret, and no column holds it', async () => {
+test('only creation and renewal return the secret, and no column holds it', async () => {
   expect(board).toMatchObject({
     uid: expect.stringMatching(/^[0-9a-f]{64}$/),
     secret: expect.stringMatching(/^svcoas-[0-9a-f]{64}$/),
@@ -75,12 +75,12 @@ test.each([
   })
 })
 
-test('several redirect URIs, also plain HTTP and of schemes of programs', async () => {
+test('accepts several redirect URIs, also with plain HTTP and private-use schemes', async () => {
   const redirectUri = 'http://127.0.0.1:8080/cb\ncom.example.app:/cb'
   expect((await newApplication({ redirectUri })).redirectUris).toEqual(redirectUri.split('\n'))
 })
 
-test('names, scopes and who asks', async () => {
+test('validates name, scopes and caller', async () => {
   expect(await newApplication({ name: ' ', scopes: 'api nothing' }).catch(failure)).toEqual({
     code: 'invalid',
     fields: { name: ["can't be blank"], scopes: ["doesn't match configured on the server."] },
@@ -93,7 +93,7 @@ test('names, scopes and who asks', async () => {
   expect(await world.perform(undefined, listApplications, {}).catch(failure)).toEqual({ code: 'unauthenticated' })
 })
 
-test('one that is removed takes its tokens with it', async () => {
+test('removing an application removes its tokens', async () => {
   const { accessToken } = await forItself(board)
   await world.perform(root, removeApplication, { id: board.id })
   expect(await findOAuthToken(world.core, accessToken)).toBeUndefined()

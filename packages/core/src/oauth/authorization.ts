@@ -17,7 +17,7 @@ export interface AuthorizationRequest {
   readonly codeChallengeMethod?: string | undefined
 }
 
-/** What a user is asked to allow. */
+/** The consent that a user is asked for. */
 export interface Authorization {
   readonly application: Application
   readonly redirectUri: string
@@ -27,14 +27,14 @@ export interface Authorization {
 
 export type CheckedAuthorization =
   | { readonly kind: 'consent_needed'; readonly authorization: Authorization }
-  /** The application may be told, at the address it has registered. */
+  /** The redirect URI is registered, so the application gets the refusal there. */
   | { readonly kind: 'refused'; readonly refusal: OAuthRefusal; readonly redirectUri: string }
 
 /**
- * Who cannot keep a secret must be known again by a challenge (PKCE).
+ * Validates an authorization request. Public applications must send a challenge (PKCE).
  *
- * @param user who is asked, so that nothing is asked for that they do not have; `undefined` before anyone has signed in
- * @throws OAuthRefusal `invalid_client`, `invalid_request`: nothing that can be trusted says where to answer
+ * @param user the user who is asked, which excludes scopes that they do not have; `undefined` before sign-in
+ * @throws OAuthRefusal `invalid_client`, `invalid_request`, if there is no redirect URI that can be trusted
  * @see RFC 6749 4.1.1, 4.1.2.1; RFC 9700 2.1.1
  */
 export async function checkAuthorization(
@@ -49,14 +49,17 @@ export async function checkAuthorization(
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'redirectUri')
   if (!application.redirectUris.includes(redirectUri)) throw new OAuthRefusal('invalid_request')
   try {
-    return { kind: 'consent_needed', authorization: { application, redirectUri, ...termsOf(application, request, user) } }
+    return {
+      kind: 'consent_needed',
+      authorization: { application, redirectUri, ...termsOf(application, request, user) },
+    }
   } catch (refusal) {
     if (!(refusal instanceof OAuthRefusal)) throw refusal
     return { kind: 'refused', refusal, redirectUri }
   }
 }
 
-/** The user has allowed it. Returns the code, which is good for 10 minutes and for one use. */
+/** Records the consent of the user. Returns the authorization code, which is valid once, for 10 minutes. */
 export async function allowAuthorization(
   core: Core,
   userId: number,

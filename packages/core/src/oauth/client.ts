@@ -5,17 +5,17 @@ import { findApplicationWithDigest } from './application-store.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
 import { equalsInConstantTime } from './opaque-secret.ts'
 
-/** How an application says who it is; absent, nobody says anything. */
+/** The credentials of an application; both are absent if the request has none. */
 export interface ClientCredentials {
   readonly clientId?: string | undefined
   readonly clientSecret?: string | undefined
 }
 
 /**
- * The application behind the credentials, `undefined` when there are none. A public one need not show a secret, but one
- * that it shows must be right.
+ * Returns the application with these credentials; `undefined` if there are none. A public application may omit the secret,
+ * but a secret that it sends must be right.
  *
- * @throws OAuthRefusal `invalid_client`, the same for an unknown one and a wrong secret
+ * @throws OAuthRefusal `invalid_client`, both for an unknown application and for a wrong secret
  */
 export async function authenticateClient(
   context: ReadContext,
@@ -27,13 +27,13 @@ export async function authenticateClient(
   }
   const found = await findApplicationWithDigest(context, clientId)
   if (found === undefined) throw new OAuthRefusal('invalid_client')
-  const isKnownBySecret = clientSecret !== undefined && equalsInConstantTime(digestOf(clientSecret), found.secretDigest)
-  const mayStaySilent = !found.application.isConfidential && clientSecret === undefined
-  if (!isKnownBySecret && !mayStaySilent) throw new OAuthRefusal('invalid_client')
+  const hasRightSecret = clientSecret !== undefined && equalsInConstantTime(digestOf(clientSecret), found.secretDigest)
+  const isPublicWithoutSecret = !found.application.isConfidential && clientSecret === undefined
+  if (!hasRightSecret && !isPublicWithoutSecret) throw new OAuthRefusal('invalid_client')
   return found.application
 }
 
-/** @throws OAuthRefusal `invalid_client`, also when there are no credentials */
+/** Works like `authenticateClient`, but rejects missing credentials. @throws OAuthRefusal `invalid_client` */
 export async function requireClient(context: ReadContext, credentials: ClientCredentials): Promise<Application> {
   const application = await authenticateClient(context, credentials)
   if (application === undefined) throw new OAuthRefusal('invalid_client')

@@ -15,7 +15,7 @@ declare module '../kit/tables.ts' {
 interface CodesTable {
   id: Generated<number>
   code_digest: string
-  /** Of the tokens that come from it. */
+  /** The family of the tokens that are issued for the code. */
   family: string
   application_id: number
   user_id: number
@@ -27,7 +27,7 @@ interface CodesTable {
   used_at_ms: number | null
 }
 
-/** What a user has allowed an application, until it comes for it. */
+/** The consent of a user, until the application exchanges it for tokens. */
 export interface AuthorizationCode {
   readonly id: number
   readonly family: string
@@ -41,10 +41,10 @@ export interface AuthorizationCode {
 }
 
 const LIFETIME_MS = 10 * 60_000
-/** So long is one that has ended remembered, to know it when it comes again. */
+/** How long an expired code is stored, to recognize a second use. */
 const REMEMBERED_MS = DAY_MS
 
-/** Returns the code itself, which is kept nowhere. */
+/** Inserts a code. Returns it in plain text, which is not stored. */
 export async function insertCode(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   core: Core,

@@ -18,7 +18,7 @@ import {
 } from './oauth-token-store.ts'
 import { verifierMatches } from './pkce.ts'
 
-/** The parameters of a request for a token; what a grant does not ask for is ignored. */
+/** The parameters of a token request. Each grant type ignores those that it does not use. */
 export interface TokenRequest extends ClientCredentials {
   readonly grantType?: string | undefined
   readonly code?: string | undefined
@@ -28,7 +28,7 @@ export interface TokenRequest extends ClientCredentials {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly scope?: string | undefined
-  /** Where it comes from; guesses at passwords are counted by it. */
+  /** The IP address of the caller, for which wrong passwords are counted. */
   readonly address: string
 }
 
@@ -40,8 +40,10 @@ const grants: Readonly<Record<string, (core: Core, request: TokenRequest) => Pro
 }
 
 /**
+ * Issues tokens for a token request.
+ *
  * @throws OAuthRefusal; DomainError `too_often` after too many wrong passwords
- * @see spec/rest-part2-details.md 2.5; RFC 6749 4.1.3, 4.3, 4.4, 6
+ * @see RFC 6749 4.1.3, 4.3, 4.4, 6
  */
 export async function grantToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const { grantType } = request
@@ -50,7 +52,7 @@ export async function grantToken(core: Core, request: TokenRequest): Promise<Iss
   return grants[grantType]!(core, request)
 }
 
-/** A code that comes a second time has been seen by someone else: what it gave the first time ends. */
+/** Exchanges a code. A second use means that someone else has seen the code, so the tokens of the first use are revoked. */
 async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const application = await requireClient(readContextOf(core), request)
   const presented = required(request, 'code')
@@ -73,8 +75,8 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
 }
 
 /**
- * A revoked refresh token that comes again has been seen by someone else: everything of its family ends. Scopes that the
- * user has lost in the meantime are left out.
+ * Exchanges a refresh token. The use of a revoked one means that someone else has seen it, so all tokens of its family are
+ * revoked. Scopes that the user has lost in the meantime are left out.
  */
 async function forRefreshToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const application = await clientFor(core, request)
@@ -96,15 +98,15 @@ async function forRefreshToken(core: Core, request: TokenRequest): Promise<Issue
 }
 
 /**
- * What was shown for the code is shown again. Absent, it is not missed: RFC 6749 6 does not ask for it, and most clients do
- * not send it.
+ * Tells whether redirect URI and verifier match those sent with the code. Both are optional: RFC 6749 6 does not require
+ * them, and most clients do not send them.
  */
 function isFromSameClient({ redirectUri, challenge }: OAuthToken, request: TokenRequest): boolean {
-  const isElsewhere =
+  const hasOtherRedirectUri =
     redirectUri !== undefined && request.redirectUri !== undefined && request.redirectUri !== redirectUri
-  const isSomeoneElse =
+  const hasWrongVerifier =
     challenge !== undefined && request.codeVerifier !== undefined && !verifierMatches(challenge, request.codeVerifier)
-  return !isElsewhere && !isSomeoneElse
+  return !hasOtherRedirectUri && !hasWrongVerifier
 }
 
 async function forPassword(core: Core, request: TokenRequest): Promise<IssuedToken> {
@@ -122,7 +124,7 @@ async function forPassword(core: Core, request: TokenRequest): Promise<IssuedTok
   })
 }
 
-/** For itself, with no user behind it and nothing to refresh. */
+/** Issues a token that acts for the application itself, without a user and without a refresh token. */
 async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken> {
   const application = await requireClient(readContextOf(core), request)
   if (!application.isConfidential) throw new OAuthRefusal('invalid_client')
@@ -139,7 +141,10 @@ async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken
 
 type Writing = Parameters<typeof insertOAuthToken>[0]
 
-/** `undefined` commits what was written, a revocation perhaps, and then refuses; an exception would take it back. */
+/**
+ * Runs `work` in a transaction. If it returns `undefined`, its writes, such as a revocation, are kept, and the request is
+ * rejected; an exception would roll them back.
+ */
 async function issueInTransaction(
   core: Core,
   work: (tx: Writing) => Promise<IssuedToken | undefined>,
@@ -155,7 +160,11 @@ function required<Name extends keyof TokenRequest>(request: TokenRequest, name: 
   return value
 }
 
-/** Who has a password needs no application, where the settings let them. @throws OAuthRefusal `invalid_client` */
+/**
+ * Returns the application of the request, which is optional if the settings allow it.
+ *
+ * @throws OAuthRefusal `invalid_client`
+ */
 async function clientFor(core: Core, request: TokenRequest): Promise<Application | undefined> {
   const { ropcWithoutClientCredentials } = core.settings
   return (ropcWithoutClientCredentials ? authenticateClient : requireClient)(readContextOf(core), request)

@@ -4,10 +4,9 @@ import { OAuthRefusal } from './oauth-refusal.ts'
 const DEFAULT_SCOPE = 'api'
 
 /**
- * The scopes asked for, separated by spaces; when none is: `api`, if that is allowed.
+ * Returns the requested scopes, which are separated by spaces; `api` if there are none.
  *
- * @throws OAuthRefusal `invalid_scope`
- * @see spec/rest-part2-details.md 2.5
+ * @throws OAuthRefusal `invalid_scope` if one of them is not allowed
  */
 export function grantedScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
   const asked = [...new Set(scopesOf(requested ?? ''))]

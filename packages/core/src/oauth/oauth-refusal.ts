@@ -1,4 +1,4 @@
-/** `too_many_tokens` is our own. @see RFC 6749 4.1.2.1, 5.2 and 8.5; RFC 7009 2.2.1 */
+/** The error codes of OAuth, and our own `too_many_tokens`. @see RFC 6749 4.1.2.1, 5.2 and 8.5; RFC 7009 2.2.1 */
 export type OAuthRefusalCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -9,11 +9,11 @@ export type OAuthRefusalCode =
   | 'unsupported_response_type'
   | 'too_many_tokens'
 
-/** Why an application does not get what it asks for; each protocol puts it into its own words. */
+/** The rejection of a request by an application. Each adapter words it in its protocol. */
 export class OAuthRefusal extends Error {
   override readonly name = 'OAuthRefusal'
   readonly code: OAuthRefusalCode
-  /** The parameter (in camelCase) that is absent, of an `invalid_request`. */
+  /** The missing parameter, in camelCase, if that is the reason for `invalid_request`. */
   readonly missing: string | undefined
 
   constructor(code: OAuthRefusalCode, missing?: string) {

@@ -23,29 +23,29 @@ interface OAuthTokensTable {
   application_id: number | null
   user_id: number | null
   scopes: string
-  /** Of the code that the family began with. */
+  /** The redirect URI of the code that started the family. */
   redirect_uri: string | null
   challenge: string | null
   challenge_method: ChallengeMethod | null
   created_at_ms: number
-  /** Of the access token; a refresh token ends when it is revoked. */
+  /** When the access token expires; a refresh token is valid until it is revoked. */
   expires_at_ms: number
   revoked_at_ms: number | null
 }
 
-/** An access token, and the refresh token that was given with it. */
+/** An access token and its refresh token. */
 export interface OAuthToken {
   readonly id: number
-  /** All that come from one consent, or one sign-in: revoked together when one of them turns up in wrong hands. */
+  /** The tokens of one consent or sign-in. They are revoked together if one of them is used by someone else. */
   readonly family: string
-  /** The one whose refresh gave this, until this is used for the first time. */
+  /** The id of the token that was refreshed to get this one, until the first use of this one. */
   readonly previousId: number | undefined
-  /** `undefined`: got with a password and without a client. */
+  /** `undefined` for the password grant without a client. */
   readonly applicationId: number | undefined
-  /** `undefined`: the application acts for itself. */
+  /** `undefined` if the application acts for itself. */
   readonly userId: number | undefined
   readonly scopes: readonly string[]
-  /** Of the code that the family began with; `undefined`: with none. */
+  /** The redirect URI of the code that started the family; `undefined` if there was no code. */
   readonly redirectUri: string | undefined
   readonly challenge: Challenge | undefined
   readonly createdAtMs: number
@@ -53,7 +53,7 @@ export interface OAuthToken {
   readonly isRevoked: boolean
 }
 
-/** The only moment at which the tokens themselves are known. */
+/** Tokens in plain text, which are only available when they are issued. */
 export interface IssuedToken {
   readonly accessToken: string
   readonly refreshToken: string | undefined
@@ -62,15 +62,15 @@ export interface IssuedToken {
   readonly createdAtMs: number
 }
 
-/** A revoked one is remembered so long, to know it when it comes again. */
+/** How long a revoked token is stored, to recognize its use. */
 const REMEMBERED_MS = 30 * DAY_MS
-/** Of one user and one application; what has ended makes room. */
+/** The limit of tokens of one user for one application; at the limit, expired and revoked ones are deleted. */
 const MAX_TOKENS_PER_USER = 10_000
 
 type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
   Partial<Pick<OAuthToken, 'family' | 'previousId' | 'redirectUri' | 'challenge'>> & { readonly isRefreshable: boolean }
 
-/** @throws OAuthRefusal `too_many_tokens`: so many are alive already, and this would not take the place of one */
+/** Inserts a token. @throws OAuthRefusal `too_many_tokens` if the limit of valid tokens is reached and this replaces none */
 export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core, draft: Draft): Promise<IssuedToken> {
   const { db, nowMs } = tx
   await deleteExpiredOAuthTokens(tx)
@@ -132,8 +132,8 @@ export async function revokeOAuthTokensOf({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'
 }
 
 /**
- * Marks the first use of a token that came from a refresh: the client has got it. What it replaces ends, and so do the
- * answers to other refreshes with the same refresh token; what has come from this one already stays.
+ * Handles the first use of a token that came from a refresh: the client has received it. Revokes the token that it replaces
+ * and the results of other refreshes with the same refresh token; keeps the tokens that were refreshed from this one.
  */
 export async function revokeReplacedBy({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, token: OAuthToken): Promise<void> {
   const alive = await db
@@ -166,8 +166,8 @@ export async function deleteExpiredOAuthTokens({ db, nowMs }: Pick<Tx, 'db' | 'n
 }
 
 /**
- * At the bound, what has ended goes. What is alive stays: a refresh then takes the place of its other answers, which would
- * end with the first use of any of them, and whatever takes nobody's place is refused.
+ * At the limit, deletes expired and revoked tokens. Valid tokens stay. A refresh deletes the results of other refreshes
+ * with the same refresh token, which the first use of any of them would revoke; any other request is rejected.
  */
 async function makeRoom({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: Draft): Promise<void> {
   const { applicationId, userId, previousId } = draft

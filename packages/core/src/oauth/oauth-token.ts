@@ -13,7 +13,7 @@ import {
   revokeReplacedBy,
 } from './oauth-token-store.ts'
 
-/** The access token as it is presented to be used: its first use ends the one it replaces. */
+/** Finds the access token that a request presents. Its first use revokes the token that it replaces. */
 export async function findOAuthToken(core: Core, accessToken: string): Promise<Authenticated | undefined> {
   const token = await useAccessToken(core, accessToken)
   if (token === undefined) return undefined
@@ -23,7 +23,7 @@ export async function findOAuthToken(core: Core, accessToken: string): Promise<A
   return { kind: 'oauth', state: stateOf(token, context.nowMs), id, user, scopes }
 }
 
-/** What is said of a token to whoever holds it, or to its application. */
+/** The information about a token for its holder or its application. */
 export interface OAuthTokenInfo {
   readonly kind: 'access' | 'refresh'
   readonly state: CredentialState
@@ -31,20 +31,20 @@ export interface OAuthTokenInfo {
   readonly userId: number | undefined
   readonly scopes: readonly string[]
   readonly createdAtMs: number
-  /** `undefined`: a refresh token, which has no end of its own. */
+  /** `undefined` for a refresh token, which does not expire. */
   readonly expiresAtMs: number | undefined
 }
 
-/** To its holder, who uses it by asking. `undefined`: there is no such token. */
+/** Describes a token to its holder, which counts as a use; `undefined` if there is no such token. */
 export async function describeOAuthToken(core: Core, accessToken: string): Promise<OAuthTokenInfo | undefined> {
   const token = await useAccessToken(core, accessToken)
   return token && infoOf(readContextOf(core), token, 'access')
 }
 
 /**
- * To its application; `undefined` when there is no such token of that application, or it no longer counts.
+ * Describes a token to its application; `undefined` if the application has no such token, or it is not valid.
  *
- * @param client credentials of a client that shows a secret, or an access token of the same application
+ * @param client the credentials of an application with its secret, or an access token of the application
  * @throws OAuthRefusal `invalid_client`
  * @see RFC 7662 2.1, 2.2
  */
@@ -62,8 +62,8 @@ export async function introspectOAuthToken(
 }
 
 /**
- * Ends the token with its whole family; an unknown one has ended already. Whoever holds one that was got without a client
- * may end it without one.
+ * Revokes the token and its whole family; an unknown token counts as revoked. A token of the password grant without a
+ * client can be revoked without client credentials.
  *
  * @throws OAuthRefusal `unauthorized_client`
  * @see RFC 7009 2
@@ -90,7 +90,7 @@ async function useAccessToken(core: Core, accessToken: string): Promise<OAuthTok
   if (token?.previousId === undefined || stateOf(token, context.nowMs) !== 'valid') return token
   return core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    // Another one from the same refresh may have been used in the meantime.
+    // Another token from the same refresh may have been used in the meantime.
     const now = await findByAccessToken(tx, accessToken)
     if (now?.previousId !== undefined && !now.isRevoked) await revokeReplacedBy(tx, now)
     return now

@@ -61,7 +61,7 @@ const refresh = (refreshToken: string | undefined, changes: Partial<TokenRequest
   grant({ grantType: 'refresh_token', ...credentials(board), refreshToken, ...changes })
 
 describe('authorization code', () => {
-  test('gives a token of its user and scopes, once', async () => {
+  test('can be exchanged once for a token of its user and scopes', async () => {
     const text = await newCode(board, { scope: 'read_user' })
     const issued = await forCode(board, text)
     expect(issued).toMatchObject({ scopes: ['read_user'], expiresInSeconds: 7_200 })
@@ -75,7 +75,7 @@ describe('authorization code', () => {
     expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
   })
 
-  test('one that comes again ends what it has given, refreshed tokens included', async () => {
+  test('a second use revokes the tokens of the first, refreshed ones included', async () => {
     const text = await newCode(board)
     const first = await forCode(board, text)
     const second = await refresh(first.refreshToken)
@@ -84,19 +84,19 @@ describe('authorization code', () => {
     expect(await refresh(second.refreshToken).catch(code)).toBe('invalid_grant')
   })
 
-  test('of two that come at once with one code only one gets a token', async () => {
+  test('only one of two concurrent exchanges of a code succeeds', async () => {
     const text = await newCode(board)
     const outcomes = await Promise.all([1, 2].map(() => forCode(board, text).then(() => 'issued', code)))
     expect(outcomes.toSorted()).toEqual(['invalid_grant', 'issued'])
   })
 
-  test('ends after 10 minutes', async () => {
+  test('expires after 10 minutes', async () => {
     const text = await newCode(board)
     await world.clock.advance(600_000)
     expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
   })
 
-  test('is good for its application and its redirect URI only, and survives the attempts of others', async () => {
+  test('is valid for its application and redirect URI only, and attempts of other applications do not use it up', async () => {
     const other = await newApplication({ redirectUri: `${CALLBACK}\n${CALLBACK}/2` })
     const text = await newCode(board)
     expect(await forCode(other, text).catch(code)).toBe('invalid_grant')
@@ -105,12 +105,12 @@ describe('authorization code', () => {
     expect(await stateOf((await forCode(board, text)).accessToken)).toBe('valid')
   })
 
-  test('a redirect URI counts only as it was registered', async () => {
+  test('accepts a redirect URI only exactly as it was registered', async () => {
     expect(await newCode(board, { redirectUri: `${CALLBACK}/` }).catch(code)).toBe('invalid_request')
     expect(await newCode(board, { redirectUri: CALLBACK.toUpperCase() }).catch(code)).toBe('invalid_request')
   })
 
-  test('a blocked user gets nothing for it', async () => {
+  test('cannot be exchanged while its user is blocked', async () => {
     const text = await newCode(board)
     await setState('blocked')
     expect(await forCode(board, text).catch(code)).toBe('invalid_grant')
@@ -124,7 +124,7 @@ describe('PKCE', () => {
     { ...challenged, codeVerifier: VERIFIER },
     { codeChallenge: VERIFIER, codeVerifier: VERIFIER },
     { codeChallenge: VERIFIER, codeChallengeMethod: 'plain', codeVerifier: VERIFIER },
-  ])('$codeChallengeMethod: the verifier answers the challenge', async ({ codeVerifier, ...challenge }) => {
+  ])('$codeChallengeMethod: the verifier matches the challenge', async ({ codeVerifier, ...challenge }) => {
     await forCode(board, await newCode(board, challenge), { codeVerifier })
   })
 
@@ -133,9 +133,9 @@ describe('PKCE', () => {
     { ...challenged, codeVerifier: CHALLENGE },
     { ...challenged, codeVerifier: undefined },
     { codeChallenge: VERIFIER, codeVerifier: CHALLENGE },
-    // The challenge has been taken out of the request on its way.
+    // The challenge was removed from the authorization request.
     { codeVerifier: VERIFIER },
-  ])('%j does not answer the challenge', async ({ codeVerifier, ...challenge }) => {
+  ])('%j does not match the challenge', async ({ codeVerifier, ...challenge }) => {
     const text = await newCode(board, challenge)
     expect(await forCode(board, text, { codeVerifier }).catch(code)).toBe('invalid_grant')
   })
@@ -144,11 +144,11 @@ describe('PKCE', () => {
     { codeChallenge: 'short' },
     { codeChallenge: CHALLENGE, codeChallengeMethod: 'S512' },
     { codeChallenge: `${CHALLENGE}=`, codeChallengeMethod: 'S256' },
-  ])('%j is no challenge', async (challenge) => {
+  ])('%j is not a valid challenge', async (challenge) => {
     expect(await newCode(board, challenge).catch(code)).toBe('invalid_request')
   })
 
-  test('a public application needs a challenge, and then no secret', async () => {
+  test('a public application needs a challenge but no secret', async () => {
     const open = await newApplication({ confidential: false })
     expect(await newCode(open).catch(code)).toBe('invalid_request')
     const text = await newCode(open, challenged)
@@ -161,22 +161,19 @@ describe('PKCE', () => {
     ['neither', {}, 'issued'],
     ['another redirect URI', { redirectUri: `${CALLBACK}/2` }, 'invalid_grant'],
     ['another verifier', { codeVerifier: CHALLENGE }, 'invalid_grant'],
-  ])(
-    'what is shown with a refresh token is compared with what was shown for its code: %s',
-    async (_, shown, expected) => {
-      const open = await newApplication({ confidential: false, redirectUri: `${CALLBACK}\n${CALLBACK}/2` })
-      const text = await newCode(open, challenged)
-      const first = await forCode(open, text, { clientSecret: undefined, codeVerifier: VERIFIER })
-      const nobody = { clientId: open.uid, clientSecret: undefined }
-      const second = await refresh(first.refreshToken, nobody)
-      expect(await refresh(second.refreshToken, { ...nobody, ...shown }).then(() => 'issued', code)).toBe(expected)
-      await refresh(second.refreshToken, nobody)
-    },
-  )
+  ])('a refresh compares redirect URI and verifier with those of the code: %s', async (_, shown, expected) => {
+    const open = await newApplication({ confidential: false, redirectUri: `${CALLBACK}\n${CALLBACK}/2` })
+    const text = await newCode(open, challenged)
+    const first = await forCode(open, text, { clientSecret: undefined, codeVerifier: VERIFIER })
+    const withoutSecret = { clientId: open.uid, clientSecret: undefined }
+    const second = await refresh(first.refreshToken, withoutSecret)
+    expect(await refresh(second.refreshToken, { ...withoutSecret, ...shown }).then(() => 'issued', code)).toBe(expected)
+    await refresh(second.refreshToken, withoutSecret)
+  })
 })
 
 describe('refresh', () => {
-  test('works when the access token has expired', async () => {
+  test('works after the access token has expired', async () => {
     const first = await forCode(board, await newCode(board))
     await world.clock.advance(7_200_000)
     expect(await stateOf(first.accessToken)).toBe('expired')
@@ -184,7 +181,7 @@ describe('refresh', () => {
     expect(await find(second.accessToken)).toMatchObject({ state: 'valid', scopes: ['api'], user: { id: mira.id } })
   })
 
-  test('whoever has lost the answer may ask again, until the new access token is used', async () => {
+  test('can be repeated until the new access token is used, in case the answer was lost', async () => {
     const first = await forCode(board, await newCode(board))
     const lost = await refresh(first.refreshToken)
     const second = await refresh(first.refreshToken)
@@ -195,7 +192,7 @@ describe('refresh', () => {
     expect(await stateOf(second.accessToken)).toBe('valid')
   })
 
-  test('a refresh token that comes again ends the family', async () => {
+  test('using a revoked refresh token revokes the family', async () => {
     const first = await forCode(board, await newCode(board))
     const second = await refresh(first.refreshToken)
     const third = await refresh(second.refreshToken)
@@ -205,7 +202,7 @@ describe('refresh', () => {
     expect(await refresh(third.refreshToken).catch(code)).toBe('invalid_grant')
   })
 
-  test('the first use leaves alone what has come from the token already, and other families', async () => {
+  test('the first use of a token keeps the tokens refreshed from it, and other families', async () => {
     const other = await forCode(board, await newCode(board))
     const first = await forCode(board, await newCode(board))
     const second = await refresh(first.refreshToken)
@@ -215,14 +212,14 @@ describe('refresh', () => {
     expect(states).toEqual(['valid', 'valid', 'valid'])
   })
 
-  test('may narrow the scopes, never widen them', async () => {
+  test('can narrow the scopes, but not widen them', async () => {
     const { refreshToken } = await forCode(board, await newCode(board, { scope: 'api read_user' }))
     const narrow = await refresh(refreshToken, { scope: 'read_user' })
     expect(narrow.scopes).toEqual(['read_user'])
     expect(await refresh(narrow.refreshToken, { scope: 'api' }).catch(code)).toBe('invalid_scope')
   })
 
-  test('is for the application that got the token', async () => {
+  test('works only for the application that got the token', async () => {
     const { refreshToken } = await forCode(board, await newCode(board))
     const other = await newApplication()
     expect(await refresh(refreshToken, credentials(other)).catch(code)).toBe('invalid_grant')
@@ -242,30 +239,30 @@ describe('password and client credentials', () => {
 
   const withPassword = (changes: Partial<TokenRequest> = {}) =>
     grant({ grantType: 'password', username: 'mira', password: 'correct horse', ...changes })
-  const nobody = { clientId: undefined, clientSecret: undefined }
+  const noClient = { clientId: undefined, clientSecret: undefined }
 
-  test('a password needs no client, and then neither does the refresh', async () => {
+  test('the password grant works without a client, and so does its refresh', async () => {
     const first = await withPassword({ scope: 'read_api' })
     expect(await find(first.accessToken)).toMatchObject({ user: { id: mira.id }, scopes: ['read_api'] })
-    const second = await refresh(first.refreshToken, nobody)
+    const second = await refresh(first.refreshToken, noClient)
     expect(await stateOf(second.accessToken)).toBe('valid')
     expect(await refresh(second.refreshToken).catch(code)).toBe('invalid_grant')
   })
 
-  test('with a client it is held to its scopes; a wrong secret is refused before the password is looked at', async () => {
+  test('a client limits the scopes of the password grant; a wrong client secret is rejected before the password is checked', async () => {
     expect((await withPassword(credentials(board))).scopes).toEqual(['api'])
     expect(await withPassword({ ...credentials(board), scope: 'sudo' }).catch(code)).toBe('invalid_scope')
     expect(await withPassword({ clientId: board.uid, clientSecret: 'no' }).catch(code)).toBe('invalid_client')
   })
 
-  test('wrong passwords, unknown and blocked users are refused alike', async () => {
+  test('wrong passwords, unknown users and blocked users get the same answer', async () => {
     await setState('blocked')
-    for (const wrong of [{ password: 'no' }, { username: 'nobody' }, {}]) {
+    for (const wrong of [{ password: 'no' }, { username: 'unknown' }, {}]) {
       expect(await withPassword(wrong).catch(code)).toBe('invalid_grant')
     }
   })
 
-  test('a password that is replaced while it is compared gives nothing', async () => {
+  test('issues no token for a password that is replaced during its verification', async () => {
     const { db } = world.core
     const next = await hashPassword(world.core, 'battery staple')
     let writes = 0
@@ -279,7 +276,7 @@ describe('password and client credentials', () => {
     expect(await grantToken(core, request).catch(code)).toBe('invalid_grant')
   })
 
-  test('where the settings say so, a password needs an application, and so does what was got without one', async () => {
+  test('with ropcWithoutClientCredentials off, the password grant and its refreshes require a client', async () => {
     const { refreshToken } = await withPassword()
     const core = { ...world.core, settings: { ...world.core.settings, ropcWithoutClientCredentials: false } }
     const ask = (request: Partial<TokenRequest>) =>
@@ -289,7 +286,7 @@ describe('password and client credentials', () => {
     expect((await ask({ grantType: 'password', ...credentials(board) })).scopes).toEqual(['api'])
   })
 
-  test('an application for itself: nobody behind it, nothing to refresh', async () => {
+  test('a client credentials token has no user and no refresh token', async () => {
     const issued = await grant({ grantType: 'client_credentials', ...credentials(board) })
     expect(issued.refreshToken).toBeUndefined()
     expect(await find(issued.accessToken)).toMatchObject({ state: 'valid', user: undefined, scopes: ['api'] })
@@ -298,7 +295,7 @@ describe('password and client credentials', () => {
     expect(await asked.catch(code)).toBe('invalid_client')
   })
 
-  test('without `api` among its scopes an application must say which it wants', async () => {
+  test('an application without the scope `api` must request scopes', async () => {
     const reader = await newApplication({ scopes: 'read_user' })
     expect(await grant({ grantType: 'client_credentials', ...credentials(reader) }).catch(code)).toBe('invalid_scope')
   })
@@ -315,20 +312,23 @@ describe('scopes of administrators', () => {
     await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
   })
 
-  test.each(['sudo', 'api admin_mode', 'read_service_ping'])('%s: for nobody else, by no grant', async (scope) => {
-    const password = { grantType: 'password', username: 'mira', password: 'correct horse', scope }
-    expect(await grant(password).catch(code)).toBe('invalid_scope')
-    expect(await grant({ ...password, ...credentials(mighty) }).catch(code)).toBe('invalid_scope')
-    const itself = { grantType: 'client_credentials', ...credentials(mighty), scope }
-    expect(await grant(itself).catch(code)).toBe('invalid_scope')
-    const request = { clientId: mighty.uid, redirectUri: CALLBACK, responseType: 'code', scope }
-    expect(await checkAuthorization(world.core, request, mira)).toMatchObject({
-      kind: 'refused',
-      refusal: { code: 'invalid_scope' },
-    })
-  })
+  test.each(['sudo', 'api admin_mode', 'read_service_ping'])(
+    '%s is granted to administrators only, by any grant',
+    async (scope) => {
+      const password = { grantType: 'password', username: 'mira', password: 'correct horse', scope }
+      expect(await grant(password).catch(code)).toBe('invalid_scope')
+      expect(await grant({ ...password, ...credentials(mighty) }).catch(code)).toBe('invalid_scope')
+      const itself = { grantType: 'client_credentials', ...credentials(mighty), scope }
+      expect(await grant(itself).catch(code)).toBe('invalid_scope')
+      const request = { clientId: mighty.uid, redirectUri: CALLBACK, responseType: 'code', scope }
+      expect(await checkAuthorization(world.core, request, mira)).toMatchObject({
+        kind: 'refused',
+        refusal: { code: 'invalid_scope' },
+      })
+    },
+  )
 
-  test('whoever is no administrator any more does not get them for a code, nor by a refresh', async () => {
+  test('former administrators do not get them for a code or a refresh', async () => {
     await setAdministrator(1)
     const [early, late] = [await newCode(mighty, { scope: 'api sudo' }), await newCode(mighty, { scope: 'api sudo' })]
     const bare = await newCode(mighty, { scope: 'sudo' })
@@ -345,8 +345,8 @@ describe('scopes of administrators', () => {
   })
 })
 
-describe('as many tokens as one user may have of one application', () => {
-  /** 9,999 rows beside the one that is there already. */
+describe('the limit of tokens of one user for one application', () => {
+  /** Inserts 9,999 rows beside the existing one. */
   async function fill(changes: object): Promise<void> {
     const { id: _, ...row } = await world.core.db.read.selectFrom('oauth_tokens').selectAll().executeTakeFirstOrThrow()
     const rows = Array.from({ length: 9_999 }, (__, index) => ({
@@ -359,7 +359,7 @@ describe('as many tokens as one user may have of one application', () => {
   }
   const count = async () => (await world.core.db.read.selectFrom('oauth_tokens').select('id').execute()).length
 
-  test('those that are alive stay, and a further one is refused, whose code stays good', async () => {
+  test('keeps valid tokens and rejects another one; its code stays valid', async () => {
     const [first, text] = [await forCode(board, await newCode(board)), await newCode(board)]
     await fill({})
     expect(await forCode(board, text).catch(code)).toBe('too_many_tokens')
@@ -372,15 +372,15 @@ describe('as many tokens as one user may have of one application', () => {
 
   test.each([
     ['revoked', { revoked_at_ms: 1_770_000_000_000 }],
-    ['expired, with nothing to refresh', { refresh_digest: null, expires_at_ms: 1_770_000_000_000 }],
-  ])('those that are %s make room', async (_, ended) => {
+    ['expired and not refreshable', { refresh_digest: null, expires_at_ms: 1_770_000_000_000 }],
+  ])('deletes %s tokens at the limit', async (_, ended) => {
     const first = await forCode(board, await newCode(board))
     await fill(ended)
     await forCode(board, await newCode(board))
     expect([await count(), await stateOf(first.accessToken)]).toEqual([2, 'valid'])
   })
 
-  test('a refresh is not refused, and takes the place of its other answers', async () => {
+  test('a refresh succeeds, and deletes the results of its repetitions', async () => {
     const first = await forCode(board, await newCode(board))
     await fill({})
     const answers = [await refresh(first.refreshToken), await refresh(first.refreshToken)]
@@ -390,7 +390,7 @@ describe('as many tokens as one user may have of one application', () => {
 })
 
 describe('revocation and introspection', () => {
-  test('to revoke one ends the family, also the one it had replaced', async () => {
+  test('revoking a token revokes its family, also the token that it replaced', async () => {
     const first = await forCode(board, await newCode(board))
     const second = await refresh(first.refreshToken)
     await revokeOAuthToken(world.core, credentials(board), second.accessToken)
@@ -398,7 +398,7 @@ describe('revocation and introspection', () => {
     expect(await refresh(first.refreshToken).catch(code)).toBe('invalid_grant')
   })
 
-  test('another application can neither revoke a token nor learn of it', async () => {
+  test('another application can neither revoke nor introspect a token', async () => {
     const other = await newApplication()
     const { accessToken } = await forCode(board, await newCode(board))
     expect(await revokeOAuthToken(world.core, credentials(other), accessToken).catch(code)).toBe('unauthorized_client')
@@ -416,7 +416,7 @@ describe('revocation and introspection', () => {
     for (const secret of [text, accessToken, refreshToken!]) expect(JSON.stringify(rows)).not.toContain(secret)
   })
 
-  test('what has ended long ago is forgotten', async () => {
+  test('deletes tokens that expired or were revoked long ago', async () => {
     const { accessToken } = await forCode(board, await newCode(board))
     await revokeOAuthToken(world.core, credentials(board), accessToken)
     await world.clock.advance(31 * 86_400_000)

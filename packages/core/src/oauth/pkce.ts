@@ -9,12 +9,12 @@ export interface Challenge {
   readonly method: ChallengeMethod
 }
 
-/** Of verifiers and of plain challenges. */
+/** The format of verifiers and of plain challenges. */
 const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/
-/** SHA-256 in base64url, without padding. */
+/** The format of SHA-256 in base64url, without padding. */
 const s256Form = /^[A-Za-z0-9\-_]{43}$/
 
-/** `undefined`: not one that any verifier could answer. Without a method it is `plain`. @see RFC 7636 4.2, 4.3 */
+/** Returns `undefined` if no verifier could match the challenge. The default method is `plain`. @see RFC 7636 4.2, 4.3 */
 export function challengeOf(text: string, method = 'plain'): Challenge | undefined {
   if (method === 'S256') return s256Form.test(text) ? { text, method } : undefined
   if (method === 'plain') return verifierForm.test(text) ? { text, method } : undefined
@@ -28,8 +28,8 @@ export const challengeOfColumns = (row: {
   row.challenge === null ? undefined : { text: row.challenge, method: row.challenge_method ?? 'plain' }
 
 /**
- * Whether the one who comes with a code is the one who asked for it. A verifier where nothing was challenged answers
- * nothing: the challenge has been taken out on the way.
+ * Tells whether the verifier matches the challenge. A verifier without a challenge does not match: someone may have removed
+ * the challenge from the authorization request.
  *
  * @see RFC 7636 4.6; RFC 9700 4.8.2
  */

@@ -11,26 +11,29 @@ declare module '../kit/tables.ts' {
 
 interface PasswordAttemptsTable {
   id: Generated<number>
-  /** Digests, so that the column is short and holds no password that was typed in the wrong field. */
+  /** Digests keep the columns short, and store no password that was typed into the wrong field. */
   login_digest: string
   address_digest: string
   at_ms: number
 }
 
 export interface SignInAttempt {
-  /** Name or e-mail address of a user. */
+  /** The name or e-mail address of a user. */
   readonly login: string
   readonly password: string
-  /** IP address. */
+  /** The IP address of the caller. */
   readonly address: string
 }
 
 export const MAX_ATTEMPTS = 10
 export const WINDOW_MS = 10 * 60_000
-/** Of the table; beyond it the oldest are forgotten. */
+/** The limit of rows in the table; beyond it the oldest are deleted. */
 const MAX_ROWS = 100_000
 
-/** Times of the newest in the window, newest first, at most `MAX_ATTEMPTS`: with that login, and from that address. */
+/**
+ * Returns the times of the newest attempts in the window, newest first and at most `MAX_ATTEMPTS`: with the login, and from
+ * the address.
+ */
 export async function newestAttempts(
   { db, nowMs }: ReadContext,
   attempt: SignInAttempt,
@@ -64,7 +67,7 @@ export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, att
   return id
 }
 
-/** Those that count no longer. */
+/** Deletes the attempts that are older than the window. */
 export async function deleteExpiredAttempts({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('password_attempts')

@@ -28,18 +28,18 @@ export interface Session {
 
 type Writing = Pick<Tx, 'db' | 'nowMs'>
 
-/** Without a request for so long, it ends. */
+/** How long a session lasts without a request. */
 const IDLE_LIFETIME_MS = 7 * DAY_MS
 /** How long a session lasts after signing in, however often it is used. */
 const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
-/** Of one user; the oldest makes room. */
+/** The limit of sessions of one user; beyond it the oldest is deleted. */
 const MAX_SESSIONS_PER_USER = 100
 
 /** Returns the time at which a session that is used now ends. */
 export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
   Math.min(nowMs + IDLE_LIFETIME_MS, createdAtMs + ABSOLUTE_LIFETIME_MS)
 
-/** Returns the secret that the browser keeps; here only its digest is. */
+/** Starts a session. Returns the secret for the browser; only its digest is stored. */
 export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
   await deleteExpiredSessions({ db, nowMs })
   const secret = newOpaqueSecret(core)
@@ -72,7 +72,7 @@ export async function deleteExpiredSessions({ db, nowMs }: Writing): Promise<voi
     .execute()
 }
 
-/** One that has not ended. */
+/** Finds a session that has not expired. */
 export async function findLiveSession({ db, nowMs }: ReadContext, secret: string): Promise<Session | undefined> {
   const digest = digestOfPresented(secret)
   if (digest === undefined) return undefined
@@ -99,7 +99,7 @@ export async function deleteSession({ db }: Pick<Tx, 'db'>, secret: string): Pro
   if (digest !== undefined) await db.deleteFrom('sessions').where('session_digest', '=', digest).execute()
 }
 
-/** Wherever the user is signed in. */
+/** Deletes all sessions of the user. */
 export async function deleteSessionsOf({ db }: Pick<Tx, 'db'>, userId: number): Promise<void> {
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }

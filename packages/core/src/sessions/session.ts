@@ -12,14 +12,14 @@ import { verifySignIn } from './verify-sign-in.ts'
 export type SignInOutcome =
   | { readonly kind: 'signed_in'; readonly user: User; readonly sessionSecret: string }
   | { readonly kind: 'wrong_login_or_password' }
-  /** Told only to whoever knows the password. */
+  /** The password is right, but the user may not sign in. */
   | { readonly kind: 'not_active' }
 
-/** A session is not written to more often than this. */
+/** The minimum time between two extensions of a session, which cost a write. */
 const EXTEND_AFTER_MS = 3_600_000
 
 /**
- * Begins a new session, under a new secret whatever the browser had before; that session, if it was one, ends.
+ * Starts a session with a new secret, and ends the session of the secret that the browser had before, if there is one.
  *
  * @throws DomainError `too_often`
  */
@@ -46,7 +46,7 @@ export async function signOut(core: Core, sessionSecret: string): Promise<void> 
   await core.db.write((db) => deleteSession({ db }, sessionSecret))
 }
 
-/** `undefined` when it has ended, or its user may not use it. To be looked up prolongs it. */
+/** Finds a session and extends it; `undefined` if it has expired or its user is not active. */
 export async function findSession(core: Core, sessionSecret: string): Promise<Authenticated | undefined> {
   const context = { db: core.db.read, nowMs: core.clock.nowMs() }
   const session = await findLiveSession(context, sessionSecret)
@@ -59,23 +59,25 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
   return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'] }
 }
 
-/** For a browser in which nobody has signed in yet: it makes the tokens of forms its own, and stands for nobody. */
+/**
+ * Returns a secret for a browser before sign-in. It binds the CSRF tokens of forms to that browser, and identifies no user.
+ */
 export const newVisitorSecret = (core: Core): string => newOpaqueSecret(core)
 
-/** What a form or a script of ours sends along, to show that it could read a page that only this browser was given. */
+/** Returns the token that forms and scripts send along as proof that they could read a page given to this browser. */
 export const csrfTokenOf = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('csrf').digest('hex')
 
-/** What a request shows of the page that has sent it. */
+/** The parts of a request that show which page has sent it. */
 export interface PageProof {
   readonly csrfToken: string | undefined
-  /** `same-origin`, `cross-site` and so on, as browsers tell of themselves. @see W3C Fetch Metadata, Sec-Fetch-Site */
+  /** The `Sec-Fetch-Site` header: `same-origin`, `cross-site` and so on. @see W3C Fetch Metadata, Sec-Fetch-Site */
   readonly fetchSite: string | undefined
 }
 
 /**
- * Whether a request comes from a page of ours: it carries the token of its own session, and the browser does not say that
- * another site has sent it. The latter stops who can plant cookies from a neighbouring host name.
+ * Tells whether a request comes from one of the service's own pages: it carries the token of its session, and the browser
+ * does not report another site as the sender. The latter stops attackers who can set cookies from a neighbouring host name.
  */
 export function isFromOurPage(sessionSecret: string, { csrfToken, fetchSite }: PageProof): boolean {
   if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none') return false

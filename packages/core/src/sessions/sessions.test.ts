@@ -48,7 +48,7 @@ async function signedIn(formerSecret?: string): Promise<string> {
 }
 
 describe('sessions', () => {
-  test('a session stands for its user, and no column holds its secret', async () => {
+  test('a session identifies its user, and no column holds its secret', async () => {
     const secret = await signedIn()
     expect(secret).toMatch(/^[0-9a-f]{64}$/)
     expect(await findSession(world.core, secret)).toEqual({
@@ -63,7 +63,7 @@ describe('sessions', () => {
     expect(await findSession(world.core, rows[0]!.session_digest)).toBeUndefined()
   })
 
-  test('signing in never takes over the secret that the browser had, and ends that session', async () => {
+  test('signing in replaces the secret that the browser had, and ends its session', async () => {
     const planted = newVisitorSecret(world.core)
     const first = await signedIn(planted)
     expect(first).not.toBe(planted)
@@ -93,7 +93,7 @@ describe('sessions', () => {
     expect(await findSession(world.core, secret)).toBeUndefined()
   })
 
-  test('one that an earlier version prolonged beyond that has ended, and is deleted', async () => {
+  test('a session that an earlier version extended beyond 30 days has expired, and is deleted', async () => {
     const secret = await signedIn()
     await world.core.db.write((db) =>
       db
@@ -107,7 +107,7 @@ describe('sessions', () => {
     expect(await world.core.db.read.selectFrom('sessions').select('id').execute()).toEqual([])
   })
 
-  test('in its last week it is not written to with every request', async () => {
+  test('is not written on every request in its last week', async () => {
     const secret = await signedIn()
     for (let day = 0; day < 27; day += 3) {
       await world.clock.advance(3 * DAY_MS)
@@ -118,7 +118,7 @@ describe('sessions', () => {
     expect(writes).not.toHaveBeenCalled()
   })
 
-  test('signing out ends this one, `deleteSessionsOf` all of a user', async () => {
+  test('signing out ends one session, `deleteSessionsOf` all of a user', async () => {
     const [first, second] = [await signedIn(), await signedIn()]
     await signOut(world.core, first)
     expect(await findSession(world.core, first)).toBeUndefined()
@@ -127,7 +127,7 @@ describe('sessions', () => {
     expect(await findSession(world.core, second)).toBeUndefined()
   })
 
-  test('a user who is blocked has no session and gets none, which only the right password tells', async () => {
+  test('a blocked user has no session and gets none, which only callers with the right password learn', async () => {
     const secret = await signedIn()
     await world.core.db.write((db) =>
       db.updateTable('users').set({ state: 'blocked' }).where('id', '=', mira.id).execute(),
@@ -137,7 +137,7 @@ describe('sessions', () => {
     expect(await outcome({ password: 'no' })).toBe('wrong_login_or_password')
   })
 
-  test('a user has 100 at most: the oldest makes room', async () => {
+  test('a user has at most 100 sessions: the oldest is deleted', async () => {
     const first = await signedIn()
     await world.core.db.write(async (db) => {
       for (let count = 0; count < 100; count += 1) {
@@ -154,7 +154,7 @@ describe.each([
   ['a block', blockUser, {}],
   ['a deactivation', deactivateUser, {}],
 ] as const)('%s', (_name, operation, input) => {
-  async function happens(): Promise<User> {
+  async function applyChange(): Promise<User> {
     const root = await world.user('root', { isAdministrator: true })
     await world.perform(root, operation as typeof updateUser, { user: mira.id, ...input })
     return root
@@ -162,43 +162,47 @@ describe.each([
 
   test('ends the sessions of a user', async () => {
     const secret = await signedIn()
-    await happens()
+    await applyChange()
     expect(await findSession(world.core, secret)).toBeUndefined()
   })
 
-  test('ends what applications have got of a user, and leaves tokens they made themselves', async () => {
-    const [of, others] = [await grant('mira'), await grant((await withPassword('noor')).username)]
+  test('revokes the OAuth tokens of the user, and keeps personal tokens', async () => {
+    const [ofUser, ofOther] = [await grant('mira'), await grant((await withPassword('noor')).username)]
     const personal = await world.core.db.write((db) =>
       insertAccessToken({ db, nowMs: world.clock.nowMs() }, { ...ofMira(), value: 'svcpat-of-mira' }),
     )
-    const root = await happens()
-    expect((await findOAuthToken(world.core, of.accessToken))?.state).toBe('revoked')
-    expect((await findOAuthToken(world.core, others.accessToken))?.state).toBe('valid')
+    const root = await applyChange()
+    expect((await findOAuthToken(world.core, ofUser.accessToken))?.state).toBe('revoked')
+    expect((await findOAuthToken(world.core, ofOther.accessToken))?.state).toBe('valid')
     await world.perform(root, unblockUser, { user: mira.id }).catch(() => {})
     await world.perform(root, activateUser, { user: mira.id }).catch(() => {})
-    const again = grantToken(world.core, { grantType: 'refresh_token', refreshToken: of.refreshToken, address: '::1' })
+    const again = grantToken(world.core, {
+      grantType: 'refresh_token',
+      refreshToken: ofUser.refreshToken,
+      address: '::1',
+    })
     await expect(again).rejects.toThrow('invalid_grant')
     expect(await world.perform(root, getPersonalToken, { id: personal.id })).toMatchObject({ state: 'valid' })
   })
 
-  test('comes before what begins at the same time for the former password', async () => {
+  test('prevents sessions and tokens from concurrent sign-ins with the former password', async () => {
     const { db } = world.core
-    const begins = async (work: (core: Core) => Promise<unknown>) => {
+    const runWithChange = async (work: (core: Core) => Promise<unknown>) => {
       let writes = 0
-      // The first begins an attempt, the second takes it back, the third would begin what was asked for.
+      // The first write inserts an attempt, the second deletes it, the third would start the session or issue the token.
       const write: typeof db.write = async (inside, options) => {
         writes += 1
-        if (writes === 3) await happens()
+        if (writes === 3) await applyChange()
         return db.write(inside, options)
       }
       return work({ ...world.core, db: { read: db.read, write, close: () => db.close() } })
     }
     const login = { login: 'mira', password: PASSWORD, address: '::1' }
-    expect(await begins((core) => signIn(core, login, undefined))).toEqual({ kind: 'wrong_login_or_password' })
+    expect(await runWithChange((core) => signIn(core, login, undefined))).toEqual({ kind: 'wrong_login_or_password' })
     expect(await db.read.selectFrom('sessions').select('id').execute()).toEqual([])
   })
 
-  test('ends a code that nobody has come for', async () => {
+  test('deletes unused authorization codes', async () => {
     const root = await world.user('admin', { isAdministrator: true })
     const draft = { name: 'Board', redirectUri: 'https://board.example.test/cb', scopes: 'api' }
     const { uid, secret } = await world.perform(root, createApplication, draft)
@@ -206,9 +210,9 @@ describe.each([
     const checked = await checkAuthorization(world.core, { ...asked, responseType: 'code' })
     if (checked.kind === 'refused') throw checked.refusal
     const code = await allowAuthorization(world.core, mira.id, checked.authorization)
-    const doer = await happens()
-    await world.perform(doer, unblockUser, { user: mira.id }).catch(() => {})
-    await world.perform(doer, activateUser, { user: mira.id }).catch(() => {})
+    const administrator = await applyChange()
+    await world.perform(administrator, unblockUser, { user: mira.id }).catch(() => {})
+    await world.perform(administrator, activateUser, { user: mira.id }).catch(() => {})
     const request = { grantType: 'authorization_code', ...asked, clientSecret: secret, code, address: '::1' }
     await expect(grantToken(world.core, request)).rejects.toThrow('invalid_grant')
   })
@@ -219,7 +223,7 @@ const grant = (username: string) =>
 const ofMira = () =>
   ({ kind: 'personal', userId: mira.id, name: 'ci', scopes: ['api'], expiresAt: '2026-03-01' }) as const
 
-test('the token of a form is bound to its session, and tells nothing of the secret', async () => {
+test('a CSRF token is bound to its session, and does not reveal the secret', async () => {
   const [mine, others] = [await signedIn(), await signedIn()]
   const isOurs = (csrfToken?: string) => isFromOurPage(mine, { csrfToken, fetchSite: undefined })
   expect(isOurs(csrfTokenOf(mine))).toBe(true)
@@ -237,7 +241,7 @@ describe('guessing', () => {
     for (let index = 0; index < 10; index += 1) expect(await guess(...of(index))).toBe('wrong_login_or_password')
   }
 
-  test('of one login, from wherever: after ten wrong passwords right ones are refused too, for 10 minutes', async () => {
+  test('rejects right passwords for 10 minutes after ten wrong ones for a login, from any address', async () => {
     await guessTenTimes((index) => ['mira', addressOf(index)])
     expect(await outcome({ address: '198.51.100.1' })).toEqual(tooOften(600))
     await world.clock.advance(599_000)
@@ -246,34 +250,34 @@ describe('guessing', () => {
     expect(await outcome({ address: '198.51.100.1' })).toBe('signed_in')
   })
 
-  test('from one address, at whatever logins', async () => {
+  test('counts attempts from one address, for any login', async () => {
     await guessTenTimes((index) => [`user${index}`, '192.0.2.7'])
     expect(await outcome({ address: '192.0.2.7' })).toEqual(tooOften(600))
     expect(await outcome({ address: '192.0.2.8' })).toBe('signed_in')
   })
 
-  test('a network of IPv6 is one address', async () => {
+  test('counts an IPv6 network as one address', async () => {
     await guessTenTimes((index) => [`user${index}`, `2001:db8:0:1::${index}`])
     expect(await outcome({ address: '2001:0db8:0000:0001:ffff::1' })).toEqual(tooOften(600))
     expect(await outcome({ address: '2001:db8:0:2::1' })).toBe('signed_in')
   })
 
-  test('the window slides: each attempt counts for 10 minutes', async () => {
+  test('counts each attempt for 10 minutes', async () => {
     for (let index = 0; index < 10; index += 1) {
       await guess('mira', addressOf(index))
       await world.clock.advance(60_000)
     }
-    // The first one has just left the window, the second leaves it in a minute.
+    // The first attempt has just left the window, the second leaves it in a minute.
     expect(await guess('mira', addressOf(10))).toBe('wrong_login_or_password')
     expect(await guess('mira', addressOf(11))).toEqual(tooOften(60))
   })
 
-  test('a login that nobody has is answered like one that somebody has', async () => {
-    await guessTenTimes((index) => ['nobody', addressOf(index)])
-    expect(await guess('nobody', addressOf(10))).toEqual(tooOften(600))
+  test('answers an unknown login like a known one', async () => {
+    await guessTenTimes((index) => ['unknown', addressOf(index)])
+    expect(await guess('unknown', addressOf(10))).toEqual(tooOften(600))
   })
 
-  test('a login that nobody has takes as long as a wrong password', async () => {
+  test('takes as long for an unknown login as for a wrong password', async () => {
     const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
     const medianMs = async (login: string) => {
       const tookMs: number[] = []
@@ -284,12 +288,12 @@ describe('guessing', () => {
       }
       return tookMs.toSorted((a, b) => a - b)[4]!
     }
-    // Without a hash to compute it would be less than a tenth, however busy the machine is.
-    const [known, unknown] = [await medianMs('mira'), await medianMs('nobody')]
+    // Without computing a hash it would take less than a tenth of that, however busy the machine is.
+    const [known, unknown] = [await medianMs('mira'), await medianMs('unknown')]
     expect(unknown).toBeGreaterThan(known / 4)
   })
 
-  test('signing in to an account of one’s own does not wash away guesses at others', async () => {
+  test('signing in to an own account does not reset the count of guesses at others', async () => {
     await withPassword('noor')
     for (let index = 0; index < 10; index += 1) {
       expect(await guess(`user${index}`, '192.0.2.7')).toBe('wrong_login_or_password')
@@ -298,19 +302,19 @@ describe('guessing', () => {
     expect(await outcome({ login: 'noor', address: '192.0.2.7' })).toEqual(tooOften(600))
   })
 
-  test('many at once do not outrun the count', async () => {
+  test('concurrent attempts cannot exceed the limit', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => guess('mira', addressOf(index))))
     expect(answers.filter((answer) => answer === 'wrong_login_or_password')).toHaveLength(10)
   })
 
-  test('the grant of a password and the form count together', async () => {
+  test('counts the password grant and the sign-in form together', async () => {
     await guessTenTimes((index) => ['mira', addressOf(index)])
     const request = { grantType: 'password', username: 'mira', password: PASSWORD, address: '198.51.100.1' }
     const refused = await grantToken(world.core, request).catch((error: DomainError) => error.failure)
     expect(refused).toEqual(tooOften(600))
   })
 
-  test('what counts no longer is forgotten, and no login is kept as it was typed', async () => {
+  test('deletes attempts that count no longer, and stores no login in plain text', async () => {
     await guessTenTimes((index) => [`my secret ${index}`, addressOf(index)])
     const rows = () => world.core.db.read.selectFrom('password_attempts').selectAll().execute()
     expect(JSON.stringify(await rows())).not.toContain('secret')
@@ -319,7 +323,7 @@ describe('guessing', () => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('of more than 100,000 the oldest are forgotten', async () => {
+  test('deletes the oldest attempts beyond 100,000', async () => {
     const { db, clock } = world.core
     await guess('mira', addressOf(0))
     const others = Array(5_000).fill({ login_digest: 'x', address_digest: 'x', at_ms: clock.nowMs() })

@@ -4,9 +4,8 @@ import { revokeOAuthTokensOf } from '../oauth/oauth-token-store.ts'
 import { deleteSessionsOf } from './session-store.ts'
 
 /**
- * Ends whatever has come from a password of the user: sessions, what applications have been allowed in them, and the tokens
- * that came of it. Personal tokens are no sign-in and stay; that they do not work while their user is blocked is `admit`'s
- * business.
+ * Ends everything that was obtained with the user's password: sessions, authorization codes and OAuth tokens. Personal
+ * access tokens stay, because they do not come from a sign-in; `admit` rejects them while the user is blocked.
  */
 export async function signOutEverywhere(tx: Pick<Tx, 'db' | 'nowMs'>, userId: number): Promise<void> {
   await deleteSessionsOf(tx, userId)

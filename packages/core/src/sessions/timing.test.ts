@@ -14,8 +14,8 @@ import { signIn } from './session.ts'
 import { verifySignIn } from './verify-sign-in.ts'
 
 /**
- * Beside the database a refusal costs one hash: of a password, which `sessions.test.ts` measures, or of a token. So that
- * its time tells nothing, the database must be asked the same whatever is wrong.
+ * Beside the database queries, a rejection costs one hash: of a password, as `sessions.test.ts` measures, or of a token. Its
+ * time reveals nothing if the database gets the same queries for every kind of wrong credential.
  */
 
 const PASSWORD = 'correct horse'
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-/** The statements of some work, in their order: their kinds and tables. */
+/** Returns the statements that some work sends, in order, as their kinds and tables. */
 async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
   const plugin: KyselyPlugin = {
@@ -56,7 +56,7 @@ async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<str
   return statements
 }
 
-const lastLetterWrong = (text: string) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
+const withWrongLastLetter = (text: string) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
 
 describe('passwords', () => {
   const attempt = (login: string) => (core: Core) =>
@@ -64,10 +64,10 @@ describe('passwords', () => {
       expect(user).toBeUndefined(),
     )
 
-  test('a wrong password, a user without one, and a login that nobody has', async () => {
+  test('cost the same statements whether the password is wrong or missing or the login is unknown', async () => {
     const wrong = await statementsOf(attempt('mira'))
     expect(wrong.filter((statement) => statement.includes('users'))).toHaveLength(2)
-    for (const login of ['root', 'nobody', 'mira@example.test', 'nobody@example.test']) {
+    for (const login of ['root', 'unknown', 'mira@example.test', 'unknown@example.test']) {
       const statements = await statementsOf(attempt(login))
       expect(statements.filter((statement) => statement.includes('users'))).toHaveLength(2)
       expect(statements).toHaveLength(wrong.length)
@@ -85,10 +85,10 @@ describe('tokens', () => {
 
   test.each<[string, (value: string) => Partial<Presented>]>([
     ['as a bearer', (bearer) => ({ bearer })],
-    ['in a header of its own', (privateToken) => ({ privateToken })],
-    ['of a job', (jobToken) => ({ jobToken })],
-    ['of a session', (sessionSecret) => ({ sessionSecret })],
-  ])('one that nobody has, and one but for its last letter right: %s', async (_, as) => {
+    ['in its own header', (privateToken) => ({ privateToken })],
+    ['job token', (jobToken) => ({ jobToken })],
+    ['session secret', (sessionSecret) => ({ sessionSecret })],
+  ])('cost the same statements whether the token is unknown or only its last letter is wrong: %s', async (_, as) => {
     const project = await world.project('tools', await world.group('ops'))
     const login = { login: 'mira', password: PASSWORD, address: '192.0.2.7' }
     const session = await signIn(world.core, login, undefined)
@@ -101,10 +101,10 @@ describe('tokens', () => {
     ]
     const unknown = await statementsFor(as('svcpat-0000000000000000000000000000000000000000000'))
     expect(unknown.length).toBeGreaterThan(0)
-    for (const value of live) expect(await statementsFor(as(lastLetterWrong(value)))).toEqual(unknown)
+    for (const value of live) expect(await statementsFor(as(withWrongLastLetter(value)))).toEqual(unknown)
   })
 
-  test('an application that nobody has, and one with a wrong secret', async () => {
+  test('cost the same statements whether the application is unknown or its secret is wrong', async () => {
     const draft = { name: 'Board', redirectUri: 'https://board.example.test/cb', scopes: 'api' }
     const { uid } = await world.perform(root, createApplication, draft)
     const refused = (clientId: string) =>

@@ -11,11 +11,11 @@ import {
 } from './attempt-store.ts'
 
 /**
- * The one way to a password, for sessions and tokens alike. The user, whatever their state, or `undefined` when there is
- * none with that login and password.
+ * Verifies a password, for sessions and OAuth tokens alike. Returns the user, in whatever state, or `undefined` if login or
+ * password is wrong.
  *
- * Of one login, and from one address, 10 may fail in 10 minutes; then right ones are refused as well. Whether there is such
- * a user makes no difference. An attempt counts from its beginning, so that many at once cannot outrun the count.
+ * After 10 failures in 10 minutes for one login or from one address, right passwords are rejected too. Unknown logins count
+ * like known ones. An attempt counts from its beginning, so that concurrent attempts cannot exceed the limit.
  *
  * @throws DomainError `too_often`
  */
@@ -23,7 +23,8 @@ export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<
   const attemptId = await beginAttempt(core, attempt)
   const context = { db: core.db.read, nowMs: core.clock.nowMs() }
   const verified = await verifyPassword(context, attempt.login, attempt.password)
-  // Only its own: what others have tried stays counted, or one's own account would wash away guesses at others'.
+  // Deletes only this attempt: if it deleted those of other logins, signing in to an own account would reset the count of
+  // guesses.
   if (verified !== undefined) await core.db.write((db) => deleteAttempt({ db }, attemptId))
   return verified
 }
