@@ -11,7 +11,7 @@ import {
   createLabelInput,
   type DescribedLabel,
   type Label,
-  labelFaults,
+  validateLabel,
   labelInput,
   listLabelsInput,
   removeLabelInput,
@@ -42,7 +42,7 @@ function labelsOf(
 
     create: command({ name: `create${owner}Label`, input: createLabelInput, ...writes }, async (tx, input) => {
       const { name, color, description, priority } = input
-      requireSound({ name, color })
+      requireValidLabel({ name, color })
       if (await findNamesake(tx, tx.subject, name)) {
         throw new DomainError({ code: 'conflict', reason: 'Label already exists' })
       }
@@ -55,7 +55,7 @@ function labelsOf(
     update: command({ name: `update${owner}Label`, input: updateLabelInput, ...writes }, async (tx, input) => {
       const { newName, color, description, priority } = input
       const before = await getLabel(tx, tx.subject, refOf(input), false)
-      requireSound({ name: newName, color })
+      requireValidLabel({ name: newName, color })
       const name = newName ?? before.name
       if (name !== before.name && (await findNamesake(tx, tx.subject, name))) {
         throw invalid({ name: ['has already been taken'] })
@@ -95,9 +95,9 @@ async function getLabel(
 const findNamesake = (tx: Tx, subject: Subject, name: string) => findLabel(tx, { subject, withInherited: true }, name)
 
 /** @throws DomainError `invalid` */
-function requireSound(attributes: Parameters<typeof labelFaults>[0]): void {
-  const faults = labelFaults(attributes)
-  if (Object.keys(faults).length > 0) throw invalid(faults)
+function requireValidLabel(attributes: Parameters<typeof validateLabel>[0]): void {
+  const problems = validateLabel(attributes)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
 function eventOf(what: 'created' | 'updated' | 'removed', { id, groupId, projectId, name }: Label): DomainEvent {

@@ -116,7 +116,7 @@ function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void 
 }
 
 /** What is wrong with it, by attribute; `{}`: nothing. */
-export function labelFaults({ name, color }: { name?: string | undefined; color?: string | undefined }) {
+export function validateLabel({ name, color }: { name?: string | undefined; color?: string | undefined }) {
   return {
     ...(name?.includes(',') && { name: ['is invalid'] }),
     ...(color !== undefined && !colorForm.test(color) && { color: ['must be a valid color code'] }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DomainError } from '../kit/domain-error.ts'
 import type { StepsContext } from '../kit/operation.ts'
 import type { ActingUser } from '../users/user.ts'
-import { insertSpamLog, takeSpamLog } from './spam-log-store.ts'
+import { insertSpamLog, consumeSpamLog } from './spam-log-store.ts'
 
 /** What someone is about to write. */
 export interface SpamSuspect {
@@ -47,7 +47,7 @@ export async function requireNoSpam(
   const { core, actor: author } = context
   if (core.spamCheck === undefined || author === undefined) return
   const { kind } = suspect
-  const isAnswer = captcha !== undefined && (await context.write((tx) => takeSpamLog(tx, author, kind, captcha)))
+  const isAnswer = captcha !== undefined && (await context.write((tx) => consumeSpamLog(tx, author, kind, captcha)))
   const verdict = await core.spamCheck({ ...suspect, author, captchaResponse: isAnswer ? captcha.response : undefined })
   if (verdict.kind === 'ok') return
   if (verdict.kind === 'spam') throw new DomainError({ code: 'spam', what: kind })

@@ -41,7 +41,7 @@ export async function insertSpamLog(
 }
 
 /** Ends a challenge of that user and kind. False: there is none. */
-export async function takeSpamLog(
+export async function consumeSpamLog(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   { id: userId }: Pick<User, 'id'>,
   kind: SpamSuspect['kind'],

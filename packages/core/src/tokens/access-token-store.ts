@@ -8,7 +8,7 @@ import { userColumns, userOf } from '../users/user-store.ts'
 import {
   type AccessToken,
   type AccessTokenKind,
-  dayIn,
+  dateAfterDays,
   type IssuedAccessToken,
   type TokenFilter,
 } from './access-token.ts'
@@ -117,7 +117,7 @@ export async function findByAccessTokenText(context: ReadContext, text: string):
 }
 
 /** Which tokens a list is about. */
-export interface TokensOf {
+export interface TokenOwnerFilter {
   readonly kinds?: readonly AccessTokenKind[]
   readonly userId?: number | undefined
   readonly projectId?: number
@@ -126,7 +126,7 @@ export interface TokensOf {
 
 export async function pageOfAccessTokens(
   context: ReadContext,
-  of: TokensOf,
+  of: TokenOwnerFilter,
   filter: TokenFilter,
   page: PageRequest,
 ): Promise<Page<AccessToken>> {
@@ -136,14 +136,14 @@ export async function pageOfAccessTokens(
 
 function conditions(
   eb: ExpressionBuilder<CoreTables, 'access_tokens'>,
-  { kinds, userId, projectId, groupId }: TokensOf,
+  { kinds, userId, projectId, groupId }: TokenOwnerFilter,
   filter: TokenFilter,
   nowMs: number,
 ) {
   const unrevoked = eb('access_tokens.revoked_at_ms', 'is', null)
   const active = eb.and([
     unrevoked,
-    eb.or([eb('access_tokens.expires_at', 'is', null), eb('access_tokens.expires_at', '>', dayIn(nowMs, 0))]),
+    eb.or([eb('access_tokens.expires_at', 'is', null), eb('access_tokens.expires_at', '>', dateAfterDays(nowMs, 0))]),
   ])
   const { state, revoked, search, createdBefore, createdAfter, lastUsedBefore, lastUsedAfter } = filter
   return [
@@ -252,7 +252,7 @@ export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: Ac
 }
 
 /** Of a token that is revoked: ids of those that came after it by rotation and are not. */
-export async function liveSuccessorIds({ db }: Pick<ReadContext, 'db'>, id: number): Promise<number[]> {
+export async function findLiveSuccessorIds({ db }: Pick<ReadContext, 'db'>, id: number): Promise<number[]> {
   const rows = await db
     .selectFrom('access_tokens as shown')
     .innerJoin('access_tokens as later', (join) =>
@@ -293,6 +293,6 @@ function tokenOf(row: Row, nowMs: number): AccessToken {
 }
 
 function stateOf({ expires_at, revoked_at_ms }: Pick<Row, 'expires_at' | 'revoked_at_ms'>, nowMs: number) {
-  if (expires_at !== null && expires_at <= dayIn(nowMs, 0)) return 'expired'
+  if (expires_at !== null && expires_at <= dateAfterDays(nowMs, 0)) return 'expired'
   return revoked_at_ms === null ? 'valid' : 'revoked'
 }

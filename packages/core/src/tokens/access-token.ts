@@ -91,19 +91,20 @@ export type TokenFilter = z.output<typeof tokenFilter>
 
 /** @throws DomainError `invalid` for a day that has passed or is too far away */
 export function expiryOf(wanted: string | null | undefined, nowMs: number): string {
-  if (wanted === null || wanted === undefined) return dayIn(nowMs, MAX_DAYS)
-  if (wanted < dayIn(nowMs, 0)) throw invalid({ expiresAt: ["can't be in the past"] })
-  if (wanted > dayIn(nowMs, MAX_DAYS)) throw invalid({ expiresAt: [`must be before ${dayIn(nowMs, MAX_DAYS + 1)}`] })
+  if (wanted === null || wanted === undefined) return dateAfterDays(nowMs, MAX_DAYS)
+  if (wanted < dateAfterDays(nowMs, 0)) throw invalid({ expiresAt: ["can't be in the past"] })
+  if (wanted > dateAfterDays(nowMs, MAX_DAYS))
+    throw invalid({ expiresAt: [`must be before ${dateAfterDays(nowMs, MAX_DAYS + 1)}`] })
   return wanted
 }
 
 export const expiryOfRotated = (wanted: string | null | undefined, nowMs: number): string =>
-  expiryOf(wanted ?? dayIn(nowMs, ROTATED_DAYS), nowMs)
+  expiryOf(wanted ?? dateAfterDays(nowMs, ROTATED_DAYS), nowMs)
 
-export const dayIn = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
+export const dateAfterDays = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
 
 /** @throws DomainError `invalid` */
-export function requireScopesFor(user: Pick<User, 'isAdministrator'>, scopes: readonly string[]): void {
+export function validateScopes(user: Pick<User, 'isAdministrator'>, scopes: readonly string[]): void {
   if (!user.isAdministrator && scopes.some(isAdministratorScope)) {
     throw invalid({ scopes: ['can only contain available scopes'] })
   }

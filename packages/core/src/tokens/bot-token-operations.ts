@@ -25,7 +25,7 @@ import {
 } from './access-token.ts'
 import { deleteUnneededMembership, findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
-import { shown } from './personal-token-operations.ts'
+import { getPresentedToken } from './personal-token-operations.ts'
 import { botScopes } from './scope.ts'
 
 const { guest, planner, reporter, developer, maintainer, owner } = accessLevels
@@ -109,45 +109,45 @@ export const rotateGroupToken = command(
 /** The bot itself asks, whatever its role. */
 export const rotateOwnProjectToken = command(
   { name: 'rotateOwnProjectToken', input: project.extend(rotated), ...ofProject, permission: 'read_project' },
-  (tx, { expiresAt }) => rotateShown(tx, expiresAt),
+  (tx, { expiresAt }) => rotatePresented(tx, expiresAt),
 )
 export const rotateOwnGroupToken = command(
   { name: 'rotateOwnGroupToken', input: group.extend(rotated), ...ofGroup, permission: 'read_group' },
-  (tx, { expiresAt }) => rotateShown(tx, expiresAt),
+  (tx, { expiresAt }) => rotatePresented(tx, expiresAt),
 )
 
-type About<Context> = Context & { readonly actor: Actor; readonly subject: Subject }
+type WithSubject<Context> = Context & { readonly actor: Actor; readonly subject: Subject }
 
 const placeOf = ({ kind, id }: Subject) => (kind === 'project' ? { projectId: id } : { groupId: id })
 
 function list(
-  context: About<ReadContext>,
+  context: WithSubject<ReadContext>,
   { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number },
 ) {
   return pageOfAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
 }
 
-async function getToken(context: About<ReadContext>, id: number): Promise<AccessToken> {
+async function getToken(context: WithSubject<ReadContext>, id: number): Promise<AccessToken> {
   const token = await findAccessToken(context, id)
-  if (token === undefined || !isOf(context.subject, token)) throw notFound()
+  if (token === undefined || !belongsTo(context.subject, token)) throw notFound()
   return token
 }
 
-const isOf = ({ kind, id }: Subject, token: AccessToken) =>
+const belongsTo = ({ kind, id }: Subject, token: AccessToken) =>
   (kind === 'project' ? token.projectId : token.groupId) === id
 
 async function create(
-  tx: About<Tx> & { readonly core: Core },
-  { accessLevel, expiresAt, ...given }: Draft,
+  tx: WithSubject<Tx> & { readonly core: Core },
+  { accessLevel, expiresAt, ...fields }: Draft,
 ): Promise<IssuedAccessToken> {
   const { subject } = tx
   // A bot that could make bots would outlive its own token.
   if (tx.actor!.botHome !== undefined) throw forbidden()
   await requireLevel(tx, accessLevel)
-  const bot = await insertBot(tx, given.name)
+  const bot = await insertBot(tx, fields.name)
   await insertMember(tx, subject, { userId: bot.id, level: accessLevel, createdById: tx.actor!.id })
   return issueToken(tx, {
-    ...given,
+    ...fields,
     ...placeOf(subject),
     kind: subject.kind,
     userId: bot.id,
@@ -157,7 +157,7 @@ async function create(
 }
 
 /** `project_5_bot_` and 32 hex digits; has no password and gets no mail. */
-function insertBot({ core, subject, ...tx }: About<Tx> & { readonly core: Core }, name: string): Promise<User> {
+function insertBot({ core, subject, ...tx }: WithSubject<Tx> & { readonly core: Core }, name: string): Promise<User> {
   const username = `${subject.kind}_${subject.id}_bot_${Buffer.from(core.randomBytes(16)).toString('hex')}`
   const host = new URL(core.settings.externalUrl).hostname
   const botHome = { projectId: undefined, groupId: undefined, ...placeOf(subject) }
@@ -165,20 +165,20 @@ function insertBot({ core, subject, ...tx }: About<Tx> & { readonly core: Core }
 }
 
 /** Nobody gives, or takes over by rotation, a higher role than their own. */
-async function requireLevel(context: About<ReadContext>, level: AccessLevel): Promise<void> {
+async function requireLevel(context: WithSubject<ReadContext>, level: AccessLevel): Promise<void> {
   const { id, isAdministrator } = context.actor!
   if (isAdministrator || (await levelIn(context, id, context.subject)) >= level) return
   throw new DomainError({ code: 'refused', message: 'Access level of the token is higher than your own' })
 }
 
-async function remove(tx: About<Tx>, tokenId: number): Promise<void> {
+async function remove(tx: WithSubject<Tx>, tokenId: number): Promise<void> {
   const token = await getToken(tx, tokenId)
   await revoke(tx, token)
   await deleteUnneededMembership(tx, token)
 }
 
 async function rotateOther(
-  tx: About<Tx> & { readonly core: Core },
+  tx: WithSubject<Tx> & { readonly core: Core },
   tokenId: number,
   expiresAt: string | null | undefined,
 ) {
@@ -187,8 +187,8 @@ async function rotateOther(
   return rotate(tx, token, expiresAt)
 }
 
-async function rotateShown(tx: About<Tx> & { readonly core: Core }, expiresAt: string | null | undefined) {
-  const token = await shown(tx)
-  if (!isOf(tx.subject, token)) throw notFound()
+async function rotatePresented(tx: WithSubject<Tx> & { readonly core: Core }, expiresAt: string | null | undefined) {
+  const token = await getPresentedToken(tx)
+  if (!belongsTo(tx.subject, token)) throw notFound()
   return rotate(tx, token, expiresAt)
 }

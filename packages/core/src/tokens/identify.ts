@@ -3,7 +3,7 @@ import { insertEvent } from '../kit/event.ts'
 import { findOAuthToken } from '../oauth/oauth-token.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
 import type { UserState } from '../users/user.ts'
-import { findByAccessTokenText, liveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
+import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
 import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 import { findByJobTokenText } from './job-token.ts'
 
@@ -28,37 +28,37 @@ export interface Presented {
  * @see spec/rest-part2-details.md 2.1
  */
 export async function identify(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
-  const found = await find(core, presented)
-  return found === undefined || found === 'unknown' ? found : withoutIdleRights(core, found)
+  const found = await findCredential(core, presented)
+  return found === undefined || found === 'unknown' ? found : withoutInactiveAdminRights(core, found)
 }
 
 /** While admin mode is on, an administrator is one only by what says so itself. @see spec/rest-part2-details.md 2.3 */
-function withoutIdleRights({ settings }: Core, found: Authenticated): Authenticated {
+function withoutInactiveAdminRights({ settings }: Core, found: Authenticated): Authenticated {
   const { user, scopes } = found
   if (!settings.adminMode || user?.isAdministrator !== true || scopes.includes('admin_mode')) return found
   return { ...found, user: { ...user, isAdministrator: false } }
 }
 
-async function find(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
+async function findCredential(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
   const context = { db: core.db.read, nowMs: core.clock.nowMs() }
   const { bearer, privateToken, jobToken, takesJobTokens } = presented
-  const bearersJob = bearer === undefined ? undefined : await findByJobTokenText(context, bearer)
-  if (bearersJob !== undefined && takesJobTokens) return running(bearersJob)
+  const jobOfBearer = bearer === undefined ? undefined : await findByJobTokenText(context, bearer)
+  if (jobOfBearer !== undefined && takesJobTokens) return validJobOrUnknown(jobOfBearer)
   const oauth = bearer === undefined ? undefined : await findOAuthToken(core, bearer)
   if (oauth !== undefined) return oauth
   const text = privateToken ?? bearer
   // A job's token where none is taken is not an error but nothing.
-  if (text !== undefined && !(text === bearer && bearersJob !== undefined)) {
+  if (text !== undefined && !(text === bearer && jobOfBearer !== undefined)) {
     return (await findByAccessTokenText(context, text)) ?? 'unknown'
   }
-  if (jobToken !== undefined && takesJobTokens) return running(await findByJobTokenText(context, jobToken))
+  if (jobToken !== undefined && takesJobTokens) return validJobOrUnknown(await findByJobTokenText(context, jobToken))
   const { sessionSecret, proof, changesNothing } = presented
   if (sessionSecret === undefined) return undefined
   if (!changesNothing && !isFromOurPage(sessionSecret, proof)) return undefined
   return findSession(core, sessionSecret)
 }
 
-const running = (job: Authenticated | undefined) => (job?.state === 'valid' ? job : 'unknown')
+const validJobOrUnknown = (job: Authenticated | undefined) => (job?.state === 'valid' ? job : 'unknown')
 
 export type Refusal =
   | 'unauthenticated'
@@ -101,17 +101,17 @@ function refusalOf(
 async function revokeSuccessors(core: Core, authenticated: Authenticated): Promise<void> {
   const id = accessTokenIdOf(authenticated)
   if (id === undefined) return
-  if ((await liveSuccessorIds({ db: core.db.read }, id)).length === 0) return
+  if ((await findLiveSuccessorIds({ db: core.db.read }, id)).length === 0) return
   await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    for (const successorId of await liveSuccessorIds(tx, id)) {
+    for (const successorId of await findLiveSuccessorIds(tx, id)) {
       await updateAsRevoked(tx, successorId)
       await insertEvent(tx, { type: 'access_token.revoked', objectId: successorId, details: { reusedId: id } })
     }
   })
 }
 
-const MARK_EVERY_MS = 60_000
+const LAST_USE_INTERVAL_MS = 60_000
 /** Ids whose use is being written, so that a crowd of requests asks for one write and not for one each. */
 const marking = new WeakMap<Core, Set<number>>()
 
@@ -120,7 +120,7 @@ function markUse(core: Core, authenticated: Authenticated): void {
   const { lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated
   const id = accessTokenIdOf(authenticated)
   if (id === undefined) return
-  if (core.clock.nowMs() - lastUsedAtMs < MARK_EVERY_MS) return
+  if (core.clock.nowMs() - lastUsedAtMs < LAST_USE_INTERVAL_MS) return
   const ids = marking.get(core) ?? new Set()
   marking.set(core, ids)
   if (ids.has(id)) return

@@ -8,7 +8,7 @@ import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,
   expiryOf,
-  requireScopesFor,
+  validateScopes,
   scopesFrom,
   tokenDescription,
   tokenExpiry,
@@ -51,10 +51,10 @@ export const createImpersonationToken = unscopedCommand(
       expiresAt: tokenExpiry,
     }),
   },
-  async (tx, { userId, expiresAt, ...given }) => {
+  async (tx, { userId, expiresAt, ...fields }) => {
     if (!tx.core.settings.impersonationEnabled) throw forbidden()
-    requireScopesFor(await getUser(tx, userId), given.scopes)
-    return issueToken(tx, { ...given, kind: 'impersonation', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+    validateScopes(await getUser(tx, userId), fields.scopes)
+    return issueToken(tx, { ...fields, kind: 'impersonation', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
   },
 )
 

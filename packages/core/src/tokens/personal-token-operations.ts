@@ -7,7 +7,7 @@ import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,
   expiryOf,
-  requireScopesFor,
+  validateScopes,
   scopesFrom,
   tokenDescription,
   tokenExpiry,
@@ -31,11 +31,11 @@ export const createPersonalToken = unscopedCommand(
       expiresAt: tokenExpiry,
     }),
   },
-  async (tx, { userId, expiresAt, ...given }) => {
+  async (tx, { userId, expiresAt, ...fields }) => {
     const user = await findUser(tx, userId)
     if (user === undefined) throw notFound('User')
-    requireScopesFor(user, given.scopes)
-    return issueToken(tx, { ...given, kind: 'personal', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+    validateScopes(user, fields.scopes)
+    return issueToken(tx, { ...fields, kind: 'personal', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
   },
 )
 
@@ -57,35 +57,37 @@ export const listPersonalTokens = unscopedQuery(
 const byId = z.object({ id: z.int() })
 
 export const getPersonalToken = unscopedQuery({ name: 'getPersonalToken', input: byId }, (context, { id }) =>
-  reachable(context, id),
+  getPermittedToken(context, id),
 )
 
 export const revokePersonalToken = unscopedCommand({ name: 'revokePersonalToken', input: byId }, async (tx, { id }) =>
-  revoke(tx, await reachable(tx, id)),
+  revoke(tx, await getPermittedToken(tx, id)),
 )
 
 export const rotatePersonalToken = unscopedCommand(
   { name: 'rotatePersonalToken', input: byId.extend({ expiresAt: tokenExpiry }) },
-  async (tx, { id, expiresAt }) => rotate(tx, await reachable(tx, id), expiresAt),
+  async (tx, { id, expiresAt }) => rotate(tx, await getPermittedToken(tx, id), expiresAt),
 )
 
 /** The token with which it is asked. */
-export const getOwnToken = unscopedQuery({ name: 'getOwnToken', input: z.object({}) }, (context) => shown(context))
+export const getOwnToken = unscopedQuery({ name: 'getOwnToken', input: z.object({}) }, (context) =>
+  getPresentedToken(context),
+)
 
 export const revokeOwnToken = unscopedCommand({ name: 'revokeOwnToken', input: z.object({}) }, async (tx) =>
-  revoke(tx, await shown(tx)),
+  revoke(tx, await getPresentedToken(tx)),
 )
 
 export const rotateOwnToken = unscopedCommand(
   { name: 'rotateOwnToken', input: z.object({ expiresAt: tokenExpiry }) },
-  async (tx, { expiresAt }) => rotate(tx, await shown(tx), expiresAt),
+  async (tx, { expiresAt }) => rotate(tx, await getPresentedToken(tx), expiresAt),
 )
 
 /**
  * A token of the actor's, or for an administrator anyone's. Only an administrator hears that there is none: to others one
  * that is not theirs looks the same.
  */
-async function reachable(context: ReadContext & { readonly actor: Actor }, id: number): Promise<AccessToken> {
+async function getPermittedToken(context: ReadContext & { readonly actor: Actor }, id: number): Promise<AccessToken> {
   const { id: actorId, isAdministrator } = context.actor!
   const token = await findAccessToken(context, id)
   if (isAdministrator) {
@@ -97,7 +99,7 @@ async function reachable(context: ReadContext & { readonly actor: Actor }, id: n
   return token
 }
 
-export async function shown(context: ReadContext & { readonly actor: Actor }): Promise<AccessToken> {
+export async function getPresentedToken(context: ReadContext & { readonly actor: Actor }): Promise<AccessToken> {
   const id = context.actor?.accessTokenId
   const token = id === undefined ? undefined : await findAccessToken(context, id)
   if (token !== undefined) return token

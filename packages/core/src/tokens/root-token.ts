@@ -6,7 +6,7 @@ import { insertAccessToken } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'
 
 /** What a header can carry as it is. */
-const givenForm = /^[\x21-\x7e]{20,256}$/
+const chosenTokenFormat = /^[\x21-\x7e]{20,256}$/
 const rootScopes = ['api', 'read_user', 'read_repository', 'write_repository', 'sudo', 'admin_mode'] as const
 
 /**
@@ -17,14 +17,14 @@ const rootScopes = ['api', 'read_user', 'read_repository', 'write_repository', '
  * @returns the token that was made, to be shown this once; `undefined` when it was given or nothing was to do
  * @throws DomainError `refused` when the one given is not 20 to 256 printable characters without spaces
  */
-export async function ensureRootToken(core: Core, given?: string): Promise<string | undefined> {
-  if (given !== undefined && !givenForm.test(given)) {
+export async function ensureRootToken(core: Core, chosenToken?: string): Promise<string | undefined> {
+  if (chosenToken !== undefined && !chosenTokenFormat.test(chosenToken)) {
     throw new DomainError({
       code: 'refused',
       message: 'The token of the first administrator must be 20 to 256 printable characters without spaces',
     })
   }
-  const value = given ?? newTokenText(core.settings.personalAccessTokenPrefix, core.randomBytes)
+  const value = chosenToken ?? newTokenText(core.settings.personalAccessTokenPrefix, core.randomBytes)
   const isNew = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
     const administrator = await db
@@ -48,5 +48,5 @@ export async function ensureRootToken(core: Core, given?: string): Promise<strin
     await insertEvent(tx, { type: 'access_token.created', objectId: token.id })
     return true
   })
-  return isNew && given === undefined ? value : undefined
+  return isNew && chosenToken === undefined ? value : undefined
 }

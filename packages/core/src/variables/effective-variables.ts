@@ -27,8 +27,8 @@ export function effectiveVariables<One extends Pick<Variable, 'key' | 'isProtect
     for (const variable of level) {
       if (chosen.has(variable.key)) continue
       if ((variable.isProtected && !isProtectedRef) || !isInScope(variable.environmentScope, environments)) continue
-      const rival = ofLevel.get(variable.key)
-      if (rival === undefined || isMoreSpecific(variable.environmentScope, rival.environmentScope)) {
+      const current = ofLevel.get(variable.key)
+      if (current === undefined || isMoreSpecific(variable.environmentScope, current.environmentScope)) {
         ofLevel.set(variable.key, variable)
       }
     }

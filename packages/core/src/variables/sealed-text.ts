@@ -23,7 +23,7 @@ export function sealText(key: Uint8Array, nonce: Uint8Array, place: readonly str
   return PREFIX + sealed.toString('base64')
 }
 
-export const nonceOf = (randomBytes: (bytes: number) => Uint8Array): Uint8Array => randomBytes(NONCE_BYTES)
+export const newNonce = (randomBytes: (bytes: number) => Uint8Array): Uint8Array => randomBytes(NONCE_BYTES)
 
 /** @throws UnsealError */
 export function unsealText(key: Uint8Array, place: readonly string[], sealed: string): string {

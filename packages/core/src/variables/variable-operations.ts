@@ -13,7 +13,7 @@ import { effectiveVariables, type VariableCircumstances } from './effective-vari
 import {
   EVERY_ENVIRONMENT,
   maxVariables,
-  problemsOf,
+  validateVariable,
   type Variable,
   type VariableDraft,
   variableFilter,
@@ -40,9 +40,9 @@ export interface ShownVariable extends Omit<Variable, 'value'> {
 }
 
 /** Which one: by key, and by scope where several have it. */
-const named = { key: z.string().min(1).max(255), filter: variableFilter }
-const created = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
-const changed = { value: z.string().nullish(), ...variableInput }
+const variableRefInput = { key: z.string().min(1).max(255), filter: variableFilter }
+const createdInput = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
+const changedInput = { value: z.string().nullish(), ...variableInput }
 
 const variablesOfEachInput = z.object({
   orderBy: z.enum(variableOrders).default('id'),
@@ -84,19 +84,26 @@ function variablesOf(
     listEach: batchQuery(
       { name: `list${owner}VariablesOfEach`, input: variablesOfEachInput, permission },
       async (context, subjects: readonly Subject[], order) =>
-        listedEach(variableListing(context.core, context, subjects, order, shown), subjects.length),
+        listedEach(variableListing(context.core, context, subjects, order, toShownVariable), subjects.length),
     ),
-    get: query({ name: `get${owner}Variable`, input: z.object({ parent: namespaceRef, ...named }), ...about }, get),
+    get: query(
+      { name: `get${owner}Variable`, input: z.object({ parent: namespaceRef, ...variableRefInput }), ...about },
+      get,
+    ),
     create: command(
-      { name: `create${owner}Variable`, input: z.object({ parent: namespaceRef, ...created }), ...about },
+      { name: `create${owner}Variable`, input: z.object({ parent: namespaceRef, ...createdInput }), ...about },
       create,
     ),
     update: command(
-      { name: `update${owner}Variable`, input: z.object({ parent: namespaceRef, ...named, ...changed }), ...about },
+      {
+        name: `update${owner}Variable`,
+        input: z.object({ parent: namespaceRef, ...variableRefInput, ...changedInput }),
+        ...about,
+      },
       update,
     ),
     remove: command(
-      { name: `remove${owner}Variable`, input: z.object({ parent: namespaceRef, ...named }), ...about },
+      { name: `remove${owner}Variable`, input: z.object({ parent: namespaceRef, ...variableRefInput }), ...about },
       remove,
     ),
   }
@@ -128,20 +135,20 @@ export async function variableLevelsOf(
   return nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
 }
 
-type Named = z.output<z.ZodObject<typeof named>>
-type Created = z.output<z.ZodObject<typeof created>>
-type Changed = z.output<z.ZodObject<typeof changed>>
-type About<Context> = OperationContext & Context & { readonly subject: Subject }
+type Named = z.output<z.ZodObject<typeof variableRefInput>>
+type Created = z.output<z.ZodObject<typeof createdInput>>
+type Changed = z.output<z.ZodObject<typeof changedInput>>
+type WithSubject<Context> = OperationContext & Context & { readonly subject: Subject }
 
-async function list(context: About<ReadContext>, request: PageRequest): Promise<Page<ShownVariable>> {
-  return mapPage(await pageOfVariables(context.core, context, context.subject, request), shown)
+async function list(context: WithSubject<ReadContext>, request: PageRequest): Promise<Page<ShownVariable>> {
+  return mapPage(await pageOfVariables(context.core, context, context.subject, request), toShownVariable)
 }
 
-async function get(context: About<ReadContext>, input: Named): Promise<ShownVariable> {
-  return shown(await getOne(context, input))
+async function get(context: WithSubject<ReadContext>, input: Named): Promise<ShownVariable> {
+  return toShownVariable(await getOne(context, input))
 }
 
-async function create(context: About<Tx>, input: Created): Promise<ShownVariable> {
+async function create(context: WithSubject<Tx>, input: Created): Promise<ShownVariable> {
   const { core, subject } = context
   const draft: VariableDraft = {
     key: input.key.trim(),
@@ -154,17 +161,17 @@ async function create(context: About<Tx>, input: Created): Promise<ShownVariable
     environmentScope: input.environmentScope || EVERY_ENVIRONMENT,
     description: input.description ?? undefined,
   }
-  await requireValid(context, draft)
-  const most = maxVariables[subject.kind]
-  if ((await countVariables(context, subject)) >= most) {
-    throw invalid({ base: [`Maximum number of ${subject.kind} CI/CD variables (${most}) exceeded`] })
+  await requireValidVariable(context, draft)
+  const limit = maxVariables[subject.kind]
+  if ((await countVariables(context, subject)) >= limit) {
+    throw invalid({ base: [`Maximum number of ${subject.kind} CI/CD variables (${limit}) exceeded`] })
   }
   const variable = await insertVariable(core, context, subject, draft)
-  await record(context, 'created', variable)
-  return shown(variable)
+  await recordVariableEvent(context, 'created', variable)
+  return toShownVariable(variable)
 }
 
-async function update(context: About<Tx>, { filter, key, ...input }: Named & Changed): Promise<ShownVariable> {
+async function update(context: WithSubject<Tx>, { filter, key, ...input }: Named & Changed): Promise<ShownVariable> {
   const { core, subject } = context
   const former = await getOne(context, { key, filter })
   const isMasked = input.masked ?? former.isMasked
@@ -179,20 +186,20 @@ async function update(context: About<Tx>, { filter, key, ...input }: Named & Cha
     environmentScope: input.environmentScope || former.environmentScope,
     description: input.description === undefined ? former.description : (input.description ?? undefined),
   }
-  await requireValid(context, variable)
+  await requireValidVariable(context, variable)
   const changedVariable = await updateVariable(core, context, subject, variable)
-  await record(context, 'updated', changedVariable)
-  return shown(changedVariable)
+  await recordVariableEvent(context, 'updated', changedVariable)
+  return toShownVariable(changedVariable)
 }
 
-async function remove(context: About<Tx>, input: Named): Promise<void> {
+async function remove(context: WithSubject<Tx>, input: Named): Promise<void> {
   const variable = await getOne(context, input)
   await deleteVariable(context, variable.id)
-  await record(context, 'removed', variable)
+  await recordVariableEvent(context, 'removed', variable)
 }
 
 /** @throws DomainError `not_found`; `ambiguous` when the filter leaves several */
-async function getOne(context: About<ReadContext>, { key, filter }: Named): Promise<Variable> {
+async function getOne(context: WithSubject<ReadContext>, { key, filter }: Named): Promise<Variable> {
   const environmentScope = filter?.environmentScope ?? undefined
   const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')
@@ -201,8 +208,11 @@ async function getOne(context: About<ReadContext>, { key, filter }: Named): Prom
 }
 
 /** @throws DomainError `invalid` */
-async function requireValid(context: About<Tx>, draft: VariableDraft & { readonly id?: number }): Promise<void> {
-  const problems = problemsOf(draft)
+async function requireValidVariable(
+  context: WithSubject<Tx>,
+  draft: VariableDraft & { readonly id?: number },
+): Promise<void> {
+  const problems = validateVariable(draft)
   const namesakes = await findVariables(context.core, context, context.subject, draft)
   if (namesakes.some(({ id }) => id !== draft.id)) {
     problems.key = [...(problems.key ?? []), `(${draft.key}) has already been taken`]
@@ -211,8 +221,8 @@ async function requireValid(context: About<Tx>, draft: VariableDraft & { readonl
 }
 
 /** Never with the value. */
-async function record(
-  { subject, recordEvent }: About<Tx>,
+async function recordVariableEvent(
+  { subject, recordEvent }: WithSubject<Tx>,
   what: string,
   { id, key, environmentScope }: Variable,
 ): Promise<void> {
@@ -224,7 +234,7 @@ async function record(
   })
 }
 
-const shown = (variable: Variable): ShownVariable => ({
+const toShownVariable = (variable: Variable): ShownVariable => ({
   ...variable,
   value: variable.isHidden ? undefined : variable.value,
 })

@@ -3,7 +3,7 @@ import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { nonceOf, sealText, unsealText } from './sealed-text.ts'
+import { newNonce, sealText, unsealText } from './sealed-text.ts'
 import type { Variable, VariableDraft, VariableParent, VariableType } from './variable.ts'
 
 declare module '../kit/tables.ts' {
@@ -60,7 +60,7 @@ export const variableListing = <Item>(
     parents.map((parent) =>
       context.db.selectFrom('ci_variables').selectAll('ci_variables').where(columnOf(parent), '=', parent.id),
     ),
-    { order: columnsIn(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
+    { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
   )
 
 /** One that a project gets from a group above it. */
@@ -86,7 +86,7 @@ export const inheritedVariableListing = (
         .where('ci_variables.group_id', 'in', groupIds.length === 0 ? [0] : [...groupIds]),
     ),
     {
-      order: columnsIn(order),
+      order: orderColumnsOf(order),
       itemsOf: (rows) =>
         rows.map((row) => ({
           ...withoutValue(row),
@@ -96,7 +96,7 @@ export const inheritedVariableListing = (
     },
   )
 
-const columnsIn = ({ orderBy, sort: direction }: VariableOrder): readonly KeysetColumn<Row>[] => [
+const orderColumnsOf = ({ orderBy, sort: direction }: VariableOrder): readonly KeysetColumn<Row>[] => [
   ...(orderBy === 'key' ? [{ column: 'ci_variables.key', key: 'key', direction } as const] : []),
   { column: 'ci_variables.id', key: 'id', direction },
 ]
@@ -205,7 +205,7 @@ function columnsOf({ settings, randomBytes }: Core, { kind, id }: VariableParent
   const place = placeOf(kind, id, draft.key)
   return {
     key: draft.key,
-    sealed_value: sealText(settings.secretsKey, nonceOf(randomBytes), place, draft.value),
+    sealed_value: sealText(settings.secretsKey, newNonce(randomBytes), place, draft.value),
     variable_type: draft.type,
     is_protected: Number(draft.isProtected),
     is_masked: Number(draft.isMasked),

@@ -55,7 +55,7 @@ const maskableRaw = /^\S{8,}$/
 const environmentScope = /^[A-Za-z0-9_/\\${}. *-]+$/
 
 /** What is wrong with it, by attribute; empty when nothing is. */
-export function problemsOf(draft: VariableDraft): Record<string, string[]> {
+export function validateVariable(draft: VariableDraft): Record<string, string[]> {
   const problems: [string, string | false][] = [
     ['key', draft.key === '' && "can't be blank"],
     ['key', !/^[A-Za-z0-9_]*$/.test(draft.key) && 'can contain only letters, digits and _'],
