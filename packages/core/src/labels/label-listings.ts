@@ -28,7 +28,7 @@ export const listLabelsOfEachGroup = batchQuery(
   },
 )
 
-/** By its name, of those that things in the group or project may carry. */
+/** Finds the label with a name that can be used in each group or project. */
 export const findLabelOfEach = batchQuery(
   { name: 'findLabelOfEach', input: labelOfEachInput, permission: 'read_label' },
   (context, subjects: readonly Subject[], { title }) => labelOfEach(context, subjects, title),

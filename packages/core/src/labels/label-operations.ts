@@ -19,7 +19,7 @@ import {
 } from './label.ts'
 import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
 
-/** Labels of groups and of projects differ in nothing but whose they are. */
+/** The operations on labels. Groups and projects differ only in the owner of the labels. */
 export const groupLabels = labelsOf('Group', (context, { parent }) => getGroup(context, parent))
 export const projectLabels = labelsOf('Project', (context, { parent }) => getProject(context, parent))
 
@@ -78,7 +78,7 @@ function labelsOf(
   }
 }
 
-/** The schema has seen to it that one of the two is there. */
+/** Returns the reference to a label; the schema requires one of the two. */
 const refOf = ({ labelId, name }: z.output<typeof removeLabelInput>) => labelId ?? name!
 
 async function getLabel(
@@ -94,7 +94,7 @@ async function getLabel(
 
 const findNamesake = (tx: Tx, subject: Subject, name: string) => findLabel(tx, { subject, withInherited: true }, name)
 
-/** @throws DomainError `invalid` */
+/** Rejects an invalid name or color. @throws DomainError `invalid` */
 function requireValidLabel(attributes: Parameters<typeof validateLabel>[0]): void {
   const problems = validateLabel(attributes)
   if (Object.keys(problems).length > 0) throw invalid(problems)

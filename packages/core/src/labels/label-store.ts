@@ -18,7 +18,7 @@ declare module '../kit/tables.ts' {
 
 interface LabelsTable {
   id: Generated<number>
-  /** One of the two. */
+  /** Exactly one of `group_id` and `project_id` is set. */
   group_id: number | null
   project_id: number | null
   name: string
@@ -28,31 +28,31 @@ interface LabelsTable {
   created_at_ms: number
 }
 
-/** Every column but the description. */
+/** All columns except the description. */
 export const listedColumns = ['id', 'group_id', 'project_id', 'name', 'color', 'priority', 'created_at_ms'] as const
 
 type LabelRow = Omit<Selectable<LabelsTable>, 'description'>
 
-/** Whose labels: its own alone, or with those of the groups above it. */
+/** Selects the labels of a group or project, or also those of the groups above it. */
 export interface LabelScope {
   readonly subject: Subject
   readonly withInherited: boolean
-  /** Of a group: with those of what lies in it, as far as it may be seen. */
+  /** For a group, also selects the labels of everything below it that the actor may see. */
   readonly below?: { readonly withGroups: boolean; readonly withProjects: boolean }
 }
 
 export interface LabelFilter extends LabelScope {
-  /** Part of the name or of the description, in any case. */
+  /** A part of the name or description, ignoring letter case. */
   readonly search?: string | undefined
-  /** Default: in both. */
+  /** Default: both. */
   readonly searchIn?: readonly ('name' | 'description')[] | undefined
-  /** Exactly. */
+  /** The exact name. */
   readonly title?: string | undefined
-  /** No label is. */
+  /** `true` yields an empty list, because labels cannot be archived. */
   readonly archived?: boolean | undefined
 }
 
-/** By name. */
+/** Returns one page of labels, ordered by name. */
 export async function pageOfLabels(
   context: ReadContext,
   filter: LabelFilter,
@@ -62,7 +62,7 @@ export async function pageOfLabels(
   return mapPage(await pageOf(context, query, page), describedLabelOf)
 }
 
-/** By name, those of each filter. */
+/** Lists the labels of each filter, ordered by name. */
 export const labelListing = (context: ReadContext, actor: Actor, filters: readonly LabelFilter[]): Listing<Label> =>
   listingOf(
     context,
@@ -88,7 +88,7 @@ function wantedLabels(
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }
 
-/** By its id, or else by its name, of which the nearest one counts. */
+/** Finds a label by id, or else by name; of several, the nearest. */
 export async function findLabel(
   context: ReadContext,
   scope: LabelScope,
@@ -131,7 +131,7 @@ export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('labels').where('id', '=', id).execute()
 }
 
-/** Ids of the labels of these names that things of the project may carry; those that there are not yet come into being. */
+/** Returns the ids of the labels with these names in the project and its groups. Creates missing labels. */
 export async function labelIdsOf(tx: Tx, project: Project, names: readonly string[]): Promise<number[]> {
   if (names.length === 0) return []
   const rows = await labelsIn(tx, { subject: project, withInherited: true })
@@ -151,7 +151,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   return ids
 }
 
-/** The nearest one of that name for each, with those of the groups above. */
+/** Returns the nearest label with the name for each subject, including those of the groups above. */
 export async function labelOfEach(
   { db }: ReadContext,
   subjects: readonly Subject[],
@@ -176,7 +176,7 @@ export async function labelOfEach(
   })
 }
 
-/** No group or project, so that a list of ids is never empty. */
+/** The id of no group or project. Added to lists of ids, because SQL allows no empty list. */
 const NONE = 0
 
 function labelsIn(context: ReadContext, { subject, withInherited, below }: LabelScope, actor?: Actor) {

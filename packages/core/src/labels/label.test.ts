@@ -39,7 +39,7 @@ test('a project lists its own labels and those of its groups, by name', async ()
   expect(await names(projectLabels.list, { parent: tools.id, search: 'NICE' })).toEqual(['wish'])
 })
 
-test('it is had by its id or its name, changed, and deleted', async () => {
+test('a label is found by id or name, changed and deleted', async () => {
   const { id } = await inTools('bug', { priority: 10 })
   const renamed = await world.perform(planner, projectLabels.update, {
     parent: tools.id,
@@ -63,7 +63,7 @@ test('it is had by its id or its name, changed, and deleted', async () => {
   expect(await names()).toEqual([])
 })
 
-test('a name is taken in a project also by the groups above', async () => {
+test('a project cannot use the name of a label in the groups above', async () => {
   await world.perform(planner, groupLabels.create, { parent: ops.id, name: 'bug', color: '#f00' })
   expect(await inTools('bug').catch(failure)).toEqual({ code: 'conflict', reason: 'Label already exists' })
 })
@@ -72,11 +72,11 @@ test.each([
   [{ color: 'pinkish' }, { code: 'invalid', fields: { color: ['must be a valid color code'] } }],
   [{ name: 'a,b' }, { code: 'invalid', fields: { name: ['is invalid'] } }],
   [{ name: ' ' }, { code: 'parameters', problems: [{ path: ['name'], problem: 'empty' }] }],
-])('%o is refused', async (wrong, expected) => {
+])('%o is rejected', async (wrong, expected) => {
   expect(await inTools('bug', wrong).catch(failure)).toEqual(expected)
 })
 
-test('who may only look may not make one, and a group label is not changed through a project', async () => {
+test('guests cannot create labels, and a group label cannot be changed through its project', async () => {
   const guest = await world.user('noor')
   await world.member(tools, guest, accessLevels.guest)
   const input = { parent: tools.id, name: 'bug', color: '#f00' }

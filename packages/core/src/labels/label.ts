@@ -4,35 +4,35 @@ import { pageInput } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 
-/** Of a group or of a project; one of the two ids is set. */
+/** A label of a group or project; exactly one of the two ids is set. */
 export interface Label {
   readonly id: number
   readonly groupId: number | undefined
   readonly projectId: number | undefined
-  /** Unique in its group or project, and not that of a label which those above it pass down. */
+  /** Unique in its group or project, and different from the names inherited from groups above. */
   readonly name: string
   /** `#rgb` or `#rrggbb` */
   readonly color: string
-  /** The lower, the more urgent; `undefined`: comes after all others. */
+  /** A lower number is more urgent; `undefined` sorts last. */
   readonly priority: number | undefined
   readonly createdAtMs: number
 }
 
 export interface DescribedLabel extends Label, Described {}
 
-/** Of labels that come into being by being put on something. */
+/** The color of labels that are created when they are first used. */
 export const DEFAULT_COLOR = '#6699cc'
 
 const labelName = z.string().trim().min(1).max(255)
 const labelColor = z.string().trim().max(255)
 const labelDescription = z.string().max(1_048_576)
-/** Of a column of 32 bits. */
+/** Limited to what a column of 32 bits can store. */
 const labelPriority = z.int().min(0).max(2_147_483_647)
 
-/** Its id, or its name. */
+/** A reference to a label: its id or its name. */
 const labelRef = z.union([z.int(), z.string().max(255)])
 
-/** Names as in a list, or several in one text, between commas. */
+/** Names of labels: a list, in which a text can contain several names, separated by commas. */
 export const labelNames = z
   .array(z.string().max(25_600))
   .max(100)
@@ -56,7 +56,7 @@ export const listLabelsInput = z.object({
   ...pageInput,
 })
 
-/** Of many groups or projects at once. */
+/** The parameters of lists for many groups or projects. */
 const labelsOfEach = {
   title: z.string().max(255).optional(),
   search: z.string().max(255).optional(),
@@ -66,7 +66,7 @@ const labelsOfEach = {
 }
 export const labelsOfEachInput = z.object(labelsOfEach)
 
-/** Of groups also those of what lies in them: of the projects, and of the groups below with theirs. */
+/** The parameters for groups, which can include the labels of everything below them. */
 export const labelsOfEachGroupInput = z.object({
   ...labelsOfEach,
   includeDescendantGroups: z.boolean().default(false),
@@ -85,7 +85,7 @@ export const createLabelInput = z.object({
   priority: clearable(labelPriority),
 })
 
-/** Some clients put it into the path, some name it in query or body with `name`. */
+/** Some clients put the label into the path, others into query or body as `name`. */
 const named = { ...parent, labelId: labelRef.optional(), name: z.string().max(255).optional() }
 
 const changes = {
@@ -115,7 +115,7 @@ function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void 
   }
 }
 
-/** What is wrong with it, by attribute; `{}`: nothing. */
+/** Returns the problems of a label by attribute; empty if it is valid. */
 export function validateLabel({ name, color }: { name?: string | undefined; color?: string | undefined }) {
   return {
     ...(name?.includes(',') && { name: ['is invalid'] }),
@@ -125,7 +125,7 @@ export function validateLabel({ name, color }: { name?: string | undefined; colo
 
 const colorForm = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-/** What text is easier to read on it: light, where its luma is dark. */
+/** Returns the text color that is easier to read on a background: light if its luma is dark. */
 export function textColorOn(color: string): '#FFFFFF' | '#1F1E24' {
   const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1)
   const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as [

@@ -4,40 +4,39 @@ import type { StepsContext } from '../kit/operation.ts'
 import type { ActingUser } from '../users/user.ts'
 import { insertSpamLog, consumeSpamLog } from './spam-log-store.ts'
 
-/** What someone is about to write. */
+/** A text that is about to be stored. */
 export interface SpamSuspect {
   readonly kind: 'issue'
   readonly title: string
   readonly description: string | undefined
   readonly author: ActingUser
-  /** Whether everyone will be able to read it. */
+  /** Whether everyone can read it. */
   readonly isPublic: boolean
-  /** What the author's solution of the CAPTCHA is told as; it is the judge who asks the CAPTCHA's service about it. */
+  /** The author's solution of the CAPTCHA, which the spam check verifies with the CAPTCHA's service. */
   readonly captchaResponse: string | undefined
 }
 
 export type SpamVerdict =
   | { readonly kind: 'ok' }
   | { readonly kind: 'spam' }
-  /** It passes with the solution of a CAPTCHA of that site key. */
+  /** The text is accepted with the solution of a CAPTCHA with this site key. */
   | { readonly kind: 'captcha'; readonly siteKey: string }
 
-/** Has to end by itself, and in time; what it throws fails the change. */
+/** Classifies a text. It must time out by itself; an error fails the change. */
 export type SpamCheck = (suspect: SpamSuspect) => Promise<SpamVerdict>
 
 const MAX_RESPONSE_CHARACTERS = 16_384
 
-/** An input of whatever is checked: the answer to the challenge that was made before. */
+/** The input of checked operations: the solution of the challenge of an earlier request. */
 export const captchaInput = z
   .object({ response: z.string().min(1).max(MAX_RESPONSE_CHARACTERS), spamLogId: z.int() })
   .optional()
 
 /**
- * Asked before the transaction, for the judge may be far away. An answer counts for the user and the kind of thing that
- * were challenged, and once.
+ * Rejects spam. Call it before the transaction, because the check may use the network. A solution is valid once, for the
+ * user and the kind of text that were challenged.
  *
  * @throws DomainError `spam`
- * @see spec/graphql-contract.md 4.4
  */
 export async function requireNoSpam(
   context: StepsContext,
@@ -47,8 +46,12 @@ export async function requireNoSpam(
   const { core, actor: author } = context
   if (core.spamCheck === undefined || author === undefined) return
   const { kind } = suspect
-  const isAnswer = captcha !== undefined && (await context.write((tx) => consumeSpamLog(tx, author, kind, captcha)))
-  const verdict = await core.spamCheck({ ...suspect, author, captchaResponse: isAnswer ? captcha.response : undefined })
+  const isSolution = captcha !== undefined && (await context.write((tx) => consumeSpamLog(tx, author, kind, captcha)))
+  const verdict = await core.spamCheck({
+    ...suspect,
+    author,
+    captchaResponse: isSolution ? captcha.response : undefined,
+  })
   if (verdict.kind === 'ok') return
   if (verdict.kind === 'spam') throw new DomainError({ code: 'spam', what: kind })
   const spamLogId = await context.write((tx) => insertSpamLog(tx, author, kind))

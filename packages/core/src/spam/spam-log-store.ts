@@ -10,7 +10,7 @@ declare module '../kit/tables.ts' {
   }
 }
 
-/** Challenges that have not been answered yet. */
+/** The challenges that have not been solved yet. */
 interface SpamLogsTable {
   id: Generated<number>
   user_id: number
@@ -18,9 +18,9 @@ interface SpamLogsTable {
   at_ms: number
 }
 
-/** So long an answer is waited for. */
-const ANSWERED_WITHIN_MS = DAY_MS
-/** Of the table; beyond it the oldest are forgotten. */
+/** How long a challenge can be solved. */
+const SOLVABLE_FOR_MS = DAY_MS
+/** The limit of rows in the table; beyond it the oldest are deleted. */
 const MAX_ROWS = 100_000
 
 export async function insertSpamLog(
@@ -40,7 +40,7 @@ export async function insertSpamLog(
   return id
 }
 
-/** Ends a challenge of that user and kind. False: there is none. */
+/** Deletes a challenge of the user and kind. Returns whether there was one. */
 export async function consumeSpamLog(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   { id: userId }: Pick<User, 'id'>,
@@ -52,15 +52,15 @@ export async function consumeSpamLog(
     .where('id', '=', spamLogId)
     .where('user_id', '=', userId)
     .where('kind', '=', kind)
-    .where('at_ms', '>', nowMs - ANSWERED_WITHIN_MS)
+    .where('at_ms', '>', nowMs - SOLVABLE_FOR_MS)
     .executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
-/** Those that nobody can answer any more. */
+/** Deletes challenges that can no longer be solved. */
 export async function deleteExpiredSpamLogs({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('spam_logs')
-    .where('at_ms', '<=', nowMs - ANSWERED_WITHIN_MS)
+    .where('at_ms', '<=', nowMs - SOLVABLE_FOR_MS)
     .execute()
 }

@@ -26,17 +26,17 @@ export interface AccessTokensTable {
   id: Generated<number>
   kind: AccessTokenKind
   user_id: number
-  /** Of a project or group token, one of the two and the role it was made with. */
+  /** For a project or group token, one of the two ids, and the role that it was created with. */
   project_id: number | null
   group_id: number | null
   access_level: number | null
   name: string
   description: string | null
-  /** Separated by spaces. */
+  /** The scopes, separated by spaces. */
   scopes: string
-  /** SHA-256 of the value, in hex; read by no query but as a condition. */
+  /** The SHA-256 hash of the value, in hex. Queries only compare it, and never return it. */
   digest: string
-  /** Of one that follows another by rotation: the first of them. */
+  /** The id of the first token in a chain of rotations; null for that token itself. */
   family_id: number | null
   expires_at: string | null
   revoked_at_ms: number | null
@@ -63,7 +63,7 @@ const columns = [
   'access_tokens.created_at_ms',
 ] as const
 
-/** Without the digest, and with the role the bot has now rather than the one it began with. */
+/** Selects tokens without the digest, and with the present role of the bot instead of the one at creation. */
 const selectTokens = ({ db }: ReadContext) =>
   db
     .selectFrom('access_tokens')
@@ -87,7 +87,7 @@ export async function findAccessToken(context: ReadContext, id: number): Promise
   return row && tokenOf(row, context.nowMs)
 }
 
-/** What is behind a value that someone shows; `undefined` for one that is unknown. */
+/** Finds the token with this value and its user; `undefined` if it is unknown. */
 export async function findByAccessTokenText(context: ReadContext, text: string): Promise<Authenticated | undefined> {
   const digest = digestOfPresented(text)
   if (digest === undefined) return undefined
@@ -116,7 +116,7 @@ export async function findByAccessTokenText(context: ReadContext, text: string):
   }
 }
 
-/** Which tokens a list is about. */
+/** Selects the tokens of a list. */
 export interface TokenOwnerFilter {
   readonly kinds?: readonly AccessTokenKind[]
   readonly userId?: number | undefined
@@ -170,7 +170,7 @@ const orderColumn = {
   name: 'access_tokens.name',
 } as const
 
-/** Whatever has no value in the column comes last. */
+/** Sorts the query; tokens without a value in the column come last. */
 function ordered<Output>(
   query: SelectQueryBuilder<CoreTables, 'access_tokens' | 'members', Output>,
   sort: TokenFilter['sort'],
@@ -235,7 +235,9 @@ export async function updateAsRevoked({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, i
     .execute()
 }
 
-/** The bot of project or group tokens is a member for their sake only: when the last of them is revoked, it leaves. */
+/**
+ * Deletes the membership of the bot of a project or group token if its last token was revoked: it is a member only for them.
+ */
 export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: AccessToken): Promise<void> {
   await db
     .deleteFrom('members')
@@ -251,7 +253,7 @@ export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: Ac
     .execute()
 }
 
-/** Of a token that is revoked: ids of those that came after it by rotation and are not. */
+/** Returns the ids of the unrevoked tokens that followed a revoked token by rotation. */
 export async function findLiveSuccessorIds({ db }: Pick<ReadContext, 'db'>, id: number): Promise<number[]> {
   const rows = await db
     .selectFrom('access_tokens as shown')

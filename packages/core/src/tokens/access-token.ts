@@ -11,45 +11,45 @@ import { isAdministratorScope } from './scope.ts'
 export const accessTokenKinds = ['personal', 'impersonation', 'project', 'group'] as const
 export type AccessTokenKind = (typeof accessTokenKinds)[number]
 
-/** Everything of a token but its value, which is kept nowhere. */
+/** A token without its value, which is not stored. */
 export interface AccessToken {
   readonly id: number
   readonly kind: AccessTokenKind
-  /** Whom it acts as: of a project or group token, a bot of its own. */
+  /** The user that the token acts as; for a project or group token its bot. */
   readonly userId: number
-  /** Of a project or group token: the one of which its bot is a member, and with which role. */
+  /** For a project or group token: the project or group of its bot, and the bot's role there. */
   readonly projectId: number | undefined
   readonly groupId: number | undefined
   readonly level: AccessLevel | undefined
   readonly name: string
   readonly description: string | undefined
   readonly scopes: readonly string[]
-  /** Id of the first of those that follow each other by rotation. */
+  /** The id of the first token in a chain of rotations. */
   readonly familyId: number
-  /** `YYYY-MM-DD`; ends at the beginning of that day, UTC. `undefined`: never. */
+  /** `YYYY-MM-DD`; the token expires at the beginning of that day, UTC. `undefined` if it never expires. */
   readonly expiresAt: string | undefined
   readonly state: CredentialState
   readonly isRevoked: boolean
-  /** Kept to the minute. */
+  /** Updated at most once a minute. */
   readonly lastUsedAtMs: number | undefined
   readonly createdAtMs: number
 }
 
-/** As told to whoever asked for it, this once. */
+/** A token with its value, which is only returned when it is issued. */
 export interface IssuedAccessToken extends AccessToken {
   readonly value: string
 }
 
-/** Of every token, unless it is told to end sooner. */
+/** The maximum and default lifetime. */
 const MAX_DAYS = 365
-/** Of one that follows another, unless it is told otherwise. */
+/** The default lifetime of a token that was issued by rotation. */
 const ROTATED_DAYS = 7
 const MAX_TEXT = 255
 const MAX_SCOPES = 100
 
 export const tokenName = z.string().trim().min(1).max(MAX_TEXT)
 export const tokenDescription = z.string().max(MAX_TEXT).nullish()
-/** Null is the default, as everywhere. */
+/** The expiry date; null means the default. */
 export const tokenExpiry = clearable(day)
 
 export const scopesFrom = (names: readonly string[]) =>
@@ -62,7 +62,7 @@ export const scopesFrom = (names: readonly string[]) =>
     })
     .transform((scopes) => [...new Set(scopes)])
 
-/** How lists of tokens may be narrowed and ordered. */
+/** The parameters that filter and sort lists of tokens. */
 export const tokenFilters = {
   search: z.string().max(MAX_TEXT).nullish(),
   state: z.enum(['all', 'active', 'inactive']).nullish(),
@@ -89,7 +89,11 @@ export const tokenFilters = {
 const tokenFilter = z.object(tokenFilters)
 export type TokenFilter = z.output<typeof tokenFilter>
 
-/** @throws DomainError `invalid` for a day that has passed or is too far away */
+/**
+ * Returns the expiry date of a new token.
+ *
+ * @throws DomainError `invalid` for a date in the past or beyond the maximum lifetime
+ */
 export function expiryOf(wanted: string | null | undefined, nowMs: number): string {
   if (wanted === null || wanted === undefined) return dateAfterDays(nowMs, MAX_DAYS)
   if (wanted < dateAfterDays(nowMs, 0)) throw invalid({ expiresAt: ["can't be in the past"] })
@@ -103,7 +107,7 @@ export const expiryOfRotated = (wanted: string | null | undefined, nowMs: number
 
 export const dateAfterDays = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
 
-/** @throws DomainError `invalid` */
+/** Rejects scopes of administrators for other users. @throws DomainError `invalid` */
 export function validateScopes(user: Pick<User, 'isAdministrator'>, scopes: readonly string[]): void {
   if (!user.isAdministrator && scopes.some(isAdministratorScope)) {
     throw invalid({ scopes: ['can only contain available scopes'] })

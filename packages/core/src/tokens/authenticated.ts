@@ -1,31 +1,30 @@
 import type { User } from '../users/user.ts'
 
-/** What a caller can show. */
+/** The kinds of credentials. */
 export type CredentialKind = 'personal' | 'impersonation' | 'project' | 'group' | 'oauth' | 'job' | 'session'
 
-/** Whether it counts. Expired goes before revoked: what is both is `expired`. */
+/** The state of a credential. One that is both expired and revoked is `expired`. */
 export type CredentialState = 'valid' | 'expired' | 'revoked'
 
 /**
- * What is behind a credential that was found; whoever looks one up gives this, or `undefined` for one that is unknown.
- *
- * Whether it may be used for the request at hand (its state, its scopes, the state of its user) is for `admit` to say.
+ * A credential that was found, and its user. Functions that look up credentials return it, or `undefined` if the credential
+ * is unknown. `admit` decides whether it may be used for the request: by its state, its scopes and the state of its user.
  */
 export interface Authenticated {
   readonly kind: CredentialKind
   readonly state: CredentialState
-  /** Of the token, within the table of its kind; `undefined` for a session. */
+  /** The id of the token in the table of its kind; `undefined` for a session. */
   readonly id: number | undefined
-  /** `undefined`: an OAuth token that an application has got for itself. */
+  /** `undefined` for an OAuth token of an application that acts for itself. */
   readonly user: User | undefined
-  /** Of a job token and of a session: `api`, as they are held to nothing narrower. */
+  /** Job tokens and sessions have `api`, because nothing narrower limits them. */
   readonly scopes: readonly string[]
-  /** Of a job token: the only project in which it acts as its user. */
+  /** For a job token, the only project in which it acts as its user. */
   readonly projectId?: number
-  /** Of what is in the table of access tokens; `undefined`: never. */
+  /** For a token in the table of access tokens, the time of its last use; `undefined` if it was never used. */
   readonly lastUsedAtMs?: number | undefined
 }
 
-/** Of a personal, impersonation, project or group token. */
+/** Returns the id of a personal, impersonation, project or group token; `undefined` for other credentials. */
 export const accessTokenIdOf = ({ kind, id }: Authenticated): number | undefined =>
   kind === 'oauth' || kind === 'job' || kind === 'session' ? undefined : id

@@ -106,7 +106,7 @@ export const rotateGroupToken = command(
   (tx, { tokenId, expiresAt }) => rotateOther(tx, tokenId, expiresAt),
 )
 
-/** The bot itself asks, whatever its role. */
+/** Rotates the token of the request. Its bot needs no particular role. */
 export const rotateOwnProjectToken = command(
   { name: 'rotateOwnProjectToken', input: project.extend(rotated), ...ofProject, permission: 'read_project' },
   (tx, { expiresAt }) => rotatePresented(tx, expiresAt),
@@ -141,7 +141,7 @@ async function create(
   { accessLevel, expiresAt, ...fields }: Draft,
 ): Promise<IssuedAccessToken> {
   const { subject } = tx
-  // A bot that could make bots would outlive its own token.
+  // A bot that could create bots would keep access after its own token expires.
   if (tx.actor!.botHome !== undefined) throw forbidden()
   await requireLevel(tx, accessLevel)
   const bot = await insertBot(tx, fields.name)
@@ -156,7 +156,7 @@ async function create(
   })
 }
 
-/** `project_5_bot_` and 32 hex digits; has no password and gets no mail. */
+/** Inserts a bot named `project_5_bot_` and 32 hex digits. It has no password and gets no e-mail. */
 function insertBot({ core, subject, ...tx }: WithSubject<Tx> & { readonly core: Core }, name: string): Promise<User> {
   const username = `${subject.kind}_${subject.id}_bot_${Buffer.from(core.randomBytes(16)).toString('hex')}`
   const host = new URL(core.settings.externalUrl).hostname
@@ -164,7 +164,7 @@ function insertBot({ core, subject, ...tx }: WithSubject<Tx> & { readonly core: 
   return insertUser(tx, { username, name, email: `${username}@noreply.${host}`, botHome })
 }
 
-/** Nobody gives, or takes over by rotation, a higher role than their own. */
+/** Rejects creating or rotating a token with a higher role than the actor's own. */
 async function requireLevel(context: WithSubject<ReadContext>, level: AccessLevel): Promise<void> {
   const { id, isAdministrator } = context.actor!
   if (isAdministrator || (await levelIn(context, id, context.subject)) >= level) return

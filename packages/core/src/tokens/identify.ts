@@ -7,32 +7,33 @@ import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked, updateLas
 import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 import { findByJobTokenText } from './job-token.ts'
 
-/** What a request shows of itself, in whatever protocol; blank ones left out. */
+/** The credentials in a request of any protocol, without blank ones. */
 export interface Presented {
-  /** Where an OAuth token may stand, which may turn out to be a personal one. */
+  /** The bearer token: an OAuth token, a personal token or a job token. */
   readonly bearer?: string | undefined
   readonly privateToken?: string | undefined
-  /** Only where a job's token is taken: where it may stand beside `bearer`. */
+  /** The job token outside of `bearer`, in requests that accept job tokens. */
   readonly jobToken?: string | undefined
   readonly takesJobTokens: boolean
-  /** The secret in the cookie. A request that may change something must prove that it comes from a page of ours. */
+  /**
+   * The secret in the session cookie. A request that may change something must prove that it comes from one of our own
+   * pages.
+   */
   readonly sessionSecret?: string | undefined
   readonly proof: PageProof
   readonly changesNothing: boolean
 }
 
 /**
- * Who shows it: the first credential that counts, in the order of the specification. `unknown` for one that nobody knows,
- * `undefined` for none.
- *
- * @see spec/rest-part2-details.md 2.1
+ * Returns the first credential of the request, in this order: job token as bearer, OAuth token, access token, job token
+ * elsewhere, session. Returns `unknown` if that credential is not known, and `undefined` if the request has none.
  */
 export async function identify(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
   const found = await findCredential(core, presented)
   return found === undefined || found === 'unknown' ? found : withoutInactiveAdminRights(core, found)
 }
 
-/** While admin mode is on, an administrator is one only by what says so itself. @see spec/rest-part2-details.md 2.3 */
+/** Removes administrator rights in admin mode, unless the credential has the scope `admin_mode`. */
 function withoutInactiveAdminRights({ settings }: Core, found: Authenticated): Authenticated {
   const { user, scopes } = found
   if (!settings.adminMode || user?.isAdministrator !== true || scopes.includes('admin_mode')) return found
@@ -47,7 +48,7 @@ async function findCredential(core: Core, presented: Presented): Promise<Authent
   const oauth = bearer === undefined ? undefined : await findOAuthToken(core, bearer)
   if (oauth !== undefined) return oauth
   const text = privateToken ?? bearer
-  // A job's token where none is taken is not an error but nothing.
+  // A job token is ignored, not rejected, in requests that do not accept job tokens.
   if (text !== undefined && !(text === bearer && jobOfBearer !== undefined)) {
     return (await findByAccessTokenText(context, text)) ?? 'unknown'
   }
@@ -69,11 +70,10 @@ export type Refusal =
   | Exclude<UserState, 'active'>
 
 /**
- * Whether a credential that is known may be used, and if so marks its use; a revoked one that comes again, even after its
- * last day, ends what has come after it, as one of the two who have it should not.
+ * Decides whether a known credential may be used; if so, records its use. The use of a revoked token, even after its expiry
+ * date, revokes the tokens that followed it by rotation, because two parties have it and one of them should not.
  *
- * @param accepted any of these scopes suffices; `undefined`: whatever its scopes
- * @see spec/rest-part2-details.md 2.2
+ * @param accepted the scopes of which one suffices; `undefined` accepts any scopes
  */
 export async function admit(
   core: Core,
@@ -112,10 +112,10 @@ async function revokeSuccessors(core: Core, authenticated: Authenticated): Promi
 }
 
 const LAST_USE_INTERVAL_MS = 60_000
-/** Ids whose use is being written, so that a crowd of requests asks for one write and not for one each. */
+/** The ids for which a write is under way, so that many concurrent requests cause one write. */
 const marking = new WeakMap<Core, Set<number>>()
 
-/** Nobody waits for it, and a mark that fails is made by a later request. */
+/** Records the time of use in the background. If the write fails, a later request repeats it. */
 function markUse(core: Core, authenticated: Authenticated): void {
   const { lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated
   const id = accessTokenIdOf(authenticated)

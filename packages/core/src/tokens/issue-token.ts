@@ -6,7 +6,7 @@ import { newTokenText } from './token-text.ts'
 
 type Issuing = Tx & { readonly core: Core; readonly actor: { readonly id: number } | undefined }
 
-/** A new token, told to whoever asked; the value is in the result and nowhere else. */
+/** Issues a token. Its value is in the result and stored nowhere. */
 export async function issueToken(
   tx: Issuing,
   draft: Omit<AccessTokenDraft, 'value' | 'createdById'>,
@@ -18,7 +18,11 @@ export async function issueToken(
   return token
 }
 
-/** Puts a new one in the place of a token, which ends now. @throws DomainError when it has been revoked */
+/**
+ * Issues a token that replaces another one, which is revoked.
+ *
+ * @throws DomainError `refused` if it has been revoked before
+ */
 export async function rotate(
   tx: Issuing,
   token: AccessToken,
@@ -30,7 +34,7 @@ export async function rotate(
   return successor
 }
 
-/** What is revoked already stays as it is. */
+/** Revokes a token; does nothing if it has been revoked before. */
 export async function revoke(tx: Tx, token: AccessToken): Promise<void> {
   if (token.isRevoked) return
   await updateAsRevoked(tx, token.id)

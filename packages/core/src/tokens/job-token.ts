@@ -15,13 +15,13 @@ declare module '../kit/tables.ts' {
   }
 }
 
-/** Of a job that runs until its token is revoked. */
+/** The tokens of jobs. A job runs until its token is revoked. */
 export interface JobTokensTable {
   id: Generated<number>
   project_id: number
-  /** Who has started the job. */
+  /** The id of the user that started the job. */
   user_id: number
-  /** SHA-256 of the value, in hex. */
+  /** The SHA-256 hash of the value, in hex. */
   digest: string
   revoked_at_ms: number | null
   created_at_ms: number
@@ -32,7 +32,7 @@ export interface IssuedJobToken {
   readonly value: string
 }
 
-/** For the command line, as nothing here runs jobs. The value is told this once. */
+/** Creates a job token. Used by the command line, because the service runs no jobs. Only the result contains the value. */
 export const createJobToken = command(
   {
     name: 'createJobToken',
@@ -60,7 +60,7 @@ export const createJobToken = command(
   },
 )
 
-/** The job has ended. */
+/** Revokes a job token, because the job has ended. */
 export const revokeJobToken = unscopedCommand(
   { name: 'revokeJobToken', caller: 'administrator', input: z.object({ id: z.int() }) },
   async ({ db, nowMs, recordEvent }, { id }) => {
@@ -76,7 +76,7 @@ export const revokeJobToken = unscopedCommand(
   },
 )
 
-/** What is behind a value that someone shows; `undefined` for one that is unknown. */
+/** Finds the job token with this value; `undefined` if it is unknown. */
 export async function findByJobTokenText(context: ReadContext, text: string): Promise<Authenticated | undefined> {
   const digest = digestOfPresented(text)
   if (digest === undefined) return undefined

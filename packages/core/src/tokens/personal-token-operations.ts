@@ -18,7 +18,7 @@ import { findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
 import { tokenScopes } from './scope.ts'
 
-/** Administrators make them for others; who wants one for themselves makes it in the web application. */
+/** Creates a token for any user. Only administrators may; other users create their tokens in the web application. */
 export const createPersonalToken = unscopedCommand(
   {
     name: 'createPersonalToken',
@@ -39,7 +39,10 @@ export const createPersonalToken = unscopedCommand(
   },
 )
 
-/** An administrator sees those of everyone, bots included; anyone else their own. Impersonation tokens are not among them. */
+/**
+ * Lists the tokens of all users, including bots, for administrators, and own tokens for other users; no impersonation
+ * tokens.
+ */
 export const listPersonalTokens = unscopedQuery(
   { name: 'listPersonalTokens', input: z.object({ userId: z.int().nullish(), ...tokenFilters, ...pageInput }) },
   async (context, { userId, page, perPage, ...filter }) => {
@@ -69,7 +72,7 @@ export const rotatePersonalToken = unscopedCommand(
   async (tx, { id, expiresAt }) => rotate(tx, await getPermittedToken(tx, id), expiresAt),
 )
 
-/** The token with which it is asked. */
+/** Returns the token of the request. */
 export const getOwnToken = unscopedQuery({ name: 'getOwnToken', input: z.object({}) }, (context) =>
   getPresentedToken(context),
 )
@@ -84,8 +87,8 @@ export const rotateOwnToken = unscopedCommand(
 )
 
 /**
- * A token of the actor's, or for an administrator anyone's. Only an administrator hears that there is none: to others one
- * that is not theirs looks the same.
+ * Returns a token of the actor, or any token for an administrator. Only administrators get `not_found`: for other users, an
+ * unknown token looks like the token of another user.
  */
 async function getPermittedToken(context: ReadContext & { readonly actor: Actor }, id: number): Promise<AccessToken> {
   const { id: actorId, isAdministrator } = context.actor!

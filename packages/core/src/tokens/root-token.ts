@@ -5,17 +5,16 @@ import { insertUser } from '../users/user-store.ts'
 import { insertAccessToken } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'
 
-/** What a header can carry as it is. */
+/** The format of tokens that a header can carry unchanged. */
 const chosenTokenFormat = /^[\x21-\x7e]{20,256}$/
 const rootScopes = ['api', 'read_user', 'read_repository', 'write_repository', 'sudo', 'admin_mode'] as const
 
 /**
- * Makes the first administrator, `root`, with a personal token that does not end, when there is no administrator yet.
+ * Creates the first administrator, `root`, with a personal token that never expires, if there is no administrator yet.
  *
- * A token given is taken as it is, and is as hard to guess as whoever gave it has made it; otherwise one is made.
- *
- * @returns the token that was made, to be shown this once; `undefined` when it was given or nothing was to do
- * @throws DomainError `refused` when the one given is not 20 to 256 printable characters without spaces
+ * @param chosenToken the value of the token, which should be hard to guess; generated if it is missing
+ * @returns the generated token, which cannot be shown again; `undefined` if it was chosen, or there was an administrator
+ * @throws DomainError `refused` if `chosenToken` is not 20 to 256 printable characters without spaces
  */
 export async function ensureRootToken(core: Core, chosenToken?: string): Promise<string | undefined> {
   if (chosenToken !== undefined && !chosenTokenFormat.test(chosenToken)) {

@@ -1,8 +1,4 @@
-/**
- * What a token may be used for.
- *
- * @see spec/rest-part2-details.md 2.3
- */
+/** The scopes limit what a token may be used for. */
 const apiScopes = [
   'api',
   'read_api',
@@ -25,31 +21,31 @@ const observabilityScopes = ['read_observability', 'write_observability', 'ai_fe
 const identityScopes = ['openid', 'profile', 'email'] as const
 const administratorScopes = ['sudo', 'admin_mode', 'read_service_ping'] as const
 
-/** Of personal and impersonation tokens; the administrators' only where the user is one. */
+/** The scopes of personal and impersonation tokens. Only administrators get those for administrators. */
 export const tokenScopes: readonly string[] = [
   ...apiScopes,
   ...repositoryScopes,
   ...observabilityScopes,
   ...administratorScopes,
 ]
-/** Of project and group tokens, which are about no person. */
+/** The scopes of project and group tokens, which belong to no person. */
 export const botScopes: readonly string[] = [
   ...apiScopes.filter((scope) => scope !== 'read_user'),
   ...repositoryScopes,
   ...observabilityScopes,
 ]
-/** Of OAuth applications and their tokens. */
+/** The scopes of OAuth applications and their tokens. */
 export const oauthScopes: readonly string[] = [...tokenScopes, ...identityScopes]
 
-/** Worth nothing in the hands of anyone else, who is not given them. */
+/** Tells whether only administrators get the scope. */
 export const isAdministratorScope = (scope: string): boolean =>
   (administratorScopes as readonly string[]).includes(scope)
 
-/** Those of some scopes that a user may be given; without one, an application acts for itself. */
+/** Returns those of the scopes that the user may get; without a user, an application acts for itself. */
 export const scopesWithin = (
   scopes: readonly string[],
   user: { readonly isAdministrator: boolean } | undefined,
 ): readonly string[] => (user?.isAdministrator ? scopes : scopes.filter((scope) => !isAdministratorScope(scope)))
 
-/** As a column holds them: separated by spaces, as OAuth writes them. */
+/** Returns the scopes in a text, where they are separated by spaces. */
 export const scopesOf = (text: string): string[] => text.split(' ').filter(Boolean)

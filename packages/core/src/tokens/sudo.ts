@@ -6,10 +6,9 @@ import type { Authenticated } from './authenticated.ts'
 export type SudoRefusal = 'not_administrator' | 'wrong_credential' | 'insufficient_scope' | 'no_such_user'
 
 /**
- * Whom an administrator acts as, with a token that is made for it and has been admitted.
+ * Returns the user that an administrator acts as, if the token was admitted and has the scope `sudo`.
  *
- * @param target id or username
- * @see spec/rest-part2-details.md 2.4
+ * @param target the id or username
  */
 export async function sudo(
   core: Core,

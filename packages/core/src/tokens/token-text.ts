@@ -5,10 +5,10 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const FIRST_BIASED_BYTE = 248
 /** 62^43 is just above 2^256. */
 const SECRET_LETTERS = 43
-/** Longer than any value we give or take; whatever is longer is unknown without having been hashed. */
+/** Longer than any valid token. Longer values are unknown, and are not hashed. */
 const MAX_LENGTH = 256
 
-/** A prefix, then 256 random bits in base62. */
+/** Returns a new token: a prefix and 256 random bits in base62. */
 export function newTokenText(prefix: string, randomBytes: (bytes: number) => Uint8Array): string {
   let secret = ''
   while (secret.length < SECRET_LETTERS) {
@@ -20,14 +20,14 @@ export function newTokenText(prefix: string, randomBytes: (bytes: number) => Uin
 }
 
 /**
- * What is stored of a token, in hex, and what it is looked up by.
+ * Returns the digest of a token in hex, which is stored and used for lookups.
  *
- * A fast hash without salt is right here: 256 random bits cannot be guessed however fast one may try, no two are alike, and
- * a slow hash would be paid by every request. Looking up by digest, the time taken tells nothing of how much of a guess was
- * right: whoever does not know the token cannot choose the digest's first letters.
+ * A fast hash without salt is sufficient: 256 random bits cannot be guessed at any speed, no two tokens are equal, and every
+ * request would pay for a slow hash. The time of a lookup by digest does not reveal how much of a guess was right, because
+ * attackers cannot choose the first letters of a digest without knowing the token.
  */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** `undefined` for what cannot be a token. */
+/** Returns the digest of a value in a request; `undefined` if the value cannot be a token. */
 export const digestOfPresented = (text: string): string | undefined =>
   text === '' || text.length > MAX_LENGTH ? undefined : digestOf(text)

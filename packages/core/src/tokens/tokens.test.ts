@@ -43,8 +43,8 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const failure = (error: unknown) => (error instanceof DomainError ? error.failure : error)
-const personalFor = (user: User, given: object = {}) =>
-  world.perform(admin, createPersonalToken, { userId: user.id, name: 'ci', scopes: ['api'], ...given })
+const personalFor = (user: User, fields: object = {}) =>
+  world.perform(admin, createPersonalToken, { userId: user.id, name: 'ci', scopes: ['api'], ...fields })
 const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 const present = (value: string) => findByAccessTokenText(context(), value)
 const acting = ({ id, username, isAdministrator, botHome }: User, accessTokenId: number): Actor => ({
@@ -56,7 +56,7 @@ const acting = ({ id, username, isAdministrator, botHome }: User, accessTokenId:
 })
 
 describe('a personal token', () => {
-  test('is the prefix and 43 letters, ends after a year, and is known by its value alone', async () => {
+  test('has the prefix and 43 letters, expires after a year, and is found only by its value', async () => {
     const token = await personalFor(mira, { scopes: ['read_api', 'read_user', 'read_api'] })
     expect(token.value).toMatch(/^svcpat-[0-9A-Za-z]{43}$/)
     expect(token).toMatchObject({ kind: 'personal', userId: mira.id, expiresAt: '2027-02-03', state: 'valid' })
@@ -74,11 +74,11 @@ describe('a personal token', () => {
     [{ scopes: ['api', 'openid'] }, { code: 'parameters', problems: [{ path: ['scopes'], problem: 'unknown_value' }] }],
     [{ scopes: ['sudo'] }, { code: 'invalid', fields: { scopes: ['can only contain available scopes'] } }],
     [{ userId: 999 }, { code: 'not_found', what: 'User' }],
-  ])('of %j is refused', async (given, expected) => {
-    expect(await personalFor(mira, given).catch(failure)).toEqual(expected)
+  ])('is rejected for %j', async (fields, expected) => {
+    expect(await personalFor(mira, fields).catch(failure)).toEqual(expected)
   })
 
-  test('counts until its day begins', async () => {
+  test('is valid until its expiry date begins', async () => {
     const { value } = await personalFor(mira, { expiresAt: '2026-02-05' })
     world.clock.advance(DAY_MS)
     expect(await present(value)).toMatchObject({ state: 'valid' })
@@ -86,12 +86,12 @@ describe('a personal token', () => {
     expect(await present(value)).toMatchObject({ state: 'expired' })
   })
 
-  test('is made for others by administrators only', async () => {
+  test('is created for other users by administrators only', async () => {
     const input = { userId: mira.id, name: 'ci', scopes: ['api'] }
     expect(await world.perform(mira, createPersonalToken, input).catch(failure)).toEqual({ code: 'forbidden' })
   })
 
-  test('is its own user’s and the administrators’ to see; a bot’s and an impersonator’s are not the user’s', async () => {
+  test('is visible to its user and administrators; tokens of bots and impersonation tokens are not visible to the user', async () => {
     const noor = await world.user('noor')
     const [own, others] = [await personalFor(mira, { name: 'Deploy_1' }), await personalFor(noor)]
     await world.perform(admin, createImpersonationToken, { userId: mira.id, name: 'ghost', scopes: ['api'] })
@@ -107,14 +107,16 @@ describe('a personal token', () => {
     expect(await ids(mira, { state: 'inactive' })).toEqual([own.id])
     expect(await ids(admin, { revoked: false })).toEqual([others.id])
     expect(await ids(mira, { userId: noor.id }).catch(failure)).toEqual({ code: 'unauthenticated' })
-    const [theirs, nobodys] = [others.id, 999].map((id) => world.perform(mira, getPersonalToken, { id }).catch(failure))
-    expect(await Promise.all([theirs, nobodys])).toEqual([{ code: 'unauthenticated' }, { code: 'unauthenticated' }])
+    const [ofOther, unknown] = [others.id, 999].map((id) =>
+      world.perform(mira, getPersonalToken, { id }).catch(failure),
+    )
+    expect(await Promise.all([ofOther, unknown])).toEqual([{ code: 'unauthenticated' }, { code: 'unauthenticated' }])
     expect(await world.perform(admin, getPersonalToken, { id: 999 }).catch(failure)).toEqual({ code: 'not_found' })
   })
 })
 
 describe('rotation', () => {
-  test('ends the old one and gives a new one of a week', async () => {
+  test('revokes the old token and issues a new one for a week', async () => {
     const old = await personalFor(mira)
     const next = await world.perform(mira, rotatePersonalToken, { id: old.id })
     expect(next).toMatchObject({
@@ -130,7 +132,7 @@ describe('rotation', () => {
     expect(again).toEqual({ code: 'refused', message: 'Token already revoked' })
   })
 
-  test('is what a token may ask for itself', async () => {
+  test('can be requested with the token itself', async () => {
     const old = await personalFor(mira)
     const next = await world.perform(acting(mira, old.id), rotateOwnToken, { expiresAt: '2026-03-01' })
     expect(next.expiresAt).toBe('2026-03-01')
@@ -138,7 +140,7 @@ describe('rotation', () => {
     expect(await world.perform(mira, getOwnToken, {}).catch(failure)).toMatchObject({ code: 'refused' })
   })
 
-  test('an old one that comes again ends all that have followed, and nothing else', async () => {
+  test('using the old token revokes all its successors, and nothing else', async () => {
     const [first, bystander] = [await personalFor(mira), await personalFor(mira)]
     const second = await world.perform(mira, rotatePersonalToken, { id: first.id })
     const third = await world.perform(mira, rotatePersonalToken, { id: second.id })
@@ -147,7 +149,7 @@ describe('rotation', () => {
     expect(await present(bystander.value)).toMatchObject({ state: 'valid' })
   })
 
-  test('an old one that comes again ends them even after its own last day', async () => {
+  test('using the old token after its expiry date revokes its successors', async () => {
     const first = await personalFor(mira, { expiresAt: '2026-02-05' })
     const second = await world.perform(mira, rotatePersonalToken, { id: first.id, expiresAt: '2026-03-01' })
     world.clock.advance(3 * DAY_MS)
@@ -155,7 +157,7 @@ describe('rotation', () => {
     expect(await present(second.value)).toMatchObject({ state: 'revoked' })
   })
 
-  test('one that has merely ended, with no successor of its own, ends nothing', async () => {
+  test('using an expired token without a successor revokes nothing', async () => {
     const first = await personalFor(mira)
     const second = await world.perform(mira, rotatePersonalToken, { id: first.id, expiresAt: '2026-02-05' })
     world.clock.advance(3 * DAY_MS)
@@ -166,7 +168,7 @@ describe('rotation', () => {
     expect(await present(third.value)).toMatchObject({ state: 'valid' })
   })
 
-  test('one that was revoked without a successor ends nothing', async () => {
+  test('using a revoked token without a successor revokes nothing', async () => {
     const [first, second] = [await personalFor(mira), await personalFor(mira)]
     await world.perform(mira, revokePersonalToken, { id: first.id })
     await admit(world.core, (await present(first.value))!, ['api'])
@@ -174,11 +176,11 @@ describe('rotation', () => {
   })
 })
 
-test('the last use is kept to the minute', async () => {
+test('the last use is recorded at most once a minute', async () => {
   const { value, id } = await personalFor(mira)
   const use = async () => {
     expect(await admit(world.core, (await present(value))!, ['api'])).toBeUndefined()
-    // Whoever writes next comes after the mark.
+    // The next write waits until the use has been recorded.
     await world.core.db.write(async () => {})
     return (await world.perform(mira, getPersonalToken, { id })).lastUsedAtMs
   }
@@ -191,7 +193,7 @@ test('the last use is kept to the minute', async () => {
 })
 
 describe('a project token', () => {
-  test('acts as a bot that is a member with the token’s role, and leaves with it', async () => {
+  test('acts as a bot that is a member with the role of the token until it is revoked', async () => {
     const project = await world.project('tools', await world.group('ops'))
     await world.member(project, mira, accessLevels.maintainer)
     const input = { project: project.id, name: 'ci', scopes: ['read_api'], accessLevel: 30 }
@@ -216,7 +218,7 @@ describe('a project token', () => {
     ])
   })
 
-  test('revoked again after its rotation, it leaves the bot the role that its successor has', async () => {
+  test('revoking it again after its rotation keeps the membership that its successor needs', async () => {
     const project = await world.project('tools', await world.group('ops'))
     const place = { project: project.id }
     const first = await world.perform(admin, createProjectToken, { ...place, name: 'ci', scopes: ['api'] })
@@ -230,7 +232,7 @@ describe('a project token', () => {
     expect(gone).toEqual({ code: 'not_found', what: 'Project' })
   })
 
-  test('nobody gets a higher role than their own by it, and no bot gets another', async () => {
+  test('cannot get a higher role than its creator, and cannot be created by a bot', async () => {
     const project = await world.project('tools', await world.group('ops'))
     await world.member(project, mira, accessLevels.maintainer)
     const input = { project: project.id, name: 'ci', scopes: ['api'] }
@@ -245,7 +247,7 @@ describe('a project token', () => {
     expect(odd).toEqual({ code: 'parameters', problems: [{ path: ['accessLevel'], problem: 'unknown_value' }] })
   })
 
-  test('of a group is its owners’ business', async () => {
+  test('can be created for a group by its owners only', async () => {
     const group = await world.group('ops')
     await world.member(group, mira, accessLevels.maintainer)
     const input = { group: 'ops', name: 'ci', scopes: ['api'] }
@@ -256,7 +258,7 @@ describe('a project token', () => {
   })
 })
 
-test('impersonation tokens are not made while impersonation is off', async () => {
+test('impersonation tokens cannot be created while impersonation is disabled', async () => {
   const off = await World.open({ impersonationEnabled: false })
   const root = await off.user('root', { isAdministrator: true })
   const input = { userId: root.id, name: 'x', scopes: ['api'] }
@@ -265,7 +267,7 @@ test('impersonation tokens are not made while impersonation is off', async () =>
 })
 
 describe('the token of the first administrator', () => {
-  test('is made once, and only where there is no administrator', async () => {
+  test('is created once, and only if there is no administrator', async () => {
     expect(await ensureRootToken(world.core)).toBeUndefined()
     const fresh = await World.open()
     const value = await ensureRootToken(fresh.core)
@@ -277,22 +279,22 @@ describe('the token of the first administrator', () => {
     await fresh.close()
   })
 
-  test('is taken as given', async () => {
+  test('can be chosen', async () => {
     const fresh = await World.open()
-    const given = 'four-words-and-~signs!'
+    const chosen = 'four-words-and-~signs!'
     for (const bad of ['nineteen-characters', 'with a space in the middle', 'x'.repeat(257)]) {
       const refused = await ensureRootToken(fresh.core, bad).catch((error) => error)
       expect(refused).toBeInstanceOf(DomainError)
       expect(JSON.stringify(refused)).not.toContain(bad)
     }
-    expect(await ensureRootToken(fresh.core, given)).toBeUndefined()
-    const found = await findByAccessTokenText({ db: fresh.core.db.read, nowMs: fresh.clock.nowMs() }, given)
+    expect(await ensureRootToken(fresh.core, chosen)).toBeUndefined()
+    const found = await findByAccessTokenText({ db: fresh.core.db.read, nowMs: fresh.clock.nowMs() }, chosen)
     expect(found).toMatchObject({ kind: 'personal', user: { isAdministrator: true } })
     await fresh.close()
   })
 })
 
-test('no value of a token is in a list, an event or the database’s files', async () => {
+test('no list, event or database file contains the value of a token', async () => {
   const project = await world.project('tools', await world.group('ops'))
   const fresh = { name: 'ci', scopes: ['api'] }
   const personal = await personalFor(mira)
@@ -306,7 +308,7 @@ test('no value of a token is in a list, an event or the database’s files', asy
   ]
   await admit(world.core, (await present(personal.value))!, ['api'])
   await world.perform(admin, revokeJobToken, { id: issued.at(-1)!.id })
-  const told = [
+  const results = [
     await world.perform(admin, listPersonalTokens, {}),
     await world.perform(admin, listImpersonationTokens, { userId: mira.id }),
     await world.perform(admin, listProjectTokens, { project: project.id }),
@@ -317,7 +319,7 @@ test('no value of a token is in a list, an event or the database’s files', asy
   const files = readdirSync(world.directory)
     .filter((name) => name.startsWith('core.db'))
     .map((name) => readFileSync(join(world.directory, name), 'latin1'))
-  const everything = [JSON.stringify(told), ...files].join('\n')
+  const everything = [JSON.stringify(results), ...files].join('\n')
   expect(everything).toContain('access_token.created')
   for (const { value } of issued) {
     expect(everything).not.toContain(value)

@@ -2,59 +2,67 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effectiveVariables, scopeMatches } from './effective-variables.ts'
 
-interface Given {
+interface ScopedVariable {
   readonly key: string
   readonly isProtected: boolean
   readonly environmentScope: string
   readonly from: string
 }
 
-const given = (from: string, environmentScope = '*', isProtected = false): Given => ({
+const variable = (from: string, environmentScope = '*', isProtected = false): ScopedVariable => ({
   key: 'K',
   from,
   environmentScope,
   isProtected,
 })
-const chosen = (levels: Given[][], environments: string[] = [], isProtectedRef = false) =>
+const chosen = (levels: ScopedVariable[][], environments: string[] = [], isProtectedRef = false) =>
   effectiveVariables(levels, { environments, isProtectedRef }).map(({ from }) => from)
 
-describe('which of several counts', () => {
+describe('precedence', () => {
   test.each([
     {
-      name: 'the project before its groups',
-      levels: [[given('project')], [given('near')], [given('root')]],
+      name: 'the project precedes its groups',
+      levels: [[variable('project')], [variable('near')], [variable('root')]],
       expected: ['project'],
     },
     {
-      name: 'the nearest group before its parents',
-      levels: [[], [given('near')], [given('root')]],
+      name: 'the nearest group precedes its parents',
+      levels: [[], [variable('near')], [variable('root')]],
       expected: ['near'],
     },
     {
-      name: 'the level before the scope',
-      levels: [[given('project')], [given('near', 'production')]],
+      name: 'the level matters before the scope',
+      levels: [[variable('project')], [variable('near', 'production')]],
       expected: ['project'],
     },
     {
-      name: 'a very name before a pattern before everything',
-      levels: [[given('all'), given('pattern', 'prod*'), given('name', 'production')]],
+      name: 'an exact name precedes a pattern, and a pattern precedes *',
+      levels: [[variable('all'), variable('pattern', 'prod*'), variable('name', 'production')]],
       expected: ['name'],
     },
     {
-      name: 'the longer pattern',
-      levels: [[given('long', 'prod*'), given('short', 'p*')]],
+      name: 'the longer pattern precedes the shorter one',
+      levels: [[variable('long', 'prod*'), variable('short', 'p*')]],
       expected: ['long'],
     },
-    { name: 'no environment of that name', levels: [[given('other', 'staging')], [given('near')]], expected: ['near'] },
-    { name: 'protected, on another ref', levels: [[given('secret', '*', true)], [given('near')]], expected: ['near'] },
-    { name: 'nothing', levels: [[given('other', 'staging')]], expected: [] },
+    {
+      name: 'a scope of another environment does not match',
+      levels: [[variable('other', 'staging')], [variable('near')]],
+      expected: ['near'],
+    },
+    {
+      name: 'a protected variable does not count on an unprotected ref',
+      levels: [[variable('secret', '*', true)], [variable('near')]],
+      expected: ['near'],
+    },
+    { name: 'no variable matches', levels: [[variable('other', 'staging')]], expected: [] },
   ])('$name', ({ levels, expected }) => {
     expect(chosen(levels, ['production'])).toEqual(expected)
   })
 
-  test('without an environment only * counts; protected ones do on protected refs', () => {
-    expect(chosen([[given('scoped', 'pro*'), given('all')]])).toEqual(['all'])
-    expect(chosen([[given('secret', '*', true)]], [], true)).toEqual(['secret'])
+  test('without an environment only * matches; protected variables count on protected refs', () => {
+    expect(chosen([[variable('scoped', 'pro*'), variable('all')]])).toEqual(['all'])
+    expect(chosen([[variable('secret', '*', true)]], [], true)).toEqual(['secret'])
   })
 })
 
@@ -77,10 +85,10 @@ describe('laws', () => {
     isProtectedRef: fc.boolean(),
   })
 
-  test('one for each key that any fits, from the nearest level that has one, and the order of anything is no matter', () => {
+  test('returns one matching variable for each key, from the nearest level, independent of the order of the input', () => {
     fc.assert(
       fc.property(levels, circumstances, (all, { environments, isProtectedRef }) => {
-        const fits = ({ isProtected, environmentScope }: Given) =>
+        const fits = ({ isProtected, environmentScope }: ScopedVariable) =>
           (isProtectedRef || !isProtected) &&
           (environmentScope === '*' || environments.some((name) => asPattern(environmentScope).test(name)))
         const found = effectiveVariables(all, { environments, isProtectedRef })
@@ -98,18 +106,18 @@ describe('laws', () => {
           const nearest = all.find((level) => level.some((other) => other.key === variable.key && fits(other)))
           expect(nearest).toContain(variable)
         }
-        const turned = { environments: environments.toReversed(), isProtectedRef }
+        const reversed = { environments: environments.toReversed(), isProtectedRef }
         expect(
           effectiveVariables(
             all.map((level) => level.toReversed()),
-            turned,
+            reversed,
           ),
         ).toEqual(found)
       }),
     )
   })
 
-  test('a scope matches as a pattern of which only * means anything', () => {
+  test('a scope matches like a pattern in which only * is special', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', 'b', '.', '/', '*'), maxLength: 8 })
     fc.assert(
       fc.property(texts, texts, (scope, environment) => {
@@ -118,7 +126,7 @@ describe('laws', () => {
     )
   })
 
-  test('takes no time to speak of', () => {
+  test('matches quickly even with many wildcards', () => {
     expect(scopeMatches(`${'*a'.repeat(120)}b`, 'a'.repeat(255))).toBe(false)
   })
 

@@ -1,21 +1,20 @@
 import { EVERY_ENVIRONMENT, type Variable } from './variable.ts'
 
-/** Under what circumstances variables are asked for. */
+/** The circumstances under which variables are requested. */
 export interface VariableCircumstances {
-  /** Names of the environments of a pipeline's jobs. */
+  /** The names of the environments of a pipeline's jobs. */
   readonly environments: readonly string[]
   readonly isProtectedRef: boolean
 }
 
 /**
- * The one variable that counts for each key, ordered by key.
+ * Returns one variable for each key, ordered by key.
  *
- * Of those whose scope and protection fit, the nearest level's wins whatever its scope; within a level the most specific
- * scope: one that is an environment's very name, then the one with the most characters that are not `*`, then the first in
- * alphabetical order.
+ * Only variables with a matching scope and protection count. The nearest level wins, whatever the scopes. Within a level the
+ * most specific scope wins: the exact name of an environment, then the scope with the most characters other than `*`, then
+ * the first in alphabetical order.
  *
- * @param levels variables of the project, then of its groups from the nearest up
- * @see design.md 7, ruling 12
+ * @param levels the variables of the project, then of its groups from the nearest up
  */
 export function effectiveVariables<One extends Pick<Variable, 'key' | 'isProtected' | 'environmentScope'>>(
   levels: readonly (readonly One[])[],
@@ -40,7 +39,10 @@ export function effectiveVariables<One extends Pick<Variable, 'key' | 'isProtect
 const isInScope = (scope: string, environments: readonly string[]): boolean =>
   scope === EVERY_ENVIRONMENT || environments.some((environment) => scopeMatches(scope, environment))
 
-/** `*` stands for any characters, also none; the rest for itself. Takes no longer than both lengths multiplied. */
+/**
+ * Tells whether a scope matches an environment. `*` matches any characters, or none. Takes at most time in the product of
+ * both lengths.
+ */
 export function scopeMatches(scope: string, environment: string): boolean {
   const [first, ...rest] = scope.split('*') as [string, ...string[]]
   if (rest.length === 0) return scope === environment

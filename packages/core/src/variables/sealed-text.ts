@@ -5,17 +5,17 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PREFIX = 'v1.'
 
-/** The key is another one, or the text was not sealed for this place. */
+/** Thrown if the key is wrong, or the text was sealed for another place. */
 export class UnsealError extends Error {
   override readonly name = 'UnsealError'
 }
 
 /**
- * AES-256-GCM. What it yields can be opened only with the key and for the same `place`, so that a value cannot be moved to
- * another row of the database unnoticed.
+ * Encrypts a text with AES-256-GCM. The result can be decrypted only with the key and for the same `place`, so that moving a
+ * value to another row of the database is detected.
  *
  * @param nonce 12 random bytes, new for each text
- * @param place what it belongs to, as a list of names
+ * @param place the names that identify the row of the text
  */
 export function sealText(key: Uint8Array, nonce: Uint8Array, place: readonly string[], text: string): string {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(JSON.stringify(place)))
@@ -35,6 +35,8 @@ export function unsealText(key: Uint8Array, place: readonly string[], sealed: st
   try {
     return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
   } catch (cause) {
-    throw new UnsealError('a stored secret cannot be opened: is the secrets key the one it was sealed with?', { cause })
+    throw new UnsealError('a stored secret cannot be decrypted: use the secrets key that it was encrypted with', {
+      cause,
+    })
   }
 }

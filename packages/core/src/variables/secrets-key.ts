@@ -4,10 +4,10 @@ import { syncDirectory } from '../repositories/git-files.ts'
 import { SECRETS_KEY_BYTES } from './sealed-text.ts'
 
 /**
- * The key under which stored secrets are sealed, from a file that only its owner may read; made on first use. Of several
- * processes that begin at once, all get the same.
+ * Returns the key that encrypts stored secrets, from a file that only its owner may read. Creates the file on first use;
+ * processes that start at the same time get the same key.
  *
- * @throws when the file is not of this form, or others may read it
+ * @throws if the file has another format, or other users may read it
  */
 export async function loadSecretsKey(file: string, randomBytes: (bytes: number) => Uint8Array): Promise<Uint8Array> {
   return (await readKey(file)) ?? (await createKey(file, randomBytes))
@@ -20,7 +20,7 @@ async function createKey(file: string, randomBytes: (bytes: number) => Uint8Arra
   try {
     await handle.writeFile(`${Buffer.from(randomBytes(SECRETS_KEY_BYTES)).toString('hex')}\n`)
     await handle.sync()
-    // Fails where there is a file by now; a rename would replace the key that another process has begun to use.
+    // `link` fails if the file exists by now; a rename would replace a key that another process already uses.
     await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })

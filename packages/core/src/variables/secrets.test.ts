@@ -10,7 +10,7 @@ import { loadSecretsKey } from './secrets-key.ts'
 const key = Buffer.alloc(32, 7)
 const place = ['ci_variable', 'project', '5', 'TOKEN']
 
-test('opens for its place and key, and for no other', () => {
+test('decrypts only for its place and key', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const sealed = sealText(key, randomBytes(12), place, text)
@@ -22,7 +22,7 @@ test('opens for its place and key, and for no other', () => {
   )
 })
 
-test('AES-256-GCM as the Web Cryptography of this platform has it', async () => {
+test('is compatible with AES-256-GCM of the Web Cryptography API', async () => {
   const nonce = Buffer.from('000102030405060708090a0b', 'hex')
   const [, body] = sealText(key, nonce, place, 'hunter2-hunter2').split('.')
   const webKey = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['decrypt'])
@@ -31,7 +31,7 @@ test('AES-256-GCM as the Web Cryptography of this platform has it', async () => 
   expect(Buffer.from(opened).toString()).toBe('hunter2-hunter2')
 })
 
-test('the key is made once, for its owner alone, and is the same for all who begin at once', async () => {
+test('creates the key once, readable by its owner only, even if several processes start together', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-key-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'data', 'secrets.key')

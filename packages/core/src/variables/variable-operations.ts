@@ -34,12 +34,12 @@ import {
   variableOrders,
 } from './variable-store.ts'
 
-/** A variable as those see it who may administer them; `value` is missing from a hidden one. */
+/** A variable as shown to its administrators; `value` is missing if it is hidden. */
 export interface ShownVariable extends Omit<Variable, 'value'> {
   readonly value: string | undefined
 }
 
-/** Which one: by key, and by scope where several have it. */
+/** Identifies a variable by its key, and by its scope if several have the key. */
 const variableRefInput = { key: z.string().min(1).max(255), filter: variableFilter }
 const createdInput = { key: z.string(), value: z.string(), maskedAndHidden: z.boolean().nullish(), ...variableInput }
 const changedInput = { value: z.string().nullish(), ...variableInput }
@@ -49,18 +49,18 @@ const variablesOfEachInput = z.object({
   sort: z.enum(['asc', 'desc']).default('asc'),
 })
 
-/** Variables of groups and of projects differ in who may administer them. */
+/** The operations on variables. Groups and projects differ in who may administer them. */
 export const groupVariables = variablesOf('Group', 'admin_group_variables', getGroup)
 export const projectVariables = variablesOf('Project', 'admin_variables', getProject)
 
-/** Of the groups above each project, without their values. */
+/** Lists the variables of the groups above each project, without their values. */
 export const listInheritedVariablesOfEach = batchQuery(
   { name: 'listInheritedVariablesOfEach', input: variablesOfEachInput, permission: 'admin_variables' },
   async (context, projects: readonly Project[], order) =>
     listedEach(inheritedVariableListing(context, projects, order), projects.length),
 )
 
-/** Of the instance: there are none, as they belong to groups and projects. */
+/** Lists the variables of the instance. There are none, because variables belong to groups and projects. */
 export const listInstanceVariables = unscopedQuery(
   { name: 'listInstanceVariables', caller: 'administrator', input: z.object({}) },
   async (): Promise<Listed<ShownVariable>> => ({ listing: emptyListing(1), index: 0 }),
@@ -110,9 +110,7 @@ function variablesOf(
 }
 
 /**
- * The variables that count for a pipeline of a project, values included: for the service itself, not for showing.
- *
- * @see design.md 6 and 7, ruling 12
+ * Returns the variables for a pipeline of a project, with their values. For use by the service itself, not for clients.
  */
 export async function variablesFor(
   context: ReadContext,
@@ -124,7 +122,10 @@ export async function variablesFor(
   return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
 }
 
-/** Those of the project, then of its groups from the nearest up, still sealed; `keys`: only of these. */
+/**
+ * Returns the variables of the project, then of its groups from the nearest up, still encrypted; `keys` selects some of
+ * them.
+ */
 export async function variableLevelsOf(
   context: ReadContext,
   { id: projectId, groupIds }: Project,
@@ -198,7 +199,7 @@ async function remove(context: WithSubject<Tx>, input: Named): Promise<void> {
   await recordVariableEvent(context, 'removed', variable)
 }
 
-/** @throws DomainError `not_found`; `ambiguous` when the filter leaves several */
+/** Returns the variable. @throws DomainError `not_found`; `ambiguous` if several match */
 async function getOne(context: WithSubject<ReadContext>, { key, filter }: Named): Promise<Variable> {
   const environmentScope = filter?.environmentScope ?? undefined
   const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
@@ -207,7 +208,7 @@ async function getOne(context: WithSubject<ReadContext>, { key, filter }: Named)
   throw new DomainError({ code: 'ambiguous', what: 'variables', distinguishedBy: ['filter', 'environmentScope'] })
 }
 
-/** @throws DomainError `invalid` */
+/** Rejects an invalid draft, and a key and scope that another variable has. @throws DomainError `invalid` */
 async function requireValidVariable(
   context: WithSubject<Tx>,
   draft: VariableDraft & { readonly id?: number },
@@ -220,7 +221,7 @@ async function requireValidVariable(
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** Never with the value. */
+/** Records an event without the value. */
 async function recordVariableEvent(
   { subject, recordEvent }: WithSubject<Tx>,
   what: string,

@@ -14,11 +14,11 @@ declare module '../kit/tables.ts' {
 
 interface CiVariablesTable {
   id: Generated<number>
-  /** One of the two. */
+  /** Exactly one of `group_id` and `project_id` is set. */
   group_id: number | null
   project_id: number | null
   key: string
-  /** AES-256-GCM; opens for its parent and key only. */
+  /** The value encrypted with AES-256-GCM, bound to its parent and key. */
   sealed_value: string
   variable_type: VariableType
   is_protected: number
@@ -47,7 +47,7 @@ export interface VariableOrder {
   readonly sort: 'asc' | 'desc'
 }
 
-/** Of each parent. */
+/** Returns the variables of each parent. */
 export const variableListing = <Item>(
   core: Core,
   context: ReadContext,
@@ -63,13 +63,13 @@ export const variableListing = <Item>(
     { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
   )
 
-/** One that a project gets from a group above it. */
+/** A variable that a project inherits from a group. */
 export interface InheritedVariable extends Omit<Variable, 'value'> {
   readonly groupName: string
   readonly groupFullPath: string
 }
 
-/** Of all groups above each of the projects. Values stay sealed. */
+/** Returns the variables of all groups above each project. Values stay encrypted. */
 export const inheritedVariableListing = (
   context: ReadContext,
   projects: readonly Project[],
@@ -101,7 +101,7 @@ const orderColumnsOf = ({ orderBy, sort: direction }: VariableOrder): readonly K
   { column: 'ci_variables.id', key: 'id', direction },
 ]
 
-/** Those of one key, by id; `environmentScope` leaves at most one. */
+/** Finds the variables with a key, ordered by id; with `environmentScope`, at most one. */
 export async function findVariables(
   core: Core,
   { db }: ReadContext,
@@ -124,7 +124,7 @@ export interface ParentIds {
   readonly groupIds: readonly number[]
 }
 
-/** Of a project and groups, still sealed; `keys`: only of these. */
+/** Finds the variables of a project and groups, still encrypted; `keys` selects some of them. */
 export async function findSealedVariables(
   { db }: ReadContext,
   { projectId, groupIds }: ParentIds,
@@ -142,9 +142,9 @@ export async function findSealedVariables(
   return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))
 }
 
-/** A variable whose value has not been opened yet. */
+/** A variable with a value that is still encrypted. */
 export interface SealedVariable extends Omit<Variable, 'value'> {
-  /** `undefined`: the project's. */
+  /** `undefined` if the variable belongs to the project. */
   readonly groupId: number | undefined
   readonly row: Row
 }
@@ -160,7 +160,7 @@ export async function countVariables({ db }: ReadContext, parent: VariableParent
   return Number(count)
 }
 
-/** @throws the database's error when key and scope are taken */
+/** @throws the database's error if another variable has the key and scope */
 export async function insertVariable(
   core: Core,
   { db }: Tx,
@@ -179,7 +179,7 @@ export async function insertVariable(
   return variableOf(core, row)
 }
 
-/** @throws the database's error when key and scope are taken */
+/** @throws the database's error if another variable has the key and scope */
 export async function updateVariable(
   core: Core,
   { db }: Tx,

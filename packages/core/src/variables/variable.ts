@@ -6,10 +6,10 @@ import type { Project } from '../projects/project.ts'
 export const variableTypes = ['env_var', 'file'] as const
 export type VariableType = (typeof variableTypes)[number]
 
-/** Counts in every environment. */
+/** The scope that matches every environment. */
 export const EVERY_ENVIRONMENT = '*'
 const MAX_VALUE_LENGTH = 10_000
-/** How many one project or group may have. */
+/** The limit of variables in one project or group. */
 export const maxVariables = { project: 8_000, group: 30_000 } as const
 
 /** A CI/CD variable of a project or group. One key may have several, each with its environment scope. */
@@ -18,25 +18,25 @@ export interface Variable {
   readonly key: string
   readonly value: string
   readonly type: VariableType
-  /** Counts on protected refs only. */
+  /** Whether the variable is available on protected refs only. */
   readonly isProtected: boolean
-  /** Not to be seen in job logs. */
+  /** Whether job logs mask the value. */
   readonly isMasked: boolean
-  /** Nobody is shown the value again. */
+  /** Whether the value is never shown again. */
   readonly isHidden: boolean
-  /** References to other variables in it are not replaced. */
+  /** Whether references to other variables in the value are kept as they are. */
   readonly isRaw: boolean
-  /** `*`, `production`, `review/*` */
+  /** The environments of the variable, such as `*`, `production` or `review/*`. */
   readonly environmentScope: string
   readonly description: string | undefined
 }
 
 export type VariableDraft = Omit<Variable, 'id'>
 
-/** Of whom a variable is. */
+/** The group or project that a variable belongs to. */
 export type VariableParent = Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'>
 
-/** Parameters that can be set; those of a new one are in the operations. */
+/** The parameters of create and update; those of create alone are in the operations. */
 export const variableInput = {
   variableType: z.enum(variableTypes).nullish(),
   protected: z.boolean().nullish(),
@@ -46,15 +46,15 @@ export const variableInput = {
   description: clearable(z.string()),
 }
 
-/** Chooses between variables of one key. */
+/** Selects one of several variables with the same key. */
 export const variableFilter = z.object({ environmentScope: z.string().max(255).nullish() }).nullish()
 
-/** Plain words of Base64, tokens and URLs; what could be more than one word in a log cannot be hidden there. */
+/** The characters of Base64, tokens and URLs. Values of several words cannot be masked in a log. */
 const maskable = /^[A-Za-z0-9_+=/@:.~-]{8,}$/
 const maskableRaw = /^\S{8,}$/
 const environmentScope = /^[A-Za-z0-9_/\\${}. *-]+$/
 
-/** What is wrong with it, by attribute; empty when nothing is. */
+/** Returns the problems of a variable by attribute; empty if it is valid. */
 export function validateVariable(draft: VariableDraft): Record<string, string[]> {
   const problems: [string, string | false][] = [
     ['key', draft.key === '' && "can't be blank"],

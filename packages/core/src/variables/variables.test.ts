@@ -37,7 +37,7 @@ const refusal = (answer: Promise<unknown>): Promise<Failure> =>
   )
 
 describe('a variable', () => {
-  test('has what it was given, or what is usual', async () => {
+  test('has the given attributes or the defaults', async () => {
     const usual = {
       type: 'env_var',
       isProtected: false,
@@ -55,7 +55,7 @@ describe('a variable', () => {
       environmentScope: 'review/*',
       description: 'Why',
     }
-    const given = {
+    const shown = {
       type: 'file',
       isProtected: true,
       isMasked: true,
@@ -63,7 +63,7 @@ describe('a variable', () => {
       environmentScope: 'review/*',
       description: 'Why',
     }
-    expect(await create({ key: 'OTHER', ...all })).toMatchObject(given)
+    expect(await create({ key: 'OTHER', ...all })).toMatchObject(shown)
     const { items, total } = await world.perform(mira, projectVariables.list, { parent: project.id })
     expect([items.map(({ key }) => key), total]).toEqual([['TOKEN', 'OTHER'], 2])
     expect(await update({ value: 'next', protected: true })).toMatchObject({
@@ -75,7 +75,7 @@ describe('a variable', () => {
     expect(await refusal(get())).toEqual({ code: 'not_found', what: 'Variable' })
   })
 
-  test('is one of several of its key, by scope', async () => {
+  test('can share its key with variables of other scopes', async () => {
     await create()
     expect(await refusal(create())).toEqual({ code: 'invalid', fields: { key: ['(TOKEN) has already been taken'] } })
     await create({ environmentScope: 'production', value: 'p' })
@@ -135,15 +135,15 @@ describe('a variable', () => {
       input: { description: 'x'.repeat(256) },
       fields: { description: ['is too long (maximum is 255 characters)'] },
     },
-  ])('refused: $name', async ({ input, fields }) => {
+  ])('is rejected: $name', async ({ input, fields }) => {
     expect(await refusal(create(input))).toEqual({ code: 'invalid', fields })
   })
 
-  test('that is masked and raw may hold anything but blanks', async () => {
+  test('that is masked and raw can contain anything but blanks', async () => {
     expect(await create({ masked: true, raw: true, value: 'pa$$word{}!' })).toMatchObject({ isMasked: true })
   })
 
-  test('that is hidden is not shown again, and stays so', async () => {
+  test('that is hidden is not shown again, and stays hidden', async () => {
     expect(await create({ maskedAndHidden: true })).toMatchObject({ isHidden: true, isMasked: true, value: undefined })
     expect(await get()).toMatchObject({ isHidden: true, value: undefined })
     expect((await refusal(update({ masked: false }))).code).toBe('invalid')
@@ -152,7 +152,7 @@ describe('a variable', () => {
     expect(found).toMatchObject([{ key: 'TOKEN', value: 'another-value' }])
   })
 
-  test('is nowhere in the database as it is, and does not open in another row', async () => {
+  test('is stored encrypted only, and cannot be decrypted in another row', async () => {
     await create()
     await create({ key: 'OTHER', value: 'of no use' })
     const { db } = world.core
@@ -163,11 +163,11 @@ describe('a variable', () => {
     await db.write((tx) =>
       tx.updateTable('ci_variables').set({ sealed_value: rows[0]!.sealed_value }).where('key', '=', 'OTHER').execute(),
     )
-    await expect(get({ key: 'OTHER' })).rejects.toThrow('cannot be opened')
+    await expect(get({ key: 'OTHER' })).rejects.toThrow('cannot be decrypted')
   })
 })
 
-test('Maintainers administer those of a project, Owners those of a group; nobody else sees them', async () => {
+test('Maintainers administer variables of a project, Owners those of a group; no one else sees them', async () => {
   const noor = await world.user('noor')
   await world.member(near, noor, accessLevels.developer)
   expect(await refusal(world.perform(noor, projectVariables.list, { parent: project.id }))).toEqual({
@@ -186,7 +186,7 @@ test('Maintainers administer those of a project, Owners those of a group; nobody
   })
 })
 
-test('a pipeline has those of its project, then of the nearest group, then of those above', async () => {
+test('a pipeline gets the variables of its project, then of the nearest group, then of the groups above', async () => {
   const inGroup = (group: Group, key: string, value: string, more = {}) =>
     world.perform(mira, groupVariables.create, { parent: group.id, key, value, ...more })
   const other = await world.group('other')
