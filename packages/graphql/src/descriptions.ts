@@ -1,7 +1,7 @@
 import {
   type BatchQuery,
   type Described,
-  type GivenDescription,
+  type SizedDescription,
   type InputSchema,
   performBatch,
   type TaskCompletion,
@@ -12,7 +12,7 @@ import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import { ToldBefore } from './failure.ts'
 import type { RequestContext } from './request-context.ts'
 
-type Query<Source> = BatchQuery<InputSchema, Source, GivenDescription | undefined>
+type Query<Source> = BatchQuery<InputSchema, Source, SizedDescription | undefined>
 
 /** One field of the document, of one source. */
 interface Asked {
@@ -58,9 +58,9 @@ export async function tasksOf<Source>(...asked: Parameters<typeof descriptionOf<
 async function give(
   context: RequestContext,
   all: readonly Asked[],
-): Promise<(GivenDescription | GraphQLError | undefined)[]> {
+): Promise<(SizedDescription | GraphQLError | undefined)[]> {
   const { core, reads, actor, texts } = context
-  const given = new Map<Asked, GivenDescription | GraphQLError | undefined>()
+  const given = new Map<Asked, SizedDescription | GraphQLError | undefined>()
   const left = all.toSorted((one, other) => one.position - other.position)
   while (left.length > 0) {
     const { query } = left[0]!

@@ -1,4 +1,4 @@
-import type { GivenDescription } from '@penstock/core'
+import type { SizedDescription } from '@penstock/core'
 import type { GraphQLError } from 'graphql'
 import { sizeText } from './blob-data.ts'
 import { FirstRefusal } from './first-refusal.ts'
@@ -6,7 +6,7 @@ import { OneByOne } from './one-by-one.ts'
 
 export const MAX_TEXT = 20 * 1024 * 1024
 
-type Descriptions = readonly (GivenDescription | undefined)[]
+type Descriptions = readonly (SizedDescription | undefined)[]
 
 /**
  * How much one request is given of what is said of things, each of which may be long: descriptions, and messages of commits.

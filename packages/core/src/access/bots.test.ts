@@ -78,7 +78,7 @@ const answersOf = async (actor: User | undefined, subjects: readonly Subject[]) 
     ),
   )
 
-describe('what a bot may do', () => {
+describe('permissions of a bot', () => {
   test('outside of its project or group, it may do what callers without a sign-in may do', async () => {
     const expected = await answersOf(undefined, elsewhere)
     expect(await answersOf(projectBot, elsewhere)).toEqual(expected)
@@ -142,8 +142,8 @@ test('the bot of a removed project has no access to groups and projects', async 
   expect((await world.perform(after, getCurrentUser, {})).user.id).toBe(bot.id)
 })
 
-describe('what a bot can become', () => {
-  test('it creates no top-level group, and no project of its own', async () => {
+describe('rights that a bot cannot get', () => {
+  test('it cannot create top-level groups or projects of its own', async () => {
     const group = { name: 'New', path: 'new' }
     expect(await world.perform(groupBot, createGroup, group).catch(failure)).toEqual(forbidden)
     expect(await world.perform(projectBot, createProject, { path: 'new' }).catch(failure)).toEqual(forbidden)
@@ -153,7 +153,7 @@ describe('what a bot can become', () => {
     })
   })
 
-  test('in its group it creates groups and projects, without becoming a member of them', async () => {
+  test('it can create groups and projects in its group, without becoming a member of them', async () => {
     const bot = await botOf(home, maintainer)
     const group = await world.perform(bot, createGroup, { name: 'Sub', path: 'sub', parentId: home.id })
     expect(await answer(bot, group, 'admin_group')).toBe('forbidden')
@@ -163,7 +163,7 @@ describe('what a bot can become', () => {
     expect(members.items).toEqual([])
   })
 
-  test('it becomes a member of no other group or project, by id or by name, and a role there cannot be changed', async () => {
+  test('it cannot be added to other groups or projects, by id or by name, and a role there cannot be changed', async () => {
     const fields = { user: ['is the bot of another project or group'] }
     const [group, project] = [elsewhere[0]!, elsewhere[1]!]
     const level = { accessLevel: accessLevels.guest }
@@ -186,7 +186,7 @@ describe('what a bot can become', () => {
     await world.perform(root, projectMembers.remove, { parent: project.id, userId: groupBot.id })
   })
 
-  test('it becomes no administrator and gets no password', async () => {
+  test('it cannot become an administrator or get a password', async () => {
     const fields = (name: string) => ({ code: 'invalid', fields: { [name]: ['cannot be set for a bot'] } })
     const changing = (change: object) =>
       world.perform(root, updateUser, { user: projectBot.id, ...change }).catch(failure)

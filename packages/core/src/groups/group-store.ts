@@ -26,7 +26,7 @@ export interface GroupsTable {
   created_at_ms: number
 }
 
-/** @throws DomainError `not_found` */
+/** Returns the group. @throws DomainError `not_found` */
 export async function getGroup(context: ReadContext, ref: GroupRef): Promise<Group> {
   const group = await findGroup(context, ref)
   if (group === undefined) throw notFound('Group')

@@ -28,7 +28,7 @@ import {
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
-import type { GivenDescription } from './description-store.ts'
+import type { SizedDescription } from './description-store.ts'
 import type { Listed } from './listing.ts'
 import type { BatchQuery, InputSchema } from './operation.ts'
 import { performBatch } from './perform.ts'
@@ -75,7 +75,7 @@ describe.each([
       await firstOf(await ask(listIssuesOfEachProject, [tools])),
       ...(await ask(findEachIssue, [id])),
     ],
-    descriptions: descriptionsOfEachIssue as Query<never, GivenDescription | undefined>,
+    descriptions: descriptionsOfEachIssue as Query<never, SizedDescription | undefined>,
   },
   {
     kind: 'merge requests',
@@ -84,7 +84,7 @@ describe.each([
       await firstOf(await ask(listMergeRequestsOfEachProject, [tools])),
       ...(await ask(findEachMergeRequest, [id])),
     ],
-    descriptions: descriptionsOfEachMergeRequest as Query<never, GivenDescription | undefined>,
+    descriptions: descriptionsOfEachMergeRequest as Query<never, SizedDescription | undefined>,
   },
   {
     kind: 'labels',
@@ -99,7 +99,7 @@ describe.each([
         ...(await ask(findLabelOfEach, [tools], { title })),
       ]
     },
-    descriptions: descriptionsOfEachLabel as Query<never, GivenDescription | undefined>,
+    descriptions: descriptionsOfEachLabel as Query<never, SizedDescription | undefined>,
   },
   {
     kind: 'milestones',
@@ -114,7 +114,7 @@ describe.each([
         (await firstOf(await ask(listMergeRequestsOfEachProject, [tools]))).milestone,
       ]
     },
-    descriptions: descriptionsOfEachMilestone as Query<never, GivenDescription | undefined>,
+    descriptions: descriptionsOfEachMilestone as Query<never, SizedDescription | undefined>,
   },
 ])('descriptions of $kind', ({ create, found, descriptions }) => {
   const read = (of: readonly Thing[], maxBytes: number) => ask(descriptions, of as never[], { maxBytes })

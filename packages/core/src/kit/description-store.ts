@@ -21,7 +21,7 @@ type DescribedTable = {
 /** The input of a query for descriptions: the total size of the result is limited. */
 export const descriptionsInput = z.object({ maxBytes: z.int().min(0) })
 
-export interface GivenDescription extends Described {
+export interface SizedDescription extends Described {
   /** The length in UTF-8. */
   readonly bytes: number
 }
@@ -32,7 +32,7 @@ export interface GivenDescription extends Described {
 export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   name: string,
   table: DescribedTable,
-): BatchQuery<typeof descriptionsInput, Thing, GivenDescription | undefined> =>
+): BatchQuery<typeof descriptionsInput, Thing, SizedDescription | undefined> =>
   unscopedBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { maxBytes }) => {
     const ids = things.map(({ id }) => id)
     return descriptionsWithin(context, table, ids, maxBytes)
@@ -47,8 +47,8 @@ async function descriptionsWithin(
   table: DescribedTable,
   ids: readonly number[],
   maxBytes: number,
-): Promise<(GivenDescription | undefined)[]> {
-  const descriptions: (GivenDescription | undefined)[] = ids.map(() => undefined)
+): Promise<(SizedDescription | undefined)[]> {
+  const descriptions: (SizedDescription | undefined)[] = ids.map(() => undefined)
   let left = maxBytes
   let from = 0
   for (const part of chunked(ids)) {

@@ -55,7 +55,7 @@ const LARGE_CHARACTERS = 64 * 1024
 
 export const isLargePayload = (payload: string): boolean => payload.length > LARGE_CHARACTERS
 
-/** Lets the listeners of an event prepare its payload. */
+/** Returns what the listeners of an event prepare from its payload. */
 export async function preparePayload(
   core: Core,
   type: DomainEvent['type'],

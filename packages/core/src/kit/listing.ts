@@ -186,7 +186,7 @@ export const emptyListing = <Item>(count: number): Listing<Item, string> => ({
 
 const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toString('base64url')
 
-/** @throws DomainError `parameters` */
+/** Returns the position in a cursor. @throws DomainError `parameters` */
 function placeOf(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString()
   if (/^\d{1,9}$/.test(text)) return Number(text)

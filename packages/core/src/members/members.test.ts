@@ -195,7 +195,7 @@ describe('changing several', () => {
     ['one is no direct member', () => [noor.id, 999], { code: 'invalid' }],
     ['one is the last owner', () => [noor.id, mira.id], { code: 'forbidden' }],
     ['they are too many', () => Array.from({ length: 101 }, () => noor.id), { code: 'parameters' }],
-  ])('none of them, if %s', async (_, userIds, expected) => {
+  ])('changes no member if %s', async (_, userIds, expected) => {
     const before = await roster()
     expect(await change(userIds()).catch(failure)).toMatchObject(expected)
     expect(await roster()).toEqual(before)

@@ -82,7 +82,7 @@ export async function findApplicationWithDigest(
   return row && { application: applicationOf(row), secretDigest: row.secret_digest }
 }
 
-/** @throws DomainError `not_found` */
+/** Replaces the digest of the secret. @throws DomainError `not_found` */
 export async function updateSecretDigest({ db }: Tx, id: number, secretDigest: string): Promise<Application> {
   const row = await db
     .updateTable('oauth_applications')

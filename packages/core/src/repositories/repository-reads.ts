@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { descriptionsInput, type GivenDescription } from '../kit/description-store.ts'
+import { descriptionsInput, type SizedDescription } from '../kit/description-store.ts'
 import { listedEach, listingOfArrays } from '../kit/listing.ts'
 import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
@@ -57,9 +57,9 @@ export const filesAt = unscopedBatchQuery(
 export const messagesOfCommits = unscopedBatchQuery(
   { name: 'messagesOfCommits', input: descriptionsInput },
   async ({ core }, commits: readonly { readonly sha: string; readonly inProject: Project }[], { maxBytes }) => {
-    const given: (GivenDescription | undefined)[] = commits.map(() => undefined)
+    const given: (SizedDescription | undefined)[] = commits.map(() => undefined)
     const repositories = new Map<number, ReturnType<typeof findProjectRepository>>()
-    const known = new Map<string, GivenDescription>()
+    const known = new Map<string, SizedDescription>()
     let left = maxBytes
     for (const [index, { sha, inProject }] of commits.entries()) {
       const repository = repositories.get(inProject.id) ?? findProjectRepository(core, inProject)
@@ -74,7 +74,7 @@ export const messagesOfCommits = unscopedBatchQuery(
   },
 )
 
-async function messageOf(repository: ProjectRepository | undefined, sha: string): Promise<GivenDescription> {
+async function messageOf(repository: ProjectRepository | undefined, sha: string): Promise<SizedDescription> {
   const message = (await repository?.git.commit(sha))?.message
   return { description: message, bytes: Buffer.byteLength(message ?? '') }
 }

@@ -150,7 +150,7 @@ export const updateUser = unscopedSteps(
       if (before.isBot && passwordHash !== undefined) throw invalid({ password: ['cannot be set for a bot'] })
       if (email !== undefined && email.toLowerCase() !== before.email) await requireFreeEmail(tx, email)
       if (username !== undefined && username !== before.username) await moveNamespace(tx, before, username)
-      // An instance without an administrator could not get one again.
+      // An instance without an administrator could not appoint one.
       if (admin === false && id === tx.actor?.id) throw forbidden()
       const user = await updateUserRow(tx, id, changesOf(input))
       if (passwordHash !== undefined) {

@@ -66,7 +66,7 @@ describe('precedence', () => {
   })
 })
 
-describe('laws', () => {
+describe('properties', () => {
   const scopes = fc.constantFrom('*', 'production', 'staging', 'prod*', 'p*', 'review/*', '*/x', '**')
   const variables = fc.record({
     key: fc.constantFrom('A', 'B', 'C'),

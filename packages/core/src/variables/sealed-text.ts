@@ -25,7 +25,7 @@ export function sealText(key: Uint8Array, nonce: Uint8Array, place: readonly str
 
 export const newNonce = (randomBytes: (bytes: number) => Uint8Array): Uint8Array => randomBytes(NONCE_BYTES)
 
-/** @throws UnsealError */
+/** Decrypts a text. @throws UnsealError */
 export function unsealText(key: Uint8Array, place: readonly string[], sealed: string): string {
   const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64')
   if (!sealed.startsWith(PREFIX) || bytes.length < NONCE_BYTES + TAG_BYTES) throw new UnsealError('not a sealed text')
