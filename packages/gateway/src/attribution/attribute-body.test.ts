@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { attributeBody, type OwnedBody } from './attribute-body.ts'
+import { attributeBody, type AttributionInput } from './attribute-body.ts'
 
 const token = { id: 'id', name: 'n' } as TokenRecord
 const emptyGroup = Buffer.from([0x0a, 0])
@@ -18,7 +18,7 @@ const attributedGroup = Buffer.concat([
   Buffer.from('n'),
 ])
 
-const attribute = (over: Partial<OwnedBody>, maxBytes = 1_000) =>
+const attribute = (over: Partial<AttributionInput>, maxBytes = 1_000) =>
   attributeBody(
     { signal: 'traces', encoding: 'protobuf', contentEncoding: '', bytes: emptyGroup, ...over },
     token,
@@ -67,7 +67,7 @@ test.each([
   ],
   ['P-9: a bomb', { contentEncoding: 'gzip', bytes: gzipSync(Buffer.alloc(100_000)) }, 'body_too_large'],
 ] as const)('%s is refused', async (_case, body, kind) => {
-  expect(await attribute(body as Partial<OwnedBody>)).toMatchObject({ kind: 'refused', refusal: { kind } })
+  expect(await attribute(body as Partial<AttributionInput>)).toMatchObject({ kind: 'refused', refusal: { kind } })
 })
 
 test('the refusal says what is wrong', async () => {

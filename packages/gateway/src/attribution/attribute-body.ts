@@ -1,5 +1,5 @@
 import type { Encoding, Signal } from '@penstock/otlp'
-import { gunzipWhole } from '../ingest/gzip-whole.ts'
+import { gunzipBody } from '../ingest/gunzip.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
@@ -11,7 +11,7 @@ import { spliceProtobuf } from './resource-splice.ts'
 /** How much longer a body may become: some ten thousand Resources. */
 const MAX_GROWTH_BYTES = 1024 * 1024
 
-export interface OwnedBody {
+export interface AttributionInput {
   readonly signal: IngestSignal
   readonly encoding: Encoding
   /** '' and `identity`: none. */
@@ -19,7 +19,7 @@ export interface OwnedBody {
   readonly bytes: Uint8Array
 }
 
-export type Attributed =
+export type AttributionResult =
   | { readonly kind: 'attributed'; readonly bytes: Uint8Array; readonly contentEncoding: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
@@ -32,7 +32,7 @@ export type Attributed =
  *
  * @see spec/otlp-gateway.md 5 X-11, 1.1 P-7, P-8
  */
-export async function attributeBody(body: OwnedBody, token: TokenRecord, maxBytes: number): Promise<Attributed> {
+export async function attributeBody(body: AttributionInput, token: TokenRecord, maxBytes: number): Promise<AttributionResult> {
   const { signal, contentEncoding } = body
   if (signal === 'profiles') return { kind: 'attributed', bytes: body.bytes, contentEncoding }
   try {
@@ -64,7 +64,7 @@ function splice(
 const messageOf = ({ kind, message }: BodyRefused): string =>
   kind === 'bad_body' ? `The body is not an OTLP export: ${message}.` : message
 
-async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: number): Promise<Uint8Array> {
+async function inflatedBody({ contentEncoding, bytes }: AttributionInput, maxBytes: number): Promise<Uint8Array> {
   if (contentEncoding === '' || contentEncoding === 'identity') return bytes
   if (contentEncoding !== 'gzip') {
     throw new BodyRefused(
@@ -72,7 +72,7 @@ async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: num
       'The body is compressed in a way the gateway cannot look into. Use gzip or none.',
     )
   }
-  const inflated = await gunzipWhole(bytes, maxBytes)
+  const inflated = await gunzipBody(bytes, maxBytes)
   if (inflated === 'too_large') throw new BodyRefused('body_too_large', 'The inflated body is too large.')
   if (inflated === 'invalid') malformed('not valid gzip')
   return inflated

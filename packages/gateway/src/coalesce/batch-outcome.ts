@@ -1,6 +1,6 @@
 import type { PartialSuccess } from '@penstock/otlp'
 import type { Accepted, Answer, Refused, RefusedCause } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 
 /** What is to be done with the bodies of a batch of two or more. */
 export type BatchAction =

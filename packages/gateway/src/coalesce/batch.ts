@@ -1,6 +1,6 @@
 import type { Answer } from '../ingest/answer.ts'
 import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Lane } from './lane.ts'
 
@@ -110,4 +110,4 @@ export class Batch {
   }
 }
 
-const tooSlow = ownRefusal({ kind: 'upstream_slow', message: 'the upstream did not answer in time' }, 'unknown')
+const tooSlow = gatewayRefusal({ kind: 'upstream_slow', message: 'the upstream did not answer in time' }, 'unknown')

@@ -4,7 +4,7 @@ import type { PartialSuccess, Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused } from '../ingest/answer.ts'
 import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import { upstreamDeadlineMs } from '../ingest/upstream-deadline.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
@@ -89,7 +89,7 @@ export class Coalescer implements Coalescing {
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
     if (this.#bodies >= MAX_BODIES) {
       const refusal = { kind: 'overloaded', message: 'too many requests are under way' } as const
-      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#random))
+      return Promise.resolve(gatewayRefusal(refusal, 'throttled', this.#random))
     }
     this.#bodies += 1
     return new Promise((resolve) => {
@@ -304,11 +304,11 @@ export class Coalescer implements Coalescing {
   #closed(lane: Lane, nowMs: number): Refused {
     const retryAfterSeconds = Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000))
     const message = 'the upstream has asked for a pause'
-    return ownRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
+    return gatewayRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
   }
 
   #bug(): Refused {
-    return ownRefusal({ kind: 'internal', message: 'internal error of the gateway' }, 'unknown', this.#random)
+    return gatewayRefusal({ kind: 'internal', message: 'internal error of the gateway' }, 'unknown', this.#random)
   }
 }
 

@@ -121,7 +121,7 @@ describe('X-16: daily quotas', () => {
   test('each of several processes has its part, of what is restored as well', () => {
     const limiter = new Limiter()
     const token = tokenWith({ all: { day: { bytes: 1_000 } } })
-    limiter.share(2)
+    limiter.setInstances(2)
     limiter.restore([{ tokenId: 'a', signal: 'logs', atMs: NOON_MS, requests: 1, bytes: 600 }], NOON_MS)
     expect(limiter.take(token, 'logs', 201, NOON_MS)).toMatchObject({ limit: 'all.day.bytes' })
     expect(limiter.take(token, 'logs', 200, NOON_MS)).toBeUndefined()
@@ -183,7 +183,7 @@ test('X-16: the stated wait is exactly enough', () => {
         const [asking, inTime, tooEarly] = [new Limiter(), new Limiter(), new Limiter()]
         const token = tokenWith(limits)
         const everyone = [asking, inTime, tooEarly]
-        for (const limiter of everyone) limiter.share(instances)
+        for (const limiter of everyone) limiter.setInstances(instances)
         let atMs = NOON_MS
         for (const event of run) {
           atMs += event.afterMs
@@ -212,7 +212,7 @@ test('X-16: processes together stay within the limit', () => {
       fc.nat(4_000),
       (run, requests, bytes, perDay) => {
         const limiters = [new Limiter(), new Limiter(), new Limiter(), new Limiter()]
-        for (const limiter of limiters) limiter.share(4)
+        for (const limiter of limiters) limiter.setInstances(4)
         const token = tokenWith({ all: { second: { requests, bytes }, day: { bytes: Math.max(1, perDay) } } })
         let atMs = 0
         let passed = 0

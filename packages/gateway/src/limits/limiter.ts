@@ -1,7 +1,7 @@
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import type { Limiting, OverLimit } from './limiting.ts'
-import { TokenGates } from './token-gates.ts'
+import { TokenLimitState } from './token-limit-state.ts'
 
 const DAY_MS = 86_400_000
 /** Whoever is over a daily quota comes back at least this often, in case the quota has been raised (X-16). */
@@ -28,7 +28,7 @@ export interface DailyUse {
  * State is kept for tokens that have limits, and forgotten when a token has sent nothing for a whole day.
  */
 export class Limiter implements Limiting {
-  readonly #byToken = new Map<string, TokenGates>()
+  readonly #byToken = new Map<string, TokenLimitState>()
   #instances = 1
   #day = 0
   /** `nowMs` less this is a time that never goes back. */
@@ -39,29 +39,29 @@ export class Limiter implements Limiting {
     const { limits } = token
     if (limits === undefined) return undefined
     const atMs = this.#steady(nowMs)
-    const gates = this.#gatesOf(token.id, nowMs)
-    gates.setLimits(limits, this.#instances, atMs)
-    const over = this.#overLimit(gates, signal, declaredBytes, nowMs, atMs)
+    const state = this.#stateOf(token.id, nowMs)
+    state.setLimits(limits, this.#instances, atMs)
+    const over = this.#overLimit(state, signal, declaredBytes, nowMs, atMs)
     if (over !== undefined) return over
-    for (const { bucket, measure } of gates.of(signal).rates) {
+    for (const { bucket, measure } of state.of(signal).rates) {
       bucket.take(measure === 'requests' ? 1 : declaredBytes, atMs)
     }
-    gates.use.add(signal, 1, declaredBytes)
+    state.use.add(signal, 1, declaredBytes)
     return undefined
   }
 
   settle(token: TokenRecord, signal: IngestSignal, moreBytes: number, nowMs: number): void {
     if (token.limits === undefined || moreBytes <= 0) return
     const atMs = this.#steady(nowMs)
-    const gates = this.#gatesOf(token.id, nowMs)
-    gates.setLimits(token.limits, this.#instances, atMs)
-    for (const { bucket, measure } of gates.of(signal).rates) if (measure === 'bytes') bucket.take(moreBytes, atMs)
-    gates.use.add(signal, 0, moreBytes)
+    const state = this.#stateOf(token.id, nowMs)
+    state.setLimits(token.limits, this.#instances, atMs)
+    for (const { bucket, measure } of state.of(signal).rates) if (measure === 'bytes') bucket.take(moreBytes, atMs)
+    state.use.add(signal, 0, moreBytes)
   }
 
-  share(instances: number): void {
+  setInstances(instances: number): void {
     this.#instances = Math.max(1, instances)
-    for (const gates of this.#byToken.values()) gates.share(this.#instances)
+    for (const state of this.#byToken.values()) state.setInstances(this.#instances)
   }
 
   /** What has passed through this process since 00:00 UTC, of tokens with limits. */
@@ -79,19 +79,19 @@ export class Limiter implements Limiting {
    */
   restore(rows: readonly DailyUse[], nowMs: number): void {
     for (const { tokenId, signal, atMs, requests, bytes } of rows) {
-      if (dayOf(atMs) === dayOf(nowMs)) this.#gatesOf(tokenId, nowMs).use.restore(signal, requests, bytes)
+      if (dayOf(atMs) === dayOf(nowMs)) this.#stateOf(tokenId, nowMs).use.restore(signal, requests, bytes)
     }
   }
 
   /** The limit that takes longest; a body of unknown length needs room for a byte. */
   #overLimit(
-    gates: TokenGates,
+    state: TokenLimitState,
     signal: IngestSignal,
     declaredBytes: number,
     nowMs: number,
     atMs: number,
   ): OverLimit | undefined {
-    const { rates, quotas } = gates.of(signal)
+    const { rates, quotas } = state.of(signal)
     const neededBytes = Math.max(1, declaredBytes)
     let longestMs = 0
     let longest = ''
@@ -103,7 +103,7 @@ export class Limiter implements Limiting {
     }
     for (const { limit, measure, counted, perDay } of quotas) {
       const needed = measure === 'requests' ? 1 : neededBytes
-      const { own, restored } = gates.use
+      const { own, restored } = state.use
       const isWithin = (own[counted][measure] + needed) * this.#instances + restored[counted][measure] <= perDay
       const waitMs = isWithin ? 0 : Math.min((this.#day + 1) * DAY_MS - nowMs, LONGEST_QUOTA_WAIT_MS)
       if (waitMs <= longestMs) continue
@@ -113,22 +113,22 @@ export class Limiter implements Limiting {
     return longestMs === 0 ? undefined : { limit: longest, waitMs: longestMs }
   }
 
-  #gatesOf(tokenId: string, nowMs: number): TokenGates {
+  #stateOf(tokenId: string, nowMs: number): TokenLimitState {
     this.#turnDay(dayOf(nowMs))
-    let gates = this.#byToken.get(tokenId)
-    if (gates === undefined) {
-      gates = new TokenGates(this.#day)
-      this.#byToken.set(tokenId, gates)
+    let state = this.#byToken.get(tokenId)
+    if (state === undefined) {
+      state = new TokenLimitState(this.#day)
+      this.#byToken.set(tokenId, state)
     }
-    gates.lastDay = this.#day
-    return gates
+    state.lastDay = this.#day
+    return state
   }
 
   #turnDay(day: number): void {
     if (day === this.#day) return
-    for (const [tokenId, gates] of this.#byToken) {
-      if (gates.lastDay < day - 1) this.#byToken.delete(tokenId)
-      else gates.use.reset()
+    for (const [tokenId, state] of this.#byToken) {
+      if (state.lastDay < day - 1) this.#byToken.delete(tokenId)
+      else state.use.reset()
     }
     this.#day = day
   }

@@ -15,5 +15,5 @@ export interface Limiting {
   /** After the body: the bytes beyond what was declared; a rate may go into debt by them. */
   settle(token: TokenRecord, signal: IngestSignal, moreBytes: number, nowMs: number): void
   /** How many processes share the limits; each takes its part. */
-  share(instances: number): void
+  setInstances(instances: number): void
 }

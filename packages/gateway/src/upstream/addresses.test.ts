@@ -14,7 +14,7 @@ function scene(answers: readonly (readonly string[] | Error)[], hostname = 'upst
     nowMs: () => now.ms,
     resolve,
     keep: (ip) => `kept for ${ip}`,
-    letGo: (kept) => gone.push(kept),
+    release: (kept) => gone.push(kept),
   })
   const take = async () => {
     await addresses.current()

@@ -29,7 +29,7 @@ export interface AddressesOptions<Kept> {
   readonly resolve: Resolve
   /** Called when an address is new; what it returns is kept as long as the name has the address. */
   readonly keep: (ip: string) => Kept
-  readonly letGo: (kept: Kept) => void
+  readonly release: (kept: Kept) => void
 }
 
 /** The addresses behind one name, taken in turn, so that each of them gets its part of the load. */
@@ -104,11 +104,11 @@ export class Addresses<Kept> {
   }
 
   #use(ips: readonly string[]): void {
-    const { keep, letGo } = this.#options
+    const { keep, release } = this.#options
     const before = this.#known
     this.#known = ips.map(
       (ip) => before.find((known) => known.ip === ip) ?? { ip, kept: keep(ip), failures: 0, restsUntilMs: 0 },
     )
-    for (const address of before) if (!this.#known.includes(address)) letGo(address.kept)
+    for (const address of before) if (!this.#known.includes(address)) release(address.kept)
   }
 }

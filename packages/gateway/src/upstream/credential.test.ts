@@ -10,7 +10,7 @@ const clock = new ManualClock()
 let troubles: string[] = []
 const options = {
   nowMs: () => clock.nowMs(),
-  onTrouble: (_: string, reason: string) => troubles.push(reason),
+  onError: (_: string, reason: string) => troubles.push(reason),
 }
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config-error.ts'
 import type { UpstreamConfig } from '../gateway-config.ts'
-import { WatchedFile, type WatchOptions } from './credential-file.ts'
+import { WatchedFile, type WatchOptions } from './watched-file.ts'
 
 /**
  * What we send upstream as `Authorization` in our own name.

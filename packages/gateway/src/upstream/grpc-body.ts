@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { decodeRequest, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
 import type { Refused } from '../ingest/answer.ts'
-import { gunzipWhole } from '../ingest/gzip-whole.ts'
-import { ownRefusal } from '../ingest/own-answer.ts'
+import { gunzipBody } from '../ingest/gunzip.ts'
+import { gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 /** A request's body as one gRPC message in protobuf. */
@@ -24,7 +24,7 @@ export interface BodyLimits {
  *
  * `undefined`: the stream failed before its end, so there is nobody left to tell.
  */
-export async function heldMessage(
+export async function bufferMessage(
   request: UpstreamRequest,
   limits: BodyLimits,
   encoder: RequestEncoder,
@@ -56,7 +56,7 @@ async function inflated(bytes: Uint8Array, coding: string, limitBytes: number): 
   if (coding !== 'gzip') {
     return unsupported('JSON can be sent on over gRPC only with content-encoding gzip or none')
   }
-  const json = await gunzipWhole(bytes, limitBytes)
+  const json = await gunzipBody(bytes, limitBytes)
   if (json === 'too_large') return tooLarge(limitBytes)
   return json === 'invalid' ? badBody('the body is not valid gzip') : json
 }
@@ -77,9 +77,9 @@ async function collected(body: Readable, limitBytes: number): Promise<Uint8Array
 }
 
 const tooLarge = (limitBytes: number): Refused =>
-  ownRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
+  gatewayRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
 
 /** Only JSON is looked at here. */
-const badBody = (message: string): Refused => ownRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
+const badBody = (message: string): Refused => gatewayRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
 
-const unsupported = (message: string): Refused => ownRefusal({ kind: 'unsupported_media_type', message }, 'rejected')
+const unsupported = (message: string): Refused => gatewayRefusal({ kind: 'unsupported_media_type', message }, 'rejected')

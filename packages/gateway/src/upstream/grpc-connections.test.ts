@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { PassThrough } from 'node:stream'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientGone } from '../ingest/own-answer.ts'
+import { clientGone } from '../ingest/gateway-answers.ts'
 import { GrpcScript, ok } from './grpc-script.case.ts'
 import { requestOf, script, upstreamOf } from './grpc-upstream.case.ts'
 

@@ -30,11 +30,11 @@ export interface GrpcReply {
 }
 
 /**
- * - `untouched`: upstream says, or its GOAWAY does, that it has not looked at the request
- * - `broke`: the stream ended without a status; what became of the request is not known
+ * - `unprocessed`: upstream says, or its GOAWAY does, that it has not looked at the request
+ * - `broken_off`: the stream ended without a status; what became of the request is not known
  * - `late`, `abandoned`: given up by us
  */
-export type ExchangeEnd = GrpcReply | { readonly kind: 'untouched' | 'broke' | 'late' | 'abandoned' }
+export type ExchangeEnd = GrpcReply | { readonly kind: 'unprocessed' | 'broken_off' | 'late' | 'abandoned' }
 
 const noBytes = Buffer.alloc(0)
 const exchangeOf = Symbol('exchange')
@@ -124,10 +124,10 @@ export class Exchange {
     if (this.#isOver) return
     const { id, rstCode } = this.#stream
     if (this.#trailers !== undefined) this.#finish(this.#reply(this.#trailers))
-    else if (rstCode === NGHTTP2_REFUSED_STREAM) this.#finish({ kind: 'untouched' })
-    else if (id === undefined || id > this.#session.lastStreamId) this.#finish({ kind: 'untouched' })
+    else if (rstCode === NGHTTP2_REFUSED_STREAM) this.#finish({ kind: 'unprocessed' })
+    else if (id === undefined || id > this.#session.lastStreamId) this.#finish({ kind: 'unprocessed' })
     else if (this.#httpStatus !== 0 && rstCode === constants.NGHTTP2_NO_ERROR) this.#finish(this.#reply({}))
-    else this.#finish({ kind: 'broke' })
+    else this.#finish({ kind: 'broken_off' })
   }
 
   #reply(trailers: IncomingHttpHeaders): GrpcReply {

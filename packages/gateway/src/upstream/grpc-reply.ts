@@ -11,7 +11,7 @@ import {
 } from '@penstock/otlp'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
 import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
 import {

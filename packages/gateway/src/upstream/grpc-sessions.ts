@@ -31,7 +31,7 @@ export interface GrpcTarget {
   readonly ca?: (() => string | undefined) | undefined
 }
 
-const CARE_EVERY_MS = 5_000
+const MAINTENANCE_INTERVAL_MS = 5_000
 /** What a connection is taken to bear until its SETTINGS have come, and at most. */
 const STREAMS_PER_CONNECTION = 100
 /** Bodies wait in the session until the peer's windows let them go; Node counts that memory. */
@@ -59,7 +59,7 @@ export class GrpcSessions {
   readonly #retired = new Set<GrpcSession>()
   readonly #stop = new AbortController()
   #connecting: Promise<GrpcSession> | undefined
-  #isCared = false
+  #isMaintained = false
 
   constructor(target: GrpcTarget, addresses: Addresses<undefined>, clock: Clock, limits: GrpcSessionLimits) {
     this.#target = target
@@ -173,20 +173,20 @@ export class GrpcSessions {
       this.#retired.delete(session)
     })
     this.#open.push(session)
-    if (!this.#isCared) void this.#care()
+    if (!this.#isMaintained) void this.#maintain()
     return session
   }
 
   /** While there are connections. */
-  async #care(): Promise<void> {
-    this.#isCared = true
+  async #maintain(): Promise<void> {
+    this.#isMaintained = true
     while (this.#open.length > 0 || this.#retired.size > 0) {
-      await this.#clock.sleep(CARE_EVERY_MS, this.#stop.signal).catch(() => {})
+      await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal).catch(() => {})
       if (this.#stop.signal.aborted) break
       const nowMs = this.#clock.nowMs()
       for (const session of [...this.#open, ...this.#retired]) this.#look(session, nowMs)
     }
-    this.#isCared = false
+    this.#isMaintained = false
   }
 
   #look(session: GrpcSession, nowMs: number): void {

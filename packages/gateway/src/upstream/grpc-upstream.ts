@@ -4,11 +4,11 @@ import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused, RefusedCause } from '../ingest/answer.ts'
 import type { FlatHeaders } from '../ingest/export-call.ts'
 import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
-import { heldMessage, type MessageBody } from './grpc-body.ts'
+import { bufferMessage, type MessageBody } from './grpc-body.ts'
 import { Exchange, type ExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
 import {
@@ -66,7 +66,7 @@ const notForwarded = new Set([
   'content-length',
 ])
 
-type Attempt = ExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'unsendable' }
+type Attempt = ExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'invalid_headers' }
 
 /**
  * OTLP/gRPC on node:http2. What an answer means is decided in status-codes.ts; sent again is only what provably nobody
@@ -105,7 +105,7 @@ export class GrpcUpstream implements Upstream {
       nowMs: () => deps.clock.nowMs(),
       resolve: settings.resolve ?? systemResolve,
       keep: () => undefined,
-      letGo: () => {},
+      release: () => {},
     })
     const limits = { ...defaultGrpcSessionLimits, ...settings.session }
     this.#sessions = new GrpcSessions(settings.target, addresses, deps.clock, limits)
@@ -134,7 +134,7 @@ export class GrpcUpstream implements Upstream {
     const { encoding, contentEncoding, body, contentLength } = request
     const bytes = body instanceof Uint8Array ? body.length : contentLength
     if (encoding === 'protobuf' && bytes !== undefined) return { body, bytes, contentEncoding }
-    return heldMessage(request, { heldBytes: this.#heldBytes }, this.#encoder)
+    return bufferMessage(request, { heldBytes: this.#heldBytes }, this.#encoder)
   }
 
   async #sendMessage(request: UpstreamRequest, { body, bytes, contentEncoding }: MessageBody): Promise<Answer> {
@@ -151,7 +151,7 @@ export class GrpcUpstream implements Upstream {
       giveUp.exchange?.giveUp('abandoned')
     })
     let end = await this.#attempt(message, request.deadlineMs, giveUp)
-    const isSafe = end.kind === 'untouched' || end.kind === 'unreachable'
+    const isSafe = end.kind === 'unprocessed' || end.kind === 'unreachable'
     if (isSafe && body instanceof Uint8Array && bytes <= REPLAYABLE_BYTES && !giveUp.isWanted) {
       end = await this.#attempt(message, request.deadlineMs, giveUp)
     }
@@ -182,7 +182,7 @@ export class GrpcUpstream implements Upstream {
         giveUp.exchange = exchange
         this.#enter(exchange)
       } catch (error) {
-        resolve(sessionEnded.has(codeOf(error)) ? { kind: 'untouched' } : { kind: 'unsendable' })
+        resolve(sessionEnded.has(codeOf(error)) ? { kind: 'unprocessed' } : { kind: 'invalid_headers' })
       }
     })
   }
@@ -236,23 +236,23 @@ export class GrpcUpstream implements Upstream {
         if (answer.kind === 'refused') this.#raiseAlarm(answer, end)
         return answer
       }
-      case 'untouched':
+      case 'unprocessed':
         return this.#refused('upstream_unreachable', 'unreachable', 'upstream takes no requests at the moment')
       case 'unreachable':
         return this.#refused('upstream_unreachable', 'unreachable', `upstream cannot be reached (${end.code})`)
-      case 'unsendable':
+      case 'invalid_headers':
         return this.#refused('bad_request', 'rejected', 'a header of the request cannot be sent over HTTP/2')
       case 'late':
         return this.#refused('upstream_slow', 'unknown', 'upstream has not answered in time')
       case 'abandoned':
         return clientGone
-      case 'broke':
+      case 'broken_off':
         return this.#refused('upstream_broke', 'unknown', 'upstream broke off before its answer')
     }
   }
 
   #refused(kind: RefusalKind, cause: RefusedCause, message: string): Refused {
-    return ownRefusal({ kind, message }, cause, this.#deps.random)
+    return gatewayRefusal({ kind, message }, cause, this.#deps.random)
   }
 
   #raiseAlarm({ cause }: Refused, { httpStatus, trailers }: GrpcReply): void {

@@ -9,7 +9,7 @@ import {
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import {
   type CredentialOwner,

@@ -1,6 +1,6 @@
 import { buildConnector, Pool } from 'undici'
 import { type Address, Addresses, type Resolve } from './addresses.ts'
-import type { WatchedFile } from './credential-file.ts'
+import type { WatchedFile } from './watched-file.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
 /** Below the 60 s of a collector: a connection closed by the other side while we write is an unknown outcome. */
@@ -27,7 +27,7 @@ export class HttpTargets extends Addresses<Pool> {
       resolve: options.resolve,
       keep: (ip) => poolTo(ip, options),
       // What is under way there may finish.
-      letGo: (pool) => pool.close(() => {}),
+      release: (pool) => pool.close(() => {}),
     })
   }
 

@@ -1,12 +1,12 @@
 import type { Clock, Random } from '@penstock/runtime'
 import type { UpstreamConfig } from '../gateway-config.ts'
 import type { Answer } from '../ingest/answer.ts'
-import { ownRefusal } from '../ingest/own-answer.ts'
+import { gatewayRefusal } from '../ingest/gateway-answers.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
 import { type Resolve, systemResolve } from './addresses.ts'
 import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
-import { WatchedFile } from './credential-file.ts'
-import { type Route, Sending } from './http-sending.ts'
+import { WatchedFile } from './watched-file.ts'
+import { HttpRequestSender, type SenderContext } from './http-request-sender.ts'
 import { HttpTargets } from './http-targets.ts'
 import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
@@ -40,7 +40,7 @@ export async function openHttpUpstream(options: HttpUpstreamOptions): Promise<Up
   const name = url.origin + prefixOf(url)
   const watch = {
     nowMs: () => clock.nowMs(),
-    onTrouble: (file: string, reason: string) =>
+    onError: (file: string, reason: string) =>
       onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)
@@ -60,7 +60,7 @@ interface Opened {
 class HttpUpstream implements Upstream {
   readonly name: string
   readonly bodyLimitBytes: number
-  readonly #route: Route
+  readonly #context: SenderContext
   readonly #maxUnderWay: number
   #underWay = 0
 
@@ -71,7 +71,7 @@ class HttpUpstream implements Upstream {
     this.name = name
     this.bodyLimitBytes = config.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
     this.#maxUnderWay = limits.underWay
-    this.#route = {
+    this.#context = {
       paths: pathsBelow(prefixOf(url)),
       targets: new HttpTargets({
         origin: url,
@@ -86,7 +86,7 @@ class HttpUpstream implements Upstream {
       nowMs,
       random,
       onAlarm: (kind, detail) => onAlarm({ kind, upstream: name, detail }),
-      onOver: () => {
+      onDone: () => {
         this.#underWay -= 1
       },
     }
@@ -95,14 +95,14 @@ class HttpUpstream implements Upstream {
   send(request: UpstreamRequest): Promise<Answer> {
     if (this.#underWay >= this.#maxUnderWay) {
       const refusal = { kind: 'overloaded', message: 'too many requests wait for the upstream' } as const
-      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#route.random))
+      return Promise.resolve(gatewayRefusal(refusal, 'throttled', this.#context.random))
     }
     this.#underWay += 1
-    return new Promise((resolve, reject) => new Sending(this.#route, request, { resolve, reject }).begin())
+    return new Promise((resolve, reject) => new HttpRequestSender(this.#context, request, { resolve, reject }).begin())
   }
 
   close(): Promise<void> {
-    return this.#route.targets.close()
+    return this.#context.targets.close()
   }
 }
 

@@ -4,7 +4,7 @@ import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { openUpstreamCredential } from './credential.ts'
-import { WatchedFile } from './credential-file.ts'
+import { WatchedFile } from './watched-file.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 import { openHttpUpstream } from './http-upstream.ts'
 import type { Upstream, UpstreamAlarm } from './upstream.ts'
@@ -58,7 +58,7 @@ async function openUpstream(
   const url = new URL(config.url)
   const watch = {
     nowMs: () => clock.nowMs(),
-    onTrouble: (file: string, reason: string) =>
+    onError: (file: string, reason: string) =>
       onAlarm({ kind: 'file', upstream: config.url, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)

@@ -8,7 +8,7 @@ const MAX_FILE_BYTES = 1024 * 1024
 export interface WatchOptions {
   readonly nowMs: () => number
   /** A changed file could not be used; what it said before goes on to count. Never told of the content. */
-  readonly onTrouble: (file: string, reason: string) => void
+  readonly onError: (file: string, reason: string) => void
 }
 
 /**
@@ -71,7 +71,7 @@ export class WatchedFile<Value> {
         this.#seen = seen
       }
     } catch (error) {
-      this.#options.onTrouble(this.#file, error instanceof Error ? error.message : 'unreadable')
+      this.#options.onError(this.#file, error instanceof Error ? error.message : 'unreadable')
     } finally {
       this.#looking = undefined
     }

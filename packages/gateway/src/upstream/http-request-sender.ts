@@ -1,11 +1,11 @@
 import { contentTypes } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { UpstreamCredential } from './credential.ts'
-import type { WatchedFile } from './credential-file.ts'
+import type { WatchedFile } from './watched-file.ts'
 import { answerOf } from './http-answer.ts'
 import { Exchange, type ExchangeEnd } from './http-exchange.ts'
 import type { HttpTargets, Target } from './http-targets.ts'
@@ -19,7 +19,7 @@ const REPLAYABLE_BYTES = 1024 * 1024
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** What all requests to one upstream have in common. */
-export interface Route {
+export interface SenderContext {
   readonly paths: Readonly<Record<IngestSignal, string>>
   readonly targets: HttpTargets
   readonly credential: UpstreamCredential | undefined
@@ -28,15 +28,15 @@ export interface Route {
   readonly nowMs: () => number
   readonly random: Random
   readonly onAlarm: (kind: 'credential' | 'misplaced', detail: string) => void
-  readonly onOver: () => void
+  readonly onDone: () => void
 }
 
 const TOO_SLOW = new Error('no answer in time')
 const GIVEN_UP = new Error('given up')
 
 /** One request until its answer: at most two attempts, and one deadline over both. */
-export class Sending {
-  readonly #route: Route
+export class HttpRequestSender {
+  readonly #context: SenderContext
   readonly #request: UpstreamRequest
   readonly #settle: { resolve(answer: Answer): void; reject(error: unknown): void }
   #timer: NodeJS.Timeout | undefined
@@ -46,17 +46,17 @@ export class Sending {
   #isOver = false
 
   constructor(
-    route: Route,
+    context: SenderContext,
     request: UpstreamRequest,
     settle: { resolve(answer: Answer): void; reject(error: unknown): void },
   ) {
-    this.#route = route
+    this.#context = context
     this.#request = request
     this.#settle = settle
   }
 
   begin(): void {
-    const { targets, credential, ca, nowMs } = this.#route
+    const { targets, credential, ca, nowMs } = this.#context
     const leftMs = Math.min(this.#request.deadlineMs - nowMs(), MAX_TIMER_MS)
     this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), leftMs)
     this.#request.onAbortable?.(() => this.#interrupt(GIVEN_UP))
@@ -76,18 +76,18 @@ export class Sending {
   #attempt(): void {
     if (this.#isOver) return
     this.#attempts += 1
-    this.#target = this.#route.targets.pick(this.#target)
+    this.#target = this.#context.targets.pick(this.#target)
     this.#exchange = new Exchange((end) => this.#ended(end))
     const { signal, body } = this.#request
     this.#target.kept.dispatch(
-      { path: this.#route.paths[signal], method: 'POST', headers: this.#headers(), body },
+      { path: this.#context.paths[signal], method: 'POST', headers: this.#headers(), body },
       this.#exchange,
     )
   }
 
   #headers(): string[] {
     const { encoding, contentEncoding, headers, body, contentLength } = this.#request
-    const { credential, owner } = this.#route
+    const { credential, owner } = this.#context
     const sent = ['content-type', contentTypes[encoding]]
     if (contentEncoding !== '') sent.push('content-encoding', contentEncoding)
     if (!(body instanceof Uint8Array) && contentLength !== undefined) sent.push('content-length', `${contentLength}`)
@@ -113,7 +113,7 @@ export class Sending {
       return
     }
     const { reply } = end
-    const { owner, nowMs, random } = this.#route
+    const { owner, nowMs, random } = this.#context
     if (this.#target !== undefined) this.#target.failures = 0
     const { signal, encoding } = this.#request
     const answer = answerOf(reply, { signal, encoding, owner, nowMs: nowMs(), random })
@@ -122,7 +122,7 @@ export class Sending {
   }
 
   #raiseAlarm(status: number): void {
-    const { owner, onAlarm } = this.#route
+    const { owner, onAlarm } = this.#context
     if (status === 404 || status === 405) onAlarm('misplaced', `HTTP ${status} for ${this.#request.signal}`)
     else if (owner === 'gateway' && (status === 401 || status === 403)) onAlarm('credential', `HTTP ${status}`)
   }
@@ -146,7 +146,7 @@ export class Sending {
   /** Nothing has been sent, so another attempt cannot repeat anything (X-4). */
   #notConnected(): void {
     if (this.#target !== undefined) {
-      this.#route.targets.failed(this.#target)
+      this.#context.targets.failed(this.#target)
       if (this.#attempts === 1 && isReplayable(this.#request.body)) {
         this.#attempt()
         return
@@ -156,7 +156,7 @@ export class Sending {
   }
 
   #refuse(kind: RefusalKind, cause: RefusedCause, message: string): void {
-    this.#finish(ownRefusal({ kind, message }, cause, this.#route.random))
+    this.#finish(gatewayRefusal({ kind, message }, cause, this.#context.random))
   }
 
   #clientBroke(): boolean {
@@ -175,7 +175,7 @@ export class Sending {
     const { body } = this.#request
     // Nobody will read the rest, and whoever fills it must not wait for that.
     if (!(body instanceof Uint8Array) && !body.readableEnded) body.destroy()
-    this.#route.onOver()
+    this.#context.onDone()
   }
 }
 

@@ -1,12 +1,12 @@
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import type { TokenLimits } from '../tokens/token-record.ts'
 import { TokenBucket } from './token-bucket.ts'
-import { type Counted, TokenUse } from './token-use.ts'
+import { type LimitScope, TokenUse } from './token-use.ts'
 
 type Measure = 'requests' | 'bytes'
 const measures: readonly Measure[] = ['requests', 'bytes']
 
-export interface RateGate {
+export interface RateLimit {
   /** `traces.second.bytes` */
   readonly limit: string
   readonly measure: Measure
@@ -14,37 +14,37 @@ export interface RateGate {
   readonly perSecond: number
 }
 
-export interface QuotaGate {
+export interface DailyQuota {
   /** `all.day.bytes` */
   readonly limit: string
   readonly measure: Measure
-  readonly counted: Counted
+  readonly counted: LimitScope
   readonly perDay: number
 }
 
-interface Gates {
-  readonly rates: readonly RateGate[]
-  readonly quotas: readonly QuotaGate[]
+interface SignalLimits {
+  readonly rates: readonly RateLimit[]
+  readonly quotas: readonly DailyQuota[]
 }
 
-const noGates: Gates = { rates: [], quotas: [] }
+const noLimits: SignalLimits = { rates: [], quotas: [] }
 
 /** The limits of one token, ready to be asked, and how much of them is used up. */
-export class TokenGates {
+export class TokenLimitState {
   readonly use = new TokenUse()
   /** Day, counted from 1970, of the last request. */
   lastDay: number
   #limits: TokenLimits | undefined
-  #bySignal = new Map<IngestSignal, Gates>()
-  #rates = new Map<string, RateGate>()
+  #bySignal = new Map<IngestSignal, SignalLimits>()
+  #rates = new Map<string, RateLimit>()
 
   constructor(day: number) {
     this.lastDay = day
   }
 
   /** Those that hold for a signal: its own, and those of all signals. */
-  of(signal: IngestSignal): Gates {
-    return this.#bySignal.get(signal) ?? noGates
+  of(signal: IngestSignal): SignalLimits {
+    return this.#bySignal.get(signal) ?? noLimits
   }
 
   /** Limits come as a new object with each change of any token; what is used up stays. */
@@ -53,28 +53,28 @@ export class TokenGates {
     this.#limits = limits
     const known = this.#rates
     this.#rates = new Map()
-    const all = this.#gatesOf('all', limits, known, instances, atMs)
+    const all = this.#limitsOf('all', limits, known, instances, atMs)
     this.#bySignal = new Map(
       ingestSignalNames.map((signal) => {
-        const own = this.#gatesOf(signal, limits, known, instances, atMs)
+        const own = this.#limitsOf(signal, limits, known, instances, atMs)
         return [signal, { rates: [...own.rates, ...all.rates], quotas: [...own.quotas, ...all.quotas] }]
       }),
     )
   }
 
-  share(instances: number): void {
+  setInstances(instances: number): void {
     for (const { bucket, perSecond } of this.#rates.values()) bucket.setRate(perSecond, instances)
   }
 
-  #gatesOf(
-    counted: Counted,
+  #limitsOf(
+    counted: LimitScope,
     limits: TokenLimits,
-    known: ReadonlyMap<string, RateGate>,
+    known: ReadonlyMap<string, RateLimit>,
     instances: number,
     atMs: number,
-  ): Gates {
-    const rates: RateGate[] = []
-    const quotas: QuotaGate[] = []
+  ): SignalLimits {
+    const rates: RateLimit[] = []
+    const quotas: DailyQuota[] = []
     for (const measure of measures) {
       const perSecond = limits[counted]?.second?.[measure]
       if (perSecond !== undefined) {
