@@ -7,7 +7,7 @@ type Measure = 'requests' | 'bytes'
 const measures: readonly Measure[] = ['requests', 'bytes']
 
 export interface RateLimit {
-  /** `traces.second.bytes` */
+  /** The name of the limit, such as `traces.second.bytes`. */
   readonly limit: string
   readonly measure: Measure
   readonly bucket: TokenBucket
@@ -15,10 +15,10 @@ export interface RateLimit {
 }
 
 export interface DailyQuota {
-  /** `all.day.bytes` */
+  /** The name of the limit, such as `all.day.bytes`. */
   readonly limit: string
   readonly measure: Measure
-  readonly counted: LimitScope
+  readonly scope: LimitScope
   readonly perDay: number
 }
 
@@ -29,10 +29,10 @@ interface SignalLimits {
 
 const noLimits: SignalLimits = { rates: [], quotas: [] }
 
-/** The limits of one token, ready to be asked, and how much of them is used up. */
+/** The limits of one token, grouped by signal, and the token's usage. */
 export class TokenLimitState {
   readonly use = new TokenUse()
-  /** Day, counted from 1970, of the last request. */
+  /** The day of the last request, counted from 1970. */
   lastDay: number
   #limits: TokenLimits | undefined
   #bySignal = new Map<IngestSignal, SignalLimits>()
@@ -42,12 +42,12 @@ export class TokenLimitState {
     this.lastDay = day
   }
 
-  /** Those that hold for a signal: its own, and those of all signals. */
+  /** Returns the limits that apply to a signal: its own and those for all signals together. */
   of(signal: IngestSignal): SignalLimits {
     return this.#bySignal.get(signal) ?? noLimits
   }
 
-  /** Limits come as a new object with each change of any token; what is used up stays. */
+  /** Replaces the limits if `limits` is a new object, and keeps the usage. Any change of a token creates a new object. */
   setLimits(limits: TokenLimits, instances: number, atMs: number): void {
     if (limits === this.#limits) return
     this.#limits = limits
@@ -67,7 +67,7 @@ export class TokenLimitState {
   }
 
   #limitsOf(
-    counted: LimitScope,
+    scope: LimitScope,
     limits: TokenLimits,
     known: ReadonlyMap<string, RateLimit>,
     instances: number,
@@ -76,17 +76,17 @@ export class TokenLimitState {
     const rates: RateLimit[] = []
     const quotas: DailyQuota[] = []
     for (const measure of measures) {
-      const perSecond = limits[counted]?.second?.[measure]
+      const perSecond = limits[scope]?.second?.[measure]
       if (perSecond !== undefined) {
-        const limit = `${counted}.second.${measure}`
+        const limit = `${scope}.second.${measure}`
         const bucket = known.get(limit)?.bucket ?? new TokenBucket(perSecond, instances, atMs)
         bucket.setRate(perSecond, instances)
         const gate = { limit, measure, bucket, perSecond }
         this.#rates.set(limit, gate)
         rates.push(gate)
       }
-      const perDay = limits[counted]?.day?.[measure]
-      if (perDay !== undefined) quotas.push({ limit: `${counted}.day.${measure}`, measure, counted, perDay })
+      const perDay = limits[scope]?.day?.[measure]
+      if (perDay !== undefined) quotas.push({ limit: `${scope}.day.${measure}`, measure, scope, perDay })
     }
     return { rates, quotas }
   }

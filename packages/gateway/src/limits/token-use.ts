@@ -7,7 +7,7 @@ export interface Use {
 
 export type LimitScope = IngestSignal | 'all'
 
-/** What one token has used up since 00:00 UTC: through this process, and, restored at its start, through any before. */
+/** The usage of one token since 00:00 UTC: `own` in this process, `restored` in all processes before it started. */
 export class TokenUse {
   readonly own: Readonly<Record<LimitScope, Use>> = emptyUse()
   readonly restored: Readonly<Record<LimitScope, Use>> = emptyUse()
