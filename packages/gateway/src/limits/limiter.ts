@@ -133,7 +133,7 @@ export class Limiter implements Limiting {
     this.#day = day
   }
 
-  /** Converts wall-clock time to monotonic time, so that nobody has to wait after the clock was set back. */
+  /** Converts wall-clock time to monotonic time, so that no request waits longer after the clock was set back. */
   #toMonotonic(nowMs: number): number {
     this.#originMs ??= nowMs
     if (nowMs - this.#originMs < this.#monotonicMs - CLOCK_STEP_MS) this.#originMs = nowMs - this.#monotonicMs

@@ -17,15 +17,15 @@ export interface UpstreamDeps {
 }
 
 export interface Upstreams {
-  /** Of a route that is not forbidden. */
+  /** Returns the upstream of a route that is not forbidden. */
   at(route: Route): Upstream
   close(): Promise<void>
 }
 
-/** An alarm of one kind is logged at most this often per upstream. */
-const ALARM_EVERY_MS = 60_000
+/** The shortest time between two log lines for the same kind of alarm and the same upstream. */
+const ALARM_INTERVAL_MS = 60_000
 
-/** The default upstream and those of tenants. Rejects when a file that one of them needs cannot be read. */
+/** Opens the default upstream and those of tenants. Rejects if a file that one of them needs cannot be read. */
 export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
   const onAlarm = alarmLog(deps)
   const open = async (upstream: UpstreamConfig) =>
@@ -75,10 +75,10 @@ async function openUpstream(
   )
 }
 
-/** The value now; one that is being read anew counts from the next request on. */
-function current(file: { readonly value: string; refreshed(): Promise<void> | undefined }): () => string {
+/** Returns a function that returns the current value and starts a refresh, which takes effect with a later request. */
+function current(file: { readonly value: string; refresh(): Promise<void> | undefined }): () => string {
   return () => {
-    file.refreshed()?.catch(() => {})
+    file.refresh()?.catch(() => {})
     return file.value
   }
 }
@@ -88,8 +88,8 @@ function alarmLog({ clock, log }: UpstreamDeps): (alarm: UpstreamAlarm) => void 
   return ({ kind, upstream, detail }) => {
     const key = `${kind} ${upstream}`
     const nowMs = clock.nowMs()
-    if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_EVERY_MS) return
+    if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_INTERVAL_MS) return
     loggedAtMs.set(key, nowMs)
-    log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs its operator')
+    log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs attention: see `detail`')
   }
 }
