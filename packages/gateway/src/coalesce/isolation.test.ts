@@ -65,7 +65,7 @@ type Step =
 
 /** How upstream answers a request. `byContent` depends on the body, the others do not. */
 const scripts = {
-  pending.judge(), => byContent: (pending) => pending.answerByContent(), => pending.judge(),
+  byContent: (pending) => pending.answerByContent(),
   badRequest: (pending) => pending.answer(refusal('rejected', 400)),
   tooLarge: (pending) => pending.answer(refusal('too_large', 413)),
   throttled: (pending) => pending.answer(refusal('throttled', 429, 2)),

@@ -62,7 +62,7 @@ export class ModelUpstream implements Upstream {
           this.pending = this.pending.filter((other) => other !== pending)
           resolve(answer)
         },
-        { => answerByContent: () => { => {
+        answerByContent: () => {
           const names = this.read(request)
           if (names !== undefined) this.accepted.push(...names)
           pending.answer(verdict(names))

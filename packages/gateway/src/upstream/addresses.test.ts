@@ -88,7 +88,7 @@ test('X-7: returns known addresses at once and resolves the name in the backgrou
   expect(addresses.pick().ip).toBe('10.0.0.2')
 })
 
-test('what is resource of an address stays as long as the name has it', async () => {
+test('keeps the resource of an address until the name no longer has it', async () => {
   const { now, addresses, closed } = scene([
     ['10.0.0.1', '10.0.0.2'],
     ['10.0.0.2', '10.0.0.3'],

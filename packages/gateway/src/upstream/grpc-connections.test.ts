@@ -86,7 +86,7 @@ describe('X-6, X-7: time and connections', () => {
     let abort = () => {}
     const answer = upstreamOf(server.url).send(
       requestOf({
-        onAbortable: { => (abortRequest) => { => {
+        onAbortable: (abortRequest) => {
           abort = abortRequest
         },
       }),

@@ -82,7 +82,7 @@ describe('network failures', () => {
   test('X-6: the deadline includes the wait for a connection', async () => {
     const { server, upstream } = await setUp([{ play: 'silence' }], { limits: { connections: 1 } })
     let abort = () => {}
-    const first = upstream.send(request({ onAbortable: (abort = given) => (abortRequest) => (abort = abortRequest) => (abort = given) }))
+    const first = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     expect(await upstream.send(request({ deadlineMs: systemClock.nowMs() + 50 }))).toMatchObject({
       cause: 'unreachable',
@@ -96,7 +96,7 @@ describe('network failures', () => {
   test('X-5: an aborted request closes its connection and does not count as a failure', async () => {
     const { server, upstream, failures, metrics } = await setUp([{ play: 'silence' }])
     let abort = () => {}
-    const sending = upstream.send(request({ onAbortable: (abort = given) => (abortRequest) => (abort = abortRequest) => (abort = given) }))
+    const sending = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     abort()
     await sending
@@ -203,7 +203,7 @@ describe('streams', () => {
       },
     })
     let abort = () => {}
-    const sending = upstream.send(request({ body, contentLength: undefined, onAbortable: (abort = given) => (abortRequest) => (abort = abortRequest) => (abort = given) }))
+    const sending = upstream.send(request({ body, contentLength: undefined, onAbortable: (abortRequest) => (abort = abortRequest) }))
     await once(body, 'pause')
     const before = pulled
     await new Promise((resolve) => setImmediate(resolve))

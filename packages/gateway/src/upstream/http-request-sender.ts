@@ -32,7 +32,7 @@ export interface SenderContext {
 }
 
 const TOO_SLOW = new Error('no answer in time')
-const ABORTED = new Error('given up')
+const ABORTED = new Error('aborted')
 
 /** Sends one request in at most two attempts, with one deadline for both. */
 export class HttpRequestSender {

@@ -65,7 +65,7 @@ describe('requests to upstream', () => {
   test('are refused as overload if too many are waiting', async () => {
     const { server, upstream, failures } = await setUp([{ play: 'silence' }], { limits: { inFlight: 1 } })
     let abort = () => {}
-    const first = upstream.send(request({ onAbortable: (abort = given) => (abortRequest) => (abort = abortRequest) => (abort = given) }))
+    const first = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     expect(await upstream.send(request())).toEqual(
       refused({

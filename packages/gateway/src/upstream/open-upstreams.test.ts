@@ -68,7 +68,7 @@ describe.each(['http', 'grpc'] as const)('O-11: a %s upstream', (protocol) => {
     const { url, arrived } = await silent[protocol]()
     const { send, failures, metrics } = await setUp(url)
     let abort = () => {}
-    const sending = (abort = given)) => send((abortRequest) => (abort = abortRequest)) => (abort = given))
+    const sending = send((abortRequest) => (abort = abortRequest))
     await arrived()
     abort()
     await sending
