@@ -1,7 +1,7 @@
 import { decodeRpcStatus } from '@penstock/otlp'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
@@ -36,8 +36,8 @@ function asked(
   admission: Admission,
   { url, headers }: { url: string; headers: Record<string, string> | readonly (readonly [string, string])[] },
   rest: Partial<ForwardAuthParts> & { source?: string; enforcement?: EnforcementMode } = {},
-): { answer: CheckAnswer; presented: Presented[] } {
-  const presented: Presented[] = []
+): { answer: CheckAnswer; presented: AdmissionRequest[] } {
+  const presented: AdmissionRequest[] = []
   const check = forwardAuth({
     admit: (shown) => {
       presented.push(shown)

@@ -3,7 +3,7 @@ import { contentTypes, type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import { type Log, type Random, TrustedProxies } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
 import type { CredentialSource } from '../gateway-config.ts'
-import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from '../ingest/admission.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
@@ -18,7 +18,7 @@ import { checkTarget, lastForwardedFor, only, type ProxyKind } from './forward-a
 export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 export interface ForwardAuthParts {
-  readonly admit: (presented: Presented) => Admission
+  readonly admit: (presented: AdmissionRequest) => Admission
   /** `undefined` until the store has been read once. */
   readonly mode: () => EnforcementMode | undefined
   /** Addresses and networks of the proxies that may ask; see `loopbackProxies`. */

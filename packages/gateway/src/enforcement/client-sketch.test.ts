@@ -3,14 +3,14 @@ import { gzipSync } from 'node:zlib'
 import { encodeRequest } from '@penstock/otlp'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { ClientSketch, familyOf } from './client-sketch.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30)
 const HOUR_MS = 3_600_000
 
-const presentedBy = (over: Partial<Presented> = {}): Presented => ({
+const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   transport: 'http',
   signal: 'traces',
   credential: { kind: 'none' },

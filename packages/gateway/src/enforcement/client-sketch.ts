@@ -1,6 +1,6 @@
 import { constants, createGunzip } from 'node:zlib'
 import { networkOf } from '@penstock/runtime'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { secretPrefixes } from '../tokens/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
 import { LightestFirst } from './lightest-first.ts'
@@ -29,7 +29,7 @@ export class ClientSketch implements Sightings {
   /** Of sources seen lately; finding out costs more than all the rest. */
   readonly #networks = new Map<string, string>()
   /** Who is behind a request whose body is going to be looked at. */
-  readonly #awaited = new WeakMap<Presented, ClientCounter>()
+  readonly #awaited = new WeakMap<AdmissionRequest, ClientCounter>()
   #hour = -1
   #second = 0
   #looksLeft = 0
@@ -38,7 +38,7 @@ export class ClientSketch implements Sightings {
     this.#capacity = capacity
   }
 
-  note(presented: Presented, verdict: Verdict, nowMs: number): boolean {
+  note(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean {
     this.#minutes.add(nowMs, !verdict.allowed)
     if (verdict.allowed) return false
     this.#beginHour(hourOf(nowMs))
@@ -50,7 +50,7 @@ export class ClientSketch implements Sightings {
     return true
   }
 
-  noteBody(presented: Presented, body: Uint8Array, contentEncoding: string): void {
+  noteBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void {
     const counter = this.#awaited.get(presented)
     if (counter === undefined) return
     this.#awaited.delete(presented)
@@ -70,7 +70,7 @@ export class ClientSketch implements Sightings {
     }
   }
 
-  #counterOf(presented: Presented, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
+  #counterOf(presented: AdmissionRequest, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
     const { source, signal, transport } = presented
     const network = this.#networkOf(source)
     const userAgent = familyOf(presented.userAgent)

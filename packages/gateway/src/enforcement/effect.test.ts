@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
@@ -31,7 +31,7 @@ const snapshotIn = (mode: EnforcementMode, over: Partial<Snapshot> = {}): Snapsh
 const tokenWith = (over: Partial<TokenRecord> = {}) =>
   tokenRecord({ name: 'ci-runners', signals: new Set(['traces']), ...over })
 
-const presentedBy = (over: Partial<Presented> = {}): Presented => ({
+const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   transport: 'http',
   signal: 'traces',
   credential: { kind: 'bearer', value: 'psin_x', from: 'header' },
@@ -244,7 +244,7 @@ test('E-10: before the first snapshot nobody is judged', () => {
 
 test('E-5: warn mode warns once per hour per network and signal', () => {
   const context = rules()
-  const warningTo = (over: Partial<Presented>, afterMs: number): string | undefined => {
+  const warningTo = (over: Partial<AdmissionRequest>, afterMs: number): string | undefined => {
     const admission = effectOf(
       presentedBy(over),
       refusedFor('missing'),

@@ -1,5 +1,5 @@
 import { networkOf, type Random } from '@penstock/runtime'
-import type { Admission, Admitted, Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { Admission, Admitted, AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
@@ -45,7 +45,7 @@ export function blindness(snapshot: Snapshot | undefined, nowMs: number, rules: 
  * @see spec/otlp-gateway.md 4
  */
 export function effectOf(
-  presented: Presented,
+  presented: AdmissionRequest,
   verdict: Verdict,
   snapshot: Snapshot,
   nowMs: number,
@@ -96,7 +96,7 @@ const unverifiedAdmissions = admittedWithoutToken('unverified')
 const admissions = new WeakMap<TokenRecord, Admitted>()
 const endingAdmissions = new WeakMap<TokenRecord, Admitted>()
 
-function admissionOf(token: TokenRecord, presented: Presented, nowMs: number, rules: EffectRules): Admitted {
+function admissionOf(token: TokenRecord, presented: AdmissionRequest, nowMs: number, rules: EffectRules): Admitted {
   const endsAtMs = token.expiresAtMs
   if (endsAtMs === undefined || endsAtMs - nowMs >= EXPIRES_SOON_MS)
     return rememberedAdmission(admissions, token, undefined)
@@ -128,12 +128,12 @@ function rememberedAdmission(
   return admission
 }
 
-function mayWarn({ source, signal }: Presented, nowMs: number, { warned }: EffectRules): boolean {
+function mayWarn({ source, signal }: AdmissionRequest, nowMs: number, { warned }: EffectRules): boolean {
   return warned.take(`${networkOf(source)} ${signal}`, nowMs)
 }
 
 /** The refusal of the table 1.3, as enforcement would have it without grace. */
-export function refusalOf(presented: Presented, reason: Reason, token: TokenRecord | undefined): Refusal {
+export function refusalOf(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
   const text =
     reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedHeader : refusalTexts[reason]
   if (token === undefined || text.ofToken === undefined) {

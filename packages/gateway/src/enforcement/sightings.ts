@@ -1,11 +1,11 @@
-import type { Presented, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Verdict } from '../ingest/admission.ts'
 
 /** What the readiness report remembers of each request; of fixed size whatever arrives (spec/otlp-gateway.md 4). */
 export interface Sightings {
   /** Of every judged request, in every mode. Returns whether a look into the body is wanted, to learn its `service.name`. */
-  note(presented: Presented, verdict: Verdict, nowMs: number): boolean
+  note(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean
   /** The first 64 KiB at most of a body, inflated or not, seen after the reply was sent. */
-  noteBody(presented: Presented, body: Uint8Array, contentEncoding: string): void
+  noteBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void
   report(): SightingsReport
 }
 

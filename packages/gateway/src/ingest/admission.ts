@@ -20,7 +20,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number]
 
 /** What a request shows before its body. */
-export interface Presented {
+export interface AdmissionRequest {
   readonly transport: Transport | 'forward-auth'
   readonly signal: IngestSignal
   readonly credential: Credential
@@ -54,7 +54,7 @@ export interface Admitted {
   /** Value of `x-ingest-token-expires` (O-9). */
   readonly expiresAt: string | undefined
   /** Set when the readiness report wants to know whose body this is. */
-  readonly sample: Presented | undefined
+  readonly sample: AdmissionRequest | undefined
 }
 
 export type Admission = Admitted | { readonly admitted: false; readonly refusal: Refusal }

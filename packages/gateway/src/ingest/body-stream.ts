@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 /** Where the bytes of a streamed body come from. */
 export interface BodySource {
   /** The reader has room again. */
-  wanted(): void
+  onReaderReady(): void
   /** Nobody will read any further. */
-  unwanted(): void
+  onReaderGone(): void
 }
 
 /** A body on its way upstream, at the pace of whoever reads it. Ends with an error when it does not come whole. */
@@ -41,11 +41,11 @@ export class BodyStream extends Readable {
   }
 
   override _read(): void {
-    this.#source.wanted()
+    this.#source.onReaderReady()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#source.unwanted()
+    this.#source.onReaderGone()
     callback(error)
   }
 }

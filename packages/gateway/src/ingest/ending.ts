@@ -1,5 +1,5 @@
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, Presented } from './admission.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { RefusalKind } from './refusals.ts'
 
 /** How one request ended; for counting and for the access log (O-1, O-13). */
@@ -8,7 +8,7 @@ export interface ExportEnding {
   /** HTTP status, or `grpc-status` where the transport is gRPC. */
   readonly status: number
   /** `undefined` of what was refused before anyone looked for a credential. */
-  readonly presented: Presented | undefined
+  readonly admissionRequest: AdmissionRequest | undefined
   readonly admitted: Admitted | undefined
   /** Of our own refusals that stand in the table. */
   readonly refusedAs: RefusalKind | undefined

@@ -9,12 +9,12 @@ import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Cell } from '../metrics/registry.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
-import type { Admitter } from './admitter.ts'
+import type { Admission, Admitted, AdmissionRequest } from './admission.ts'
+import type { AdmissionController } from './admission-controller.ts'
 import type { Answer } from './answer.ts'
 import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
 import type { Ingest } from './ingest.ts'
-import { ownRefusal } from './own-answer.ts'
+import { gatewayRefusal } from './gateway-answers.ts'
 import type { Refusal } from './refusals.ts'
 import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
@@ -22,7 +22,7 @@ export interface GateParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   readonly limiter: Limiting
   readonly budget: InFlightBudget
   readonly sightings: Sightings
@@ -61,8 +61,8 @@ export class Gate implements Ingest {
     this.#inFlightBytes = { http: metrics.inFlightBytes('http'), grpc: metrics.inFlightBytes('grpc') }
   }
 
-  admit(presented: Presented): Admission {
-    return this.#parts.admitter.admit(presented)
+  admit(admissionRequest: AdmissionRequest): Admission {
+    return this.#parts.admissionController.admit(admissionRequest)
   }
 
   maxHeldBytes(call: ExportCall): number {
@@ -158,7 +158,7 @@ export class Gate implements Ingest {
     let bytes = body
     if (attributesResources && token !== undefined) {
       const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
-      if (attributed.kind === 'refused') return ownRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
+      if (attributed.kind === 'refused') return gatewayRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
       bytes = attributed.bytes
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
@@ -211,7 +211,7 @@ export class Gate implements Ingest {
     return { stream: body.pipe(stream), bytes: () => bytes }
   }
 
-  #look(call: ExportCall, sample: Presented, body: Uint8Array): void {
+  #look(call: ExportCall, sample: AdmissionRequest, body: Uint8Array): void {
     setImmediate(() => {
       this.#parts.sightings.noteBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
     })
@@ -220,6 +220,6 @@ export class Gate implements Ingest {
   #failed(error: unknown): Answer {
     this.#parts.log.error({ event: 'export.failed', err: error }, 'an export failed inside the gateway')
     const message = 'The gateway has failed to forward this request.'
-    return ownRefusal({ kind: 'internal', message }, 'throttled', this.#parts.random)
+    return gatewayRefusal({ kind: 'internal', message }, 'throttled', this.#parts.random)
   }
 }

@@ -2,11 +2,11 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, Presented } from './admission.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 import type { ExportObserver } from './ending.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
@@ -27,7 +27,7 @@ export interface GrpcExportContext extends InflationRules {
 
 /** What the headers of an admitted call have said. */
 export interface GrpcExportStart {
-  readonly presented: Presented
+  readonly admissionRequest: AdmissionRequest
   readonly admitted: Admitted
   readonly headers: FlatHeaders
   /** `grpc-encoding`, lower case; '' is identity. */
@@ -46,9 +46,9 @@ export class GrpcExport implements BodySource {
   #call: ExportCall | undefined
   /** The beginning of a prefix. */
   #prefix: Uint8Array | undefined
-  #whole: WholeBody | undefined
+  #whole: BodyBuffer | undefined
   #passing: BodyStream | undefined
-  #inflation: Inflation | undefined
+  #sizeCheck: InflatedSizeCheck | undefined
   #isReaderFull = false
   #isInflaterFull = false
   #messageBytes = -1
@@ -85,7 +85,7 @@ export class GrpcExport implements BodySource {
     if (this.#messageBytes < 0) this.#breach('the request holds no message')
     else if (this.#gotBytes < this.#messageBytes) this.#breach('the message is shorter than its prefix says')
     else if (this.#whole !== undefined) this.#checkWhole(this.#whole.bytes())
-    else if (this.#inflation !== undefined) this.#inflation.end()
+    else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
     else this.#passing?.complete()
   }
 
@@ -120,14 +120,14 @@ export class GrpcExport implements BodySource {
     }
   }
 
-  wanted(): void {
+  onReaderReady(): void {
     if (!this.#isReaderFull) return
     this.#isReaderFull = false
     this.#goOn()
   }
 
-  unwanted(): void {
-    this.#inflation?.cancel()
+  onReaderGone(): void {
+    this.#sizeCheck?.cancel()
     this.#isInflaterFull = false
     this.#isReaderFull = false
     this.#goOn()
@@ -157,16 +157,16 @@ export class GrpcExport implements BodySource {
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new WholeBody(bytes)
+    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new BodyBuffer(bytes)
     else this.#pass(call)
     return true
   }
 
   #callOf(declaredBytes: number, contentEncoding: string): ExportCall {
-    const { presented, headers, deadlineMs, admitted } = this.#start
+    const { admissionRequest, headers, deadlineMs, admitted } = this.#start
     return {
       transport: 'grpc',
-      signal: presented.signal,
+      signal: admissionRequest.signal,
       encoding: 'protobuf',
       contentEncoding,
       headers,
@@ -187,17 +187,17 @@ export class GrpcExport implements BodySource {
     } else if (this.#whole !== undefined) {
       this.#whole.add(part)
     } else if (this.#passing !== undefined && !this.#passing.destroyed) {
-      if (this.#inflation?.write(part) === false) this.#isInflaterFull = true
+      if (this.#sizeCheck?.write(part) === false) this.#isInflaterFull = true
       if (!this.#passing.add(part)) this.#isReaderFull = true
       if (this.#isFull) this.#stream.pause()
     }
   }
 
   #pass(call: ExportCall): void {
-    const isJudged = this.#messageBytes > uninspectedBytes(call, this.#context)
-    const passing = new BodyStream(this, isJudged)
+    const isInspected = this.#messageBytes > uninspectedBytes(call, this.#context)
+    const passing = new BodyStream(this, isInspected)
     this.#passing = passing
-    if (isJudged) this.#inflation = this.#inflationOf(call, () => passing.complete())
+    if (isInspected) this.#sizeCheck = this.#createSizeCheck(call, () => passing.complete())
     void this.#send(call, passing)
   }
 
@@ -207,18 +207,18 @@ export class GrpcExport implements BodySource {
       void this.#send(call, body)
       return
     }
-    this.#inflation = this.#inflationOf(call, () => void this.#send(call, body))
-    this.#inflation.write(body)
-    this.#inflation.end()
+    this.#sizeCheck = this.#createSizeCheck(call, () => void this.#send(call, body))
+    this.#sizeCheck.write(body)
+    this.#sizeCheck.end()
   }
 
-  #inflationOf(call: ExportCall, fits: () => void): Inflation {
-    return new Inflation(call.contentEncoding, this.#context.maxBodyBytes, {
-      drained: () => {
+  #createSizeCheck(call: ExportCall, fits: () => void): InflatedSizeCheck {
+    return new InflatedSizeCheck(call.contentEncoding, this.#context.maxBodyBytes, {
+      onDrained: () => {
         this.#isInflaterFull = false
         this.#goOn()
       },
-      judged: (verdict) => {
+      onVerdict: (verdict) => {
         if (this.#isOver) return
         if (verdict === 'fits') fits()
         else if (verdict === 'too_large') this.#refuseSize()
@@ -241,10 +241,10 @@ export class GrpcExport implements BodySource {
   #answer(answer: Answer): void {
     if (this.#isOver) return
     this.#leave('answered before its end')
-    const { presented, admitted } = this.#start
+    const { admissionRequest, admitted } = this.#start
     const status = answer.kind === 'accepted' ? GrpcCode.OK : answer.grpcCode
     this.#tell(answer.kind === 'accepted' ? 'success' : 'failure', status, undefined)
-    sendAnswer(this.#stream, answer, presented.signal, admitted, this.#context.nowMs())
+    sendAnswer(this.#stream, answer, admissionRequest.signal, admitted, this.#context.nowMs())
   }
 
   #breach(message: string): false {
@@ -273,11 +273,11 @@ export class GrpcExport implements BodySource {
   }
 
   #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
-    const { presented, admitted } = this.#start
+    const { admissionRequest, admitted } = this.#start
     this.#context.observer.ended({
       outcome,
       status,
-      presented,
+      admissionRequest,
       admitted,
       refusedAs: refusal?.kind,
       detail: refusal && detailOf(refusal),
@@ -289,7 +289,7 @@ export class GrpcExport implements BodySource {
   /** Gives back whatever the call held. */
   #leave(why: string): void {
     this.#isOver = true
-    this.#inflation?.cancel()
+    this.#sizeCheck?.cancel()
     this.#whole = undefined
     if (this.#passing !== undefined && !this.#passing.readableEnded) this.#passing.destroy(new BrokenBody(why))
     if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)

@@ -45,7 +45,7 @@ describe('P-20: methods', () => {
   ])('%s is unimplemented', async (path) => {
     const { client, ingest } = await start()
     expect(await client.unary(Buffer.alloc(0), { path })).toMatchObject({ code: 12 })
-    expect(ingest.presented).toHaveLength(0)
+    expect(ingest.admissionRequests).toHaveLength(0)
   })
 })
 
@@ -109,7 +109,7 @@ describe('P-21, P-22: refusals', () => {
     })
     await client.until(() => client.of(1).length === 2)
     expect(client.of(1)[0]!.flags & END_STREAM).toBe(END_STREAM)
-    expect(harness.ingest.presented).toEqual([
+    expect(harness.ingest.admissionRequests).toEqual([
       {
         transport: 'grpc',
         signal: 'traces',
@@ -143,7 +143,7 @@ describe('P-21, P-22: refusals', () => {
     client.headers(1, [...Object.entries(exportHeaders), ['authorization', 'Bearer x'], ['authorization', 'Bearer y']])
     client.data(1, frame(Buffer.alloc(0), false), true)
     await client.until(() => client.of(1).length > 0)
-    expect(harness.ingest.presented[0]!.credential).toEqual({ kind: 'malformed' })
+    expect(harness.ingest.admissionRequests[0]!.credential).toEqual({ kind: 'malformed' })
   })
 
   test('E-2, E-3: the verdict counts for this call alone, and to its end', async () => {
@@ -167,7 +167,7 @@ describe('P-21, P-22: refusals', () => {
     client.headers(1, { ...exportHeaders, 'content-type': 'application/grpc+json' })
     await client.until(() => client.of(1).length === 2)
     expect(harness.endings).toMatchObject([{ status: 3, refusedAs: 'unsupported_media_type' }])
-    expect(harness.ingest.presented).toHaveLength(1)
+    expect(harness.ingest.admissionRequests).toHaveLength(1)
   })
 })
 

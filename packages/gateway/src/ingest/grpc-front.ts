@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Admitted, Presented } from './admission.ts'
-import type { InflationRules } from './body-inflation.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
+import type { InflationRules } from './inflated-size-check.ts'
 import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
@@ -11,7 +11,7 @@ import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
-import { tooManyConnections } from './http-judge.ts'
+import { tooManyConnections } from './request-validator.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
 import { peerOf } from './listener-connection.ts'
@@ -121,7 +121,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : twoHosts, this.#parts.random))
       return
     }
-    const presented: Presented = {
+    const admissionRequest: AdmissionRequest = {
       transport: 'grpc',
       signal,
       credential: head.credential,
@@ -132,19 +132,19 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       requestId: head.requestId,
       declaredBytes: head.declaredBytes,
     }
-    const admission = this.#parts.ingest.admit(presented)
-    if (!admission.admitted) this.#refuse(stream, presented, undefined, admission.refusal)
-    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, presented, admission, notProtobuf)
-    else this.#export(stream, presented, admission, headers, head.forwarded)
+    const admission = this.#parts.ingest.admit(admissionRequest)
+    if (!admission.admitted) this.#refuse(stream, admissionRequest, undefined, admission.refusal)
+    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, admissionRequest, admission, notProtobuf)
+    else this.#export(stream, admissionRequest, admission, headers, head.forwarded)
   }
 
-  #refuse(stream: ServerHttp2Stream, presented: Presented, admitted: Admitted | undefined, refusal: Refusal): void {
+  #refuse(stream: ServerHttp2Stream, admissionRequest: AdmissionRequest, admitted: Admitted | undefined, refusal: Refusal): void {
     const error = errorOfRefusal(refusal, this.#context.random)
     const { code: status } = error
     this.#parts.observer.ended({
       outcome: 'refused',
       status,
-      presented,
+      admissionRequest,
       admitted,
       refusedAs: refusal.kind,
       wireBytes: 0,
@@ -155,7 +155,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
 
   #export(
     stream: ServerHttp2Stream,
-    presented: Presented,
+    admissionRequest: AdmissionRequest,
     admitted: Admitted,
     headers: IncomingHttpHeaders,
     forwarded: FlatHeaders,
@@ -163,7 +163,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const timeout = headers['grpc-timeout'] as string | undefined
     const timeoutMs = timeout === undefined ? undefined : parseGrpcTimeout(timeout)
     const start = {
-      presented,
+      admissionRequest,
       admitted,
       headers: withoutOwn(forwarded),
       contentEncoding: codingOf(headers['grpc-encoding'] as string | undefined),

@@ -5,7 +5,7 @@ import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
 import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
@@ -31,7 +31,7 @@ export const letIn: Admitted = {
 
 /** Says what a test wants it to say, and writes down what it was asked. */
 export class ScriptedIngest implements Ingest {
-  readonly presented: Presented[] = []
+  readonly admissionRequests: AdmissionRequest[] = []
   readonly calls: ExportCall[] = []
   readonly bodies: Buffer[] = []
   readonly problems: Error[] = []
@@ -42,8 +42,8 @@ export class ScriptedIngest implements Ingest {
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
   readonly #watchers: (() => void)[] = []
 
-  admit(presented: Presented): Admission {
-    this.presented.push(presented)
+  admit(admissionRequest: AdmissionRequest): Admission {
+    this.admissionRequests.push(admissionRequest)
     return this.admission
   }
 

@@ -83,5 +83,5 @@ test('beyond the limit of connections, health is reported and exports must be re
   expect(await client.unary(Buffer.alloc(0), check)).toMatchObject({ code: 0, message: Buffer.from('0801', 'hex') })
   const { client: exporter } = await start({ settings: { maxConnections: 0 } })
   expect(await exporter.unary(Buffer.from('body'))).toMatchObject({ code: 14 })
-  expect(ingest.presented).toHaveLength(0)
+  expect(ingest.admissionRequests).toHaveLength(0)
 })

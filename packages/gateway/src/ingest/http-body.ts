@@ -1,9 +1,9 @@
 import type { Answer } from './answer.ts'
-import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
-import { tooLarge } from './http-judge.ts'
+import { tooLarge } from './request-validator.ts'
 import type { Ingest } from './ingest.ts'
 import type { Refusal } from './refusals.ts'
 
@@ -34,12 +34,12 @@ export class RequestBody implements BodySource {
   #wireBytes = 0
   readonly #maxHeldBytes: number
   /** `undefined` of a body that is passed on. */
-  #whole: WholeBody | undefined
+  #whole: BodyBuffer | undefined
   #stream: BodyStream | undefined
-  #inflation: Inflation | undefined
+  #sizeCheck: InflatedSizeCheck | undefined
   #isSent = false
   #isEnded = false
-  #isLetGo = false
+  #isDiscarded = false
   #isReaderFull = false
   #isInflaterFull = false
 
@@ -48,7 +48,7 @@ export class RequestBody implements BodySource {
     this.#rules = rules
     this.#owner = owner
     this.#maxHeldBytes = rules.ingest.maxHeldBytes(call)
-    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new WholeBody(call.declaredBytes)
+    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new BodyBuffer(call.declaredBytes)
   }
 
   get wireBytes(): number {
@@ -73,28 +73,28 @@ export class RequestBody implements BodySource {
     this.#isEnded = true
     if (this.#wireBytes === 0) this.#owner.bodyEmpty()
     else if (this.#whole !== undefined) this.#check(this.#whole.bytes())
-    else if (this.#inflation !== undefined) this.#inflation.end()
+    else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
     else this.#stream?.complete()
   }
 
   /** Nothing more will be taken. Upstream never gets the end of a body that has not come to its end. */
-  letGo(why: string): void {
-    this.#isLetGo = true
-    this.#inflation?.cancel()
+  discard(why: string): void {
+    this.#isDiscarded = true
+    this.#sizeCheck?.cancel()
     this.#whole = undefined
     if (this.#stream !== undefined && !this.#stream.readableEnded) this.#stream.destroy(new BrokenBody(why))
     if (!this.#isSent) this.#rules.ingest.abandon(this.#call)
     this.#unblock()
   }
 
-  wanted(): void {
+  onReaderReady(): void {
     if (!this.#isReaderFull) return
     this.#isReaderFull = false
     this.#resume()
   }
 
-  unwanted(): void {
-    this.#inflation?.cancel()
+  onReaderGone(): void {
+    this.#sizeCheck?.cancel()
     this.#unblock()
   }
 
@@ -104,7 +104,7 @@ export class RequestBody implements BodySource {
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
   }
 
-  #hold(whole: WholeBody, piece: Uint8Array): void {
+  #hold(whole: BodyBuffer, piece: Uint8Array): void {
     whole.add(piece)
     if (this.#wireBytes <= this.#maxHeldBytes) return
     this.#whole = undefined
@@ -115,17 +115,17 @@ export class RequestBody implements BodySource {
     const stream = this.#stream ?? this.#open()
     // Whoever read it has seen enough, and will say so.
     if (stream.destroyed) return
-    if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
+    if (this.#sizeCheck?.write(piece) === false) this.#isInflaterFull = true
     if (!stream.add(piece)) this.#isReaderFull = true
   }
 
   /** Nothing is asked of upstream before there is something to send. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
-    const isJudged = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
-    const stream = new BodyStream(this, isJudged)
+    const isInspected = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
+    const stream = new BodyStream(this, isInspected)
     this.#stream = stream
-    if (isJudged) this.#inflation = this.#inflationOf(() => stream.complete())
+    if (isInspected) this.#sizeCheck = this.#createSizeCheck(() => stream.complete())
     this.#send(ingest.sendStream(this.#call, stream))
     return stream
   }
@@ -136,9 +136,9 @@ export class RequestBody implements BodySource {
       send()
       return
     }
-    this.#inflation = this.#inflationOf(send)
-    this.#inflation.write(body)
-    this.#inflation.end()
+    this.#sizeCheck = this.#createSizeCheck(send)
+    this.#sizeCheck.write(body)
+    this.#sizeCheck.end()
   }
 
   #send(answer: Promise<Answer>): void {
@@ -147,16 +147,16 @@ export class RequestBody implements BodySource {
     this.#owner.bodySent(answer)
   }
 
-  #inflationOf(fits: () => void): Inflation {
+  #createSizeCheck(fits: () => void): InflatedSizeCheck {
     const { contentEncoding } = this.#call
     const { maxBodyBytes } = this.#rules
-    return new Inflation(contentEncoding, maxBodyBytes, {
-      drained: () => {
+    return new InflatedSizeCheck(contentEncoding, maxBodyBytes, {
+      onDrained: () => {
         this.#isInflaterFull = false
         this.#resume()
       },
-      judged: (verdict) => {
-        if (this.#isLetGo) return
+      onVerdict: (verdict) => {
+        if (this.#isDiscarded) return
         if (verdict === 'fits') fits()
         else if (verdict === 'too_large') this.#owner.bodyRefused(tooLarge(maxBodyBytes))
         else this.#owner.bodyRefused({ kind: 'bad_body', message: `The body is not valid ${contentEncoding}.` })

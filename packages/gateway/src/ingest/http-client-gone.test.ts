@@ -35,7 +35,7 @@ describe('X-5: the client has gone', () => {
     await start()
     const client = await open()
     client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`)
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     client.close()
     await front.ingest.untilSent(1)
     expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
@@ -52,7 +52,7 @@ describe('X-5: the client has gone', () => {
     }
     const client = await open()
     client.send(`${head({ 'content-length': '500' })}abc`)
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     expect(front.ingest.heldBytes).toBe(500)
     client.close()
     await abandoned.opened

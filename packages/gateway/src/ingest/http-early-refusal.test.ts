@@ -5,8 +5,8 @@ import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import { accepted, chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
-import { tooLarge } from './http-judge.ts'
-import { ownRefusal } from './own-answer.ts'
+import { tooLarge } from './request-validator.ts'
+import { gatewayRefusal } from './gateway-answers.ts'
 
 const MiB = 1024 * 1024
 
@@ -202,7 +202,7 @@ describe('P-8, P-9: inflated size', () => {
       await start({ config })
       front.ingest.wholeUpToBytes = wholeUpToBytes
       front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
-      front.ingest.answer = (_call, body) => (body.equals(bomb) ? ownRefusal(tooLarge(MiB), 'too_large') : accepted)
+      front.ingest.answer = (_call, body) => (body.equals(bomb) ? gatewayRefusal(tooLarge(MiB), 'too_large') : accepted)
       const client = await open()
       expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
       const noise = Buffer.alloc(4_096, 'x')
@@ -237,7 +237,7 @@ describe('X-1: backpressure', () => {
     const client = await open()
     const bytes = 32 * MiB
     client.send(head({ 'content-length': String(bytes) })).send(Buffer.alloc(bytes))
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     // Idle for longer than any limit on a body: that is upstream's doing, not the client's.
     for (let round = 0; round < 3; round += 1) await front.clock.advance(20_000)
     expect(client.socket.writableLength).toBeGreaterThan(0)

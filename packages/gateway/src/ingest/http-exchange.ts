@@ -1,19 +1,19 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Log } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Presented } from './admission.ts'
+import type { AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { Cors } from './cors.ts'
-import { DISCARD_BYTES } from './early-refusal.ts'
+import { DISCARD_BYTES } from './discard-limits.ts'
 import type { ExportObserver } from './ending.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
 import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
-import type { Framing, HeadJudge } from './http-judge.ts'
+import type { Framing, RequestValidator } from './request-validator.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
-import { allAccepted } from './own-answer.ts'
+import { allAccepted } from './gateway-answers.ts'
 import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
@@ -22,7 +22,7 @@ export interface ExchangeContext extends BodyRules {
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
-  readonly judge: HeadJudge
+  readonly validator: RequestValidator
   readonly cors: Cors
   readonly refusals: RefusalWriter
   readonly observer: ExportObserver
@@ -45,7 +45,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #discardedBytes = 0
   #encoding: Encoding = 'json'
   #origin: string | undefined
-  #presented: Presented | undefined
+  #admissionRequest: AdmissionRequest | undefined
   #call: ExportCall | undefined
   #body: RequestBody | undefined
 
@@ -112,7 +112,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     this.#isGone = true
     this.#isAnswered = true
     if (wasAnswered) return
-    this.#body?.letGo('the client broke off')
+    this.#body?.discard('the client broke off')
     this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
@@ -138,16 +138,16 @@ export abstract class Exchange implements BodySink, BodyOwner {
   }
 
   #begin(method: string, requestTarget: string, rawHeaders: readonly string[], framing: Framing): void {
-    const { paths, heads, judge } = this.#context
+    const { paths, heads, validator } = this.#context
     const target = paths.find(requestTarget)
     const head = heads.read(rawHeaders, target.queryCredential)
     this.#origin = head.origin
     this.#encoding = head.encoding ?? 'json'
     this.#awaitsContinue = head.expectsContinue
-    const verdict = judge.judge(head, target, { method, rawHeaders, peer: this.#peer }, framing)
+    const verdict = validator.validate(head, target, { method, rawHeaders, peer: this.#peer }, framing)
     switch (verdict.kind) {
       case 'receive':
-        this.#presented = verdict.presented
+        this.#admissionRequest = verdict.admissionRequest
         this.#receive(verdict.call)
         if (verdict.isEmpty) this.#answer(allAccepted)
         break
@@ -155,7 +155,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
         this.#reply(verdict.reply)
         break
       case 'refuse':
-        this.#presented = verdict.presented
+        this.#admissionRequest = verdict.admissionRequest
         this.#call = verdict.call
         if (verdict.isBroken) this.#endBroken(verdict.refusal)
         else this.#refuse(verdict.refusal, verdict.extra)
@@ -213,7 +213,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     this.#context.observer.ended({
       outcome,
       status,
-      presented: this.#presented,
+      admissionRequest: this.#admissionRequest,
       admitted: this.#call?.admitted,
       refusedAs: refusal?.kind,
       detail: refusal && detailOf(refusal),
@@ -224,7 +224,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
 
   #reply({ status, headers, body }: Reply): void {
     this.#isAnswered = true
-    if (this.#body !== undefined) this.#body.letGo('the request was answered before its end')
+    if (this.#body !== undefined) this.#body.discard('the request was answered before its end')
     else if (this.#call !== undefined) this.#context.ingest.abandon(this.#call)
     const expiresAt = this.#call?.admitted.expiresAt
     const cors = this.#context.cors.replyHeaders(this.#origin)

@@ -100,7 +100,7 @@ describe('what reaches the gate', () => {
       status: 401,
     })
     expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
-    expect(front.ingest.presented[1]).toEqual({
+    expect(front.ingest.admissionRequests[1]).toEqual({
       transport: 'http',
       signal: 'logs',
       credential: { kind: 'bearer', value: 'bad', from: 'header' },
@@ -115,7 +115,7 @@ describe('what reaches the gate', () => {
     await start()
     const twice = post('a').toString().replace('authorization:', 'authorization: Bearer good\r\nAuthorization:')
     expect(await ask(twice)).toMatchObject({ status: 401 })
-    expect(front.ingest.presented[0]?.credential).toEqual({ kind: 'malformed' })
+    expect(front.ingest.admissionRequests[0]?.credential).toEqual({ kind: 'malformed' })
   })
 
   test('T-9: a token in the query is read where configured, and goes no further', async () => {
@@ -307,7 +307,7 @@ describe('P-16: CORS', () => {
       status: 204,
       headers: { ...exposed, 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'authorization' },
     })
-    expect(front.ingest.presented).toEqual([])
+    expect(front.ingest.admissionRequests).toEqual([])
   })
 
   test.each([

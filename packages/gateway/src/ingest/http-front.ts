@@ -3,10 +3,10 @@ import type { GatewayConfig } from '../gateway-config.ts'
 import { Cors } from './cors.ts'
 import type { ExportObserver } from './ending.ts'
 import type { ExchangeContext } from './http-exchange.ts'
-import { Http1Exchange } from './http-exchange1.ts'
-import { Http2Exchange } from './http-exchange2.ts'
+import { Http1Exchange } from './http1-exchange.ts'
+import { Http2Exchange } from './http2-exchange.ts'
 import { HeadReader } from './http-headers.ts'
-import { HeadJudge } from './http-judge.ts'
+import { RequestValidator } from './request-validator.ts'
 import { PathTable } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
@@ -57,7 +57,7 @@ export function httpFront(
       readsQuery: config.credentialSources.includes('query'),
     }),
     heads: new HeadReader(config),
-    judge: new HeadJudge({ ingest, cors, maxBodyBytes, inspects: config.attributeResources, isReady }),
+    validator: new RequestValidator({ ingest, cors, maxBodyBytes, inspects: config.attributeResources, isReady }),
     cors,
     refusals: new RefusalWriter(random),
     maxBodyBytes,

@@ -6,7 +6,7 @@ import { ManualClock } from '@penstock/testkit'
 import { onTestFinished } from 'vitest'
 import { defaultGatewayConfig, type TlsFiles } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
@@ -35,7 +35,7 @@ export interface SentCall {
 
 /** Lets in whoever says `Bearer good`, and takes what they send. */
 export class TestIngest implements Ingest {
-  readonly presented: Presented[] = []
+  readonly admissionRequests: AdmissionRequest[] = []
   readonly sent: SentCall[] = []
   admitted: Admitted = admitted
   /** The length above which bodies are streamed. */
@@ -48,12 +48,12 @@ export class TestIngest implements Ingest {
   /** What to do with a stream; by default it is read. */
   readStream: (body: Readable) => Promise<Buffer> = readAll
   readonly #watchers: { readonly count: number; resolve(): void }[] = []
-  #onPresented = () => {}
+  #onAdmissionRequested = () => {}
 
-  admit(presented: Presented): Admission {
-    this.presented.push(presented)
-    this.#onPresented()
-    const { credential } = presented
+  admit(admissionRequest: AdmissionRequest): Admission {
+    this.admissionRequests.push(admissionRequest)
+    this.#onAdmissionRequested()
+    const { credential } = admissionRequest
     if (credential.kind === 'bearer' && credential.value === 'good') return this.admitted
     const challenge = credential.kind === 'none' ? 'Bearer realm="otlp"' : 'Bearer realm="otlp", error="invalid_token"'
     const refusal: Refusal = { kind: 'unauthenticated', message: 'The ingest token is not valid.', challenge }
@@ -91,10 +91,10 @@ export class TestIngest implements Ingest {
   }
 
   /** Resolves when the head of a request has been seen. */
-  async presentedOnce(): Promise<void> {
-    if (this.presented.length > 0) return
+  async untilAdmissionRequested(): Promise<void> {
+    if (this.admissionRequests.length > 0) return
     await new Promise<void>((resolve) => {
-      this.#onPresented = resolve
+      this.#onAdmissionRequested = resolve
     })
   }
 

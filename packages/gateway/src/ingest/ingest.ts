@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Admission, Presented } from './admission.ts'
+import type { Admission, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportCall } from './export-call.ts'
 import type { Refusal } from './refusals.ts'
@@ -7,7 +7,7 @@ import type { Refusal } from './refusals.ts'
 /** What a front, whatever protocol it speaks, needs of the gate. */
 export interface Ingest {
   /** On headers alone, before a byte of the body is read; synchronous and cheap. */
-  admit(presented: Presented): Admission
+  admit(admissionRequest: AdmissionRequest): Admission
   /** Returns the length up to which a body is held until it is complete, for `sendWhole`; a longer one goes to `sendStream`. */
   maxHeldBytes(call: ExportCall): number
   /**

@@ -2,10 +2,10 @@ import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:h
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
-import type { Line, RefusedLast } from './refused-last.ts'
+import type { SchedulableConnection, RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 
 /** Who is waiting for the rest of a request on a connection of HTTP/1.1. */
-export interface Receiving {
+export interface BodyReceiver {
   /** We are the ones who do not read. */
   readonly isPaused: boolean
   /** No byte has come for too long (X-6). */
@@ -21,9 +21,9 @@ export interface ConnectionTimes {
 }
 
 /** While we drain, a client that has been quiet for so long is not about to send. */
-const QUIET_MS = 1_000
+const DRAIN_QUIET_MS = 1_000
 /** What anyone may still have to say after its GOAWAY. */
-const FAREWELL_MS = 75_000
+const CLOSE_GRACE_MS = 75_000
 /** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
 const ANY_STREAM = 2 ** 31 - 1
 
@@ -47,25 +47,25 @@ const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false 
 const key = Symbol('connection')
 
 /** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
-export class Connection implements Peer, Line {
+export class Connection implements Peer, SchedulableConnection {
   readonly source: string
   readonly certificateNames: readonly string[] | undefined
   /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
-  isLeaving = false
+  isRetiring = false
   /** An HTTP/1 answer has said `Connection: close`, so it must be the last. */
-  saidClose = false
-  refusals = 0
-  receiving: Receiving | undefined
+  hasSentClose = false
+  rejections = 0
+  bodyReceiver: BodyReceiver | undefined
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #retireAtMs: number
-  readonly #refusedLast: RefusedLast
+  readonly #scheduler: RejectedConnectionScheduler
   readonly #place: ConnectionPlace
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
   #hasSpoken = false
   #isDraining = false
-  #isHeld = false
+  #isPausedByScheduler = false
   #requests = 0
   #underWay = 0
   #streams = 0
@@ -75,24 +75,24 @@ export class Connection implements Peer, Line {
   #progressAtMs: number
   #headSinceMs: number | undefined
   #cutAtMs: number | undefined
-  #saidFarewell = false
+  #hasSentGoaway = false
 
   constructor(
     socket: Socket,
     clock: Clock,
     maxAgeMs: number,
     certificateNames: readonly string[] | undefined,
-    refusedLast: RefusedLast,
+    scheduler: RejectedConnectionScheduler,
     place: ConnectionPlace,
   ) {
     this.source = socket.remoteAddress ?? ''
     this.certificateNames = certificateNames
     this.#socket = socket
     this.#clock = clock
-    this.#refusedLast = refusedLast
+    this.#scheduler = scheduler
     this.#place = place
     // A connection in the reserve is closed after one answer.
-    this.isLeaving = place.isReserved()
+    this.isRetiring = place.isReserved()
     this.#progressAtMs = clock.nowMs()
     this.#headSinceMs = this.#progressAtMs
     this.#retireAtMs = this.#progressAtMs + maxAgeMs
@@ -113,24 +113,24 @@ export class Connection implements Peer, Line {
   }
 
   /** A request on it has been refused for its credential. Over HTTP/1.1 only. */
-  credentialRefused(): void {
-    this.#refusedLast.refused(this)
+  recordRejectedCredential(): void {
+    this.#scheduler.recordRejection(this)
   }
 
-  hold(): void {
-    this.#isHeld = true
+  pauseReading(): void {
+    this.#isPausedByScheduler = true
     this.#socket.pause()
   }
 
-  release(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
+  resumeReading(): void {
+    if (!this.#isPausedByScheduler) return
+    this.#isPausedByScheduler = false
     // Whoever paused for reasons of its own goes on reading by itself.
-    if (this.receiving?.isPaused !== true) this.#socket.resume()
+    if (this.bodyReceiver?.isPaused !== true) this.#socket.resume()
   }
 
   get isReserved(): boolean {
-    return this.isLeaving && this.#place.isReserved()
+    return this.isRetiring && this.#place.isReserved()
   }
 
   /** Counts a request over HTTP/1. */
@@ -174,12 +174,12 @@ export class Connection implements Peer, Line {
 
   drain(): void {
     this.#isDraining = true
-    this.isLeaving = true
-    if (this.#session !== undefined) this.#sayFarewell(this.#session)
+    this.isRetiring = true
+    if (this.#session !== undefined) this.#sendGoaway(this.#session)
   }
 
   sweep(nowMs: number, times: ConnectionTimes): void {
-    if (nowMs >= this.#retireAtMs) this.isLeaving = true
+    if (nowMs >= this.#retireAtMs) this.isRetiring = true
     if (this.#cutAtMs !== undefined && nowMs >= this.#cutAtMs) {
       this.cut()
       return
@@ -190,14 +190,14 @@ export class Connection implements Peer, Line {
       this.#progressAtMs = nowMs
     }
     if (this.#session !== undefined) this.#sweepSession(this.#session, nowMs, times)
-    else if (this.receiving !== undefined) this.#sweepBody(this.receiving, nowMs, times)
+    else if (this.bodyReceiver !== undefined) this.#sweepBody(this.bodyReceiver, nowMs, times)
     else if (this.#underWay === 0) this.#sweepIdle(bytes, nowMs, times)
   }
 
-  #sweepBody(receiving: Receiving, nowMs: number, times: ConnectionTimes): void {
+  #sweepBody(bodyReceiver: BodyReceiver, nowMs: number, times: ConnectionTimes): void {
     this.#hasSpoken = true
-    if (receiving.isPaused) this.#progressAtMs = nowMs
-    else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) receiving.onStalled()
+    if (bodyReceiver.isPaused) this.#progressAtMs = nowMs
+    else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) bodyReceiver.onStalled()
   }
 
   /** Nothing is under way, so bytes that come are the head of a request. */
@@ -214,21 +214,21 @@ export class Connection implements Peer, Line {
     const quietMs = nowMs - this.#progressAtMs
     const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
     if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
-    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= QUIET_MS) this.cut()
+    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
     if (session.destroyed) this.cut()
-    else if (this.#saidFarewell) session.close()
-    else if (this.isLeaving || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sayFarewell(session)
+    else if (this.#hasSentGoaway) session.close()
+    else if (this.isRetiring || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sendGoaway(session)
   }
 
   /** In two steps, so that a stream opened before the client knew is not lost; the second comes with the next sweep. */
-  #sayFarewell(session: ServerHttp2Session): void {
-    if (this.#saidFarewell || session.destroyed) return
-    this.#saidFarewell = true
+  #sendGoaway(session: ServerHttp2Session): void {
+    if (this.#hasSentGoaway || session.destroyed) return
+    this.#hasSentGoaway = true
     session.goaway(0, ANY_STREAM)
-    this.cutAfter(FAREWELL_MS)
+    this.cutAfter(CLOSE_GRACE_MS)
   }
 }
 

@@ -207,7 +207,7 @@ describe('X-6: who is slow is cut off', () => {
     await start()
     const client = await open()
     client.send(head({ 'content-length': '500' })).send('abc')
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     await front.clock.advance(14_000)
     client.send('d')
     await front.clock.advance(17_000)

@@ -16,7 +16,7 @@ import { Connection, type ConnectionTimes, connectionOfSession } from './listene
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
-import { RefusedLast } from './refused-last.ts'
+import { RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 import { readTlsFiles } from './tls-context.ts'
 
 export type { IngestRequest } from './http-request.ts'
@@ -102,7 +102,7 @@ class OpenListener implements Listener {
   readonly #slots: ListenerSlots
   /** Sockets that have not become TLS connections yet, by address and port of their other end. */
   readonly #handshakes = new Map<string, Slot>()
-  readonly #refusedLast = new RefusedLast()
+  readonly #scheduler = new RejectedConnectionScheduler()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
@@ -217,7 +217,7 @@ class OpenListener implements Listener {
   #accept(socket: Socket, slot: Slot, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast, this.#slots.placeOf(slot))
+    const connection = new Connection(socket, clock, ageMs, names, this.#scheduler, this.#slots.placeOf(slot))
     slot.socket = socket
     slot.connection = connection
     this.#connections.set(socket, connection)

@@ -4,7 +4,7 @@ import type { AccessLog } from './access-log.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 
 /**
- * Counts and logs how requests end. Whoever was judged and not admitted is left out: the admitter has counted and logged
+ * Counts and logs how requests end. Whoever was judged and not admitted is left out: the admission controller has counted and logged
  * it, and knows the reason better.
  */
 export function endingsOf(
@@ -16,15 +16,15 @@ export function endingsOf(
   return {
     clientAborted: () => metrics.clientAborted(transport),
     ended(ending) {
-      const { outcome, presented, admitted, refusedAs } = ending
-      if (presented !== undefined && admitted === undefined) return
+      const { outcome, admissionRequest, admitted, refusedAs } = ending
+      if (admissionRequest !== undefined && admitted === undefined) return
       metrics.answered(outcome, transport)
-      if (presented === undefined) return
+      if (admissionRequest === undefined) return
       if (refusedAs !== undefined) {
         const atMs = nowMs()
-        accessLog.refused(presented, refusedAs, admitted?.token?.id, lineOf(ending, atMs), atMs)
+        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, lineOf(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(presented, admitted?.token?.id, lineOf(ending, nowMs()))
+        accessLog.accepted(admissionRequest, admitted?.token?.id, lineOf(ending, nowMs()))
       }
     },
   }

@@ -1,6 +1,6 @@
 import type { Log } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
-import { clientGone } from '../ingest/own-answer.ts'
+import { clientGone } from '../ingest/gateway-answers.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { instruments } from './instruments.ts'
 import { type Cell, type MetricRegistry, observe } from './registry.ts'

@@ -7,7 +7,7 @@ import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
 import type { Admitted } from '../ingest/admission.ts'
-import { Admitter } from '../ingest/admitter.ts'
+import { AdmissionController } from '../ingest/admission-controller.ts'
 import type { Transport } from '../ingest/export-call.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
@@ -44,7 +44,7 @@ export interface OpenPlane extends IngestPlane {
   /** As bound, ports included. */
   readonly addresses: readonly ListenAddress[]
   readonly instanceId: string
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   /** `undefined` until the tokens have been read. */
   readonly mode: EnforcementMode | undefined
   /** A request that another proxy forwards has been let in. */
@@ -78,7 +78,7 @@ export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): P
 
 class Plane implements OpenPlane {
   readonly instanceId: string
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   readonly #config: GatewayConfig
   readonly #deps: PlaneDeps
   readonly #watch: SnapshotWatch
@@ -103,7 +103,7 @@ class Plane implements OpenPlane {
     this.#sightings = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
-    this.admitter = new Admitter({
+    this.admissionController = new AdmissionController({
       clock,
       log,
       snapshot: () => this.#watch.current,
@@ -146,7 +146,7 @@ class Plane implements OpenPlane {
       clock,
       random,
       log,
-      admitter: this.admitter,
+      admissionController: this.admissionController,
       limiter: this.#limiter,
       budget: this.#budget,
       sightings: this.#sightings,
@@ -247,7 +247,7 @@ class Plane implements OpenPlane {
     const usage = new Repeating('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
     const shares = new Repeating('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
       const live = await liveInstances(db, clock.nowMs())
-      this.#limiter.share(live.filter(({ id }) => id.startsWith(GATE)).length)
+      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE)).length)
       this.#accessLog.sweep(clock.nowMs())
     })
     this.#closers.push(async () => {

@@ -85,7 +85,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       forwardAuthRoute(
         forwardAuth({
           ...config,
-          admit: (presented) => judge.admitter.admit(presented),
+          admit: (presented) => judge.admissionController.admit(presented),
           mode: () => judge.mode,
           proxies: options.forwardAuthProxies,
           onAdmitted: (admitted, signal, bytes) => judge.forwardAuthUsed(admitted, signal, bytes),

@@ -2,23 +2,22 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { HttpReply } from './http-answer.ts'
 
-/** Reply bytes that are read (P-15). */
+/** The highest number of bytes read of a reply (P-15). */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** How one attempt at one address ended. */
 export type ExchangeEnd =
   | { readonly kind: 'reply'; readonly reply: HttpReply }
-  /** No reply to speak of. `sent`: bytes may have reached upstream. */
+  /** There was no usable reply. `sent`: bytes may have reached upstream. */
   | { readonly kind: 'failed'; readonly sent: boolean; readonly error: Error }
 
 const REPLY_TOO_LONG = new Error('reply longer than the gateway reads')
 
 /**
- * One request on one connection, from undici's side.
+ * The undici handler of one request on one connection.
  *
- * `sent` is the doubtful case decided for safety: from the moment a connection has taken the request on, upstream may
- * have seen it.
+ * Reports `sent` as soon as a connection has taken the request, because upstream may have received bytes from then on.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onEnd: (end: ExchangeEnd) => void
@@ -34,7 +33,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#onEnd = onEnd
   }
 
-  /** Ends the attempt here and now; the connection is cut. */
+  /** Ends the attempt immediately and closes the connection. */
   interrupt(error: Error): void {
     if (this.#isOver) return
     this.#fail(error)
@@ -43,11 +42,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(new Error('given up before it began'))
+    if (this.#isOver) controller.abort(new Error('aborted before it began'))
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // Interim replies are not passed on (P-14).
+    // Interim (1xx) replies are ignored (P-14).
     if (status < 200) return
     this.#status = status
     this.#headers = headers
@@ -75,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isOver) this.#fail(error)
   }
 
-  /** A refusal counts from its status line on; an acceptance only when it has been heard to its end. */
+  /** Ends the attempt with an error. A refusal is valid once its status line has arrived; a success must be complete. */
   #fail(error: Error): void {
     if (this.#status >= 300) this.#end({ kind: 'reply', reply: this.#reply('broken') })
     else this.#end({ kind: 'failed', sent: this.#controller !== undefined, error })

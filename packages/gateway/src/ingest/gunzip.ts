@@ -7,7 +7,7 @@ interface WithEngine {
 }
 
 /** What a body holds; or it is not gzip from its first byte to its last, or holds more than it may. */
-export type Gunzipped = Uint8Array | 'invalid' | 'too_large'
+export type GunzipResult = Uint8Array | 'invalid' | 'too_large'
 
 /**
  * Inflates a gzip body of any number of members, away from the event loop.
@@ -15,7 +15,7 @@ export type Gunzipped = Uint8Array | 'invalid' | 'too_large'
  * Trailing zero bytes make it invalid: zlib stops there without a word, other readers skip them, and whatever follows
  * them would be lost (C-3).
  */
-export function gunzipWhole(body: Uint8Array, maxBytes: number): Promise<Gunzipped> {
+export function gunzipBody(body: Uint8Array, maxBytes: number): Promise<GunzipResult> {
   return new Promise((resolve, reject) => {
     gunzip(body, optionsFor(body, maxBytes), (error, result) => {
       if (error === null) {
@@ -30,7 +30,7 @@ export function gunzipWhole(body: Uint8Array, maxBytes: number): Promise<Gunzipp
 }
 
 /** The same at once, for what is too small to be worth a thread. */
-export function gunzipWholeNow(body: Uint8Array, maxBytes: number): Gunzipped {
+export function gunzipBodySync(body: Uint8Array, maxBytes: number): GunzipResult {
   try {
     return whole(gunzipSync(body, optionsFor(body, maxBytes)), body)
   } catch (error) {
@@ -44,7 +44,7 @@ function optionsFor(body: Uint8Array, maxOutputLength: number) {
   return { info: true, maxOutputLength, chunkSize: body.length < 2_048 ? 4_096 : 16_384 }
 }
 
-function whole(result: InputType, body: Uint8Array): Gunzipped {
+function whole(result: InputType, body: Uint8Array): GunzipResult {
   const { buffer, engine } = result as unknown as WithEngine
   return engine.bytesWritten === body.length ? buffer : 'invalid'
 }

@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { harmlessBytes, Inflation, type InflationVerdict } from './body-inflation.ts'
+import { safeWireBytes, InflatedSizeCheck, type InflationVerdict } from './inflated-size-check.ts'
 
 const MiB = 1024 * 1024
 
@@ -9,15 +9,15 @@ const MiB = 1024 * 1024
 async function verdictOn(coding: string, body: Buffer, limitBytes: number, pieceBytes = 16_384) {
   let wake = () => {}
   let verdict: InflationVerdict | undefined
-  const inflation = new Inflation(coding, limitBytes, {
-    drained: () => wake(),
-    judged: (value) => {
+  const check = new InflatedSizeCheck(coding, limitBytes, {
+    onDrained: () => wake(),
+    onVerdict: (value) => {
       verdict = value
       wake()
     },
   })
   for (let at = 0; at < body.length && verdict === undefined; at += pieceBytes) {
-    const isReady = inflation.write(body.subarray(at, at + pieceBytes))
+    const isReady = check.write(body.subarray(at, at + pieceBytes))
     if (isReady || verdict !== undefined) continue
     await new Promise<void>((resolve) => {
       wake = resolve
@@ -26,7 +26,7 @@ async function verdictOn(coding: string, body: Buffer, limitBytes: number, piece
   if (verdict !== undefined) return verdict
   return new Promise<InflationVerdict>((resolve) => {
     wake = () => verdict !== undefined && resolve(verdict)
-    inflation.end()
+    check.end()
     wake()
   })
 }
@@ -39,7 +39,7 @@ describe('P-9: what cannot break the limit is not looked into', () => {
     ['', Number.POSITIVE_INFINITY],
     ['constructor', Number.POSITIVE_INFINITY],
   ])('%s: %d bytes of 64 MiB', (coding, expected) => {
-    expect(harmlessBytes(coding, 64 * MiB)).toBe(expected)
+    expect(safeWireBytes(coding, 64 * MiB)).toBe(expected)
   })
 
   test('the shortcut is sound: the best that zlib can do stays below 1032 to 1', () => {
@@ -92,7 +92,7 @@ describe('P-9: inflated size', () => {
   const { zstdCompressSync } = zlib as { zstdCompressSync?: (bytes: Buffer) => Buffer }
   test.runIf(zstdCompressSync)('zstd has no shortcut, and is looked into where Node can read it', async () => {
     const packed = zstdCompressSync!(Buffer.alloc(MiB))
-    expect(harmlessBytes('zstd', 64 * MiB)).toBe(0)
+    expect(safeWireBytes('zstd', 64 * MiB)).toBe(0)
     expect(await verdictOn('zstd', packed, MiB)).toBe('fits')
     expect(await verdictOn('zstd', packed, MiB - 1)).toBe('too_large')
     expect(await verdictOn('zstd', Buffer.from('not zstd'), MiB)).toBe('invalid')

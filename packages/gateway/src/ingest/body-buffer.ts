@@ -5,7 +5,7 @@ const empty = new Uint8Array(0)
  * Puts a body together. One that comes in one piece is not copied; of others the pieces are, so that a body cut into
  * single bytes holds no more memory than twice its size.
  */
-export class WholeBody {
+export class BodyBuffer {
   #bytes: Uint8Array = empty
   /** The first piece lies here as it came, and is not ours to write to. */
   #isBorrowed = true

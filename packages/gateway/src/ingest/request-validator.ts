@@ -1,4 +1,4 @@
-import type { Admitted, Presented } from './admission.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { Cors } from './cors.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
@@ -13,13 +13,13 @@ import type { IngestSignal } from './signals.ts'
 export interface Framing {
   readonly requiresHost: boolean
   /** A request with neither Content-Length nor Transfer-Encoding has no body. */
-  readonly tellsLength: boolean
+  readonly declaresLength: boolean
 }
 
 /** What is to be done with a request, on its head alone. */
-export type HeadVerdict =
+export type RequestVerdict =
   /** `isEmpty`: there is nothing to forward, so nothing that upstream could refuse (P-19). */
-  | { readonly kind: 'receive'; readonly presented: Presented; readonly call: ExportCall; readonly isEmpty: boolean }
+  | { readonly kind: 'receive'; readonly admissionRequest: AdmissionRequest; readonly call: ExportCall; readonly isEmpty: boolean }
   | {
       readonly kind: 'refuse'
       readonly refusal: Refusal
@@ -27,13 +27,13 @@ export type HeadVerdict =
       /** Where the body ends cannot be trusted. */
       readonly isBroken: boolean
       /** `undefined`: nobody has looked for a credential. */
-      readonly presented: Presented | undefined
+      readonly admissionRequest: AdmissionRequest | undefined
       /** Of a request that had been let in. */
       readonly call: ExportCall | undefined
     }
   | { readonly kind: 'reply'; readonly reply: Reply }
 
-export interface JudgeRules {
+export interface RequestValidatorRules {
   readonly ingest: Ingest
   readonly cors: Cors
   readonly maxBodyBytes: number
@@ -57,21 +57,21 @@ const healthy: Reply = {
  *
  * @see spec/otlp-gateway.md 1.1 P-2 to P-8
  */
-export class HeadJudge {
-  readonly #rules: JudgeRules
+export class RequestValidator {
+  readonly #rules: RequestValidatorRules
   readonly #tooLarge: Refusal
 
-  constructor(rules: JudgeRules) {
+  constructor(rules: RequestValidatorRules) {
     this.#rules = rules
     this.#tooLarge = tooLarge(rules.maxBodyBytes)
   }
 
-  judge(
+  validate(
     head: RequestHead,
     { route }: Target,
     request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
-  ): HeadVerdict {
+  ): RequestVerdict {
     if (head.hosts > 1 || (framing.requiresHost && head.hosts === 0)) {
       return broken('A request needs exactly one header Host.')
     }
@@ -85,9 +85,9 @@ export class HeadJudge {
     if (request.method !== 'POST') {
       return refused({ kind: 'method_not_allowed', message: 'Only POST is served here.' }, allowPost)
     }
-    const isBodyless = head.declaredBytes === undefined && framing.tellsLength && head.transferCodings === ''
+    const isBodyless = head.declaredBytes === undefined && framing.declaresLength && head.transferCodings === ''
     const declaredBytes = isBodyless ? 0 : head.declaredBytes
-    const presented: Presented = {
+    const admissionRequest: AdmissionRequest = {
       transport: 'http',
       signal: route,
       credential: head.credential,
@@ -98,38 +98,38 @@ export class HeadJudge {
       requestId: head.requestId,
       declaredBytes,
     }
-    const admission = this.#rules.ingest.admit(presented)
-    if (!admission.admitted) return refused(admission.refusal, noHeaders, presented)
-    return this.#admitted(presented, callOf(route, head, declaredBytes, admission), head)
+    const admission = this.#rules.ingest.admit(admissionRequest)
+    if (!admission.admitted) return refused(admission.refusal, noHeaders, admissionRequest)
+    return this.#admitted(admissionRequest, callOf(route, head, declaredBytes, admission), head)
   }
 
-  #admitted(presented: Presented, call: ExportCall, head: RequestHead): HeadVerdict {
+  #admitted(admissionRequest: AdmissionRequest, call: ExportCall, head: RequestHead): RequestVerdict {
     const { ingest, maxBodyBytes, inspects } = this.#rules
     if (head.encoding === undefined) {
       const message = 'Send application/x-protobuf or application/json.'
-      return refused({ kind: 'unsupported_media_type', message }, noHeaders, presented, call)
+      return refused({ kind: 'unsupported_media_type', message }, noHeaders, admissionRequest, call)
     }
     if (inspects && call.contentEncoding !== '' && call.contentEncoding !== 'gzip') {
       const message = 'Send the body as it is, or with gzip.'
-      return refused({ kind: 'unsupported_media_type', message }, codings, presented, call)
+      return refused({ kind: 'unsupported_media_type', message }, codings, admissionRequest, call)
     }
     const { declaredBytes } = call
     if (declaredBytes === undefined || declaredBytes === 0)
-      return { kind: 'receive', presented, call, isEmpty: declaredBytes === 0 }
-    if (declaredBytes > maxBodyBytes) return refused(this.#tooLarge, noHeaders, presented, call)
+      return { kind: 'receive', admissionRequest, call, isEmpty: declaredBytes === 0 }
+    if (declaredBytes > maxBodyBytes) return refused(this.#tooLarge, noHeaders, admissionRequest, call)
     const refusal = ingest.reserve(call, declaredBytes)
     return refusal === undefined
-      ? { kind: 'receive', presented, call, isEmpty: false }
-      : refused(refusal, noHeaders, presented, call)
+      ? { kind: 'receive', admissionRequest, call, isEmpty: false }
+      : refused(refusal, noHeaders, admissionRequest, call)
   }
 
-  #preflight(head: RequestHead, rawHeaders: readonly string[]): HeadVerdict {
+  #preflight(head: RequestHead, rawHeaders: readonly string[]): RequestVerdict {
     const requested = headerOf(rawHeaders, 'access-control-request-headers')
     const headers = allowPost.concat(this.#rules.cors.preflightHeaders(head.origin, requested))
     return { kind: 'reply', reply: { status: 204, headers, body: undefined } }
   }
 
-  #health(method: string): HeadVerdict {
+  #health(method: string): RequestVerdict {
     if (method !== 'GET' && method !== 'HEAD') {
       return refused({ kind: 'method_not_allowed', message: 'Only GET is served here.' }, allowGet)
     }
@@ -144,13 +144,13 @@ export function tooLarge(maxBodyBytes: number): Refusal {
   return { kind: 'body_too_large', message: `The body is longer than ${maxBodyBytes} bytes, as sent or inflated.` }
 }
 
-function broken(message: string): HeadVerdict {
+function broken(message: string): RequestVerdict {
   const refusal: Refusal = { kind: 'bad_request', message }
-  return { kind: 'refuse', refusal, extra: noHeaders, isBroken: true, presented: undefined, call: undefined }
+  return { kind: 'refuse', refusal, extra: noHeaders, isBroken: true, admissionRequest: undefined, call: undefined }
 }
 
-function refused(refusal: Refusal, extra = noHeaders, presented?: Presented, call?: ExportCall): HeadVerdict {
-  return { kind: 'refuse', refusal, extra, isBroken: false, presented, call }
+function refused(refusal: Refusal, extra = noHeaders, admissionRequest?: AdmissionRequest, call?: ExportCall): RequestVerdict {
+  return { kind: 'refuse', refusal, extra, isBroken: false, admissionRequest, call }
 }
 
 function callOf(

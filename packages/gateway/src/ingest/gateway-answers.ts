@@ -17,7 +17,7 @@ const noChance: Random = () => 0
  *
  * @see spec/otlp-gateway.md 1.3
  */
-export function ownRefusal(
+export function gatewayRefusal(
   refusal: Refusal,
   cause: RefusedCause,
   random: Random = noChance,
@@ -48,4 +48,4 @@ function statusOf(refusal: Refusal, code: number, encoding: Encoding): Refused['
  * Ends a call whose client no longer listens, so that what was reserved for it is given back. This very object stands
  * for it: whoever counts what upstream did leaves it out (X-5).
  */
-export const clientGone: Refused = ownRefusal({ kind: 'upstream_broke', message: 'the client has gone' }, 'unknown')
+export const clientGone: Refused = gatewayRefusal({ kind: 'upstream_broke', message: 'the client has gone' }, 'unknown')

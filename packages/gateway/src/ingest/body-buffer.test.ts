@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 
 test('a body in one piece is not copied', () => {
   const piece = Buffer.from('abc')
-  const body = new WholeBody(3)
+  const body = new BodyBuffer(3)
   body.add(piece)
   expect(body.bytes()).toBe(piece)
 })
@@ -14,7 +14,7 @@ test('in whatever pieces it comes, and whatever was declared, the body is the sa
   fc.assert(
     fc.property(pieces, fc.option(fc.nat(100_000), { nil: undefined }), (parts, declared) => {
       const copies = parts.map((part) => Buffer.from(part))
-      const body = new WholeBody(declared)
+      const body = new BodyBuffer(declared)
       for (const part of parts) body.add(part)
       expect(Buffer.from(body.bytes()).equals(Buffer.concat(copies))).toBe(true)
       for (const [at, part] of parts.entries()) expect(copies[at]!.equals(part)).toBe(true)

@@ -9,10 +9,10 @@ import type { Authenticator } from '../tokens/authenticate.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Admission, Presented, Reason, Verdict } from './admission.ts'
+import type { Admission, AdmissionRequest, Reason, Verdict } from './admission.ts'
 import { type Refusal, type RefusalKind, refusalTable } from './refusals.ts'
 
-export interface AdmitterParts {
+export interface AdmissionControllerParts {
   readonly clock: Clock
   readonly log: Log
   /** `undefined` until the store has been read once. */
@@ -27,17 +27,17 @@ export interface AdmitterParts {
 }
 
 /** Lets a request in, or says why not, on what it shows before its body. The same for HTTP, gRPC and forward-auth. */
-export class Admitter {
-  readonly #parts: AdmitterParts
+export class AdmissionController {
+  readonly #parts: AdmissionControllerParts
 
-  constructor(parts: AdmitterParts) {
+  constructor(parts: AdmissionControllerParts) {
     this.#parts = parts
   }
 
   /** Never throws: a fault of ours is a retryable refusal (spec/otlp-gateway.md 1.3, last row). */
-  admit(presented: Presented): Admission {
+  admit(admissionRequest: AdmissionRequest): Admission {
     try {
-      return this.#admit(presented)
+      return this.#admit(admissionRequest)
     } catch (error) {
       const { log, effect } = this.#parts
       log.error({ event: 'admission.failed', err: error }, 'a request could not be judged')
@@ -47,16 +47,16 @@ export class Admitter {
     }
   }
 
-  #admit(presented: Presented): Admission {
+  #admit(admissionRequest: AdmissionRequest): Admission {
     const { clock, snapshot: currentSnapshot, effect, limiter, sightings, metrics } = this.#parts
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
     const blind = blindness(snapshot, nowMs, effect)
     if (blind !== undefined) return { admitted: false, refusal: blind }
-    const verdict = this.#judge(presented, snapshot!, nowMs)
-    const isSampled = sightings.note(presented, verdict, nowMs)
-    const admission = effectOf(presented, verdict, snapshot!, nowMs, effect)
-    const { signal, transport } = presented
+    const verdict = this.#judge(admissionRequest, snapshot!, nowMs)
+    const isSampled = sightings.note(admissionRequest, verdict, nowMs)
+    const admission = effectOf(admissionRequest, verdict, snapshot!, nowMs, effect)
+    const { signal, transport } = admissionRequest
     if (verdict.allowed) metrics.decided(signal, transport, snapshot!.mode, 'allow', undefined)
     else {
       const decision = admission.admitted ? 'would_reject' : 'reject'
@@ -64,47 +64,47 @@ export class Admitter {
       if (verdict.token !== undefined) metrics.tokenRejected(verdict.token, signal, nowMs)
     }
     if (!admission.admitted) {
-      this.#refused(presented, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal, nowMs)
+      this.#refused(admissionRequest, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal, nowMs)
       return admission
     }
     const { token } = admission
-    if (token === undefined) return isSampled ? { ...admission, sample: presented } : admission
+    if (token === undefined) return isSampled ? { ...admission, sample: admissionRequest } : admission
     const route = this.#parts.route(token)
-    if (route.kind === 'forbidden') return this.#turnedAway(presented, token, route.refusal, nowMs)
-    const over = token.limits && limiter.take(token, signal, presented.declaredBytes ?? 0, nowMs)
+    if (route.kind === 'forbidden') return this.#turnedAway(admissionRequest, token, route.refusal, nowMs)
+    const over = token.limits && limiter.take(token, signal, admissionRequest.declaredBytes ?? 0, nowMs)
     if (over === undefined) return admission
     metrics.throttled(token, signal, over.limit, nowMs)
     const message = `The ingest token ${token.id} is over its limit ${over.limit}.`
     const retryAfterSeconds = Math.max(1, Math.ceil(over.waitMs / 1_000))
-    return this.#turnedAway(presented, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
+    return this.#turnedAway(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
   }
 
   /** Of a token that is good, but not for this. */
-  #turnedAway(presented: Presented, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
-    this.#refused(presented, refusal.kind, token, refusal, nowMs)
+  #turnedAway(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
+    this.#refused(admissionRequest, refusal.kind, token, refusal, nowMs)
     return { admitted: false, refusal }
   }
 
   #refused(
-    presented: Presented,
+    admissionRequest: AdmissionRequest,
     reason: Reason | RefusalKind,
     token: TokenRecord | undefined,
     { kind }: Refusal,
     nowMs: number,
   ): void {
     const { metrics, accessLog } = this.#parts
-    const { transport, declaredBytes } = presented
+    const { transport, declaredBytes } = admissionRequest
     if (transport !== 'forward-auth') metrics.answered('refused', transport)
     const status = refusalTable[kind][transport === 'grpc' ? 'grpc' : 'http']
     const ending = { status, bytes: declaredBytes, upstreamMs: undefined }
-    accessLog.refused(presented, reason, token?.id, ending, nowMs)
+    accessLog.refused(admissionRequest, reason, token?.id, ending, nowMs)
   }
 
-  #judge(presented: Presented, snapshot: Snapshot, nowMs: number): Verdict {
+  #judge(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {
     const { authenticator, metrics } = this.#parts
-    if (!metrics.timesVerification()) return authenticator.judge(presented, snapshot, nowMs)
+    if (!metrics.timesVerification()) return authenticator.judge(admissionRequest, snapshot, nowMs)
     const start = performance.now()
-    const verdict = authenticator.judge(presented, snapshot, nowMs)
+    const verdict = authenticator.judge(admissionRequest, snapshot, nowMs)
     metrics.verifyDuration((performance.now() - start) / 1_000)
     return verdict
   }

@@ -1,25 +1,25 @@
 import { contentTypes } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { UpstreamCredential } from './credential.ts'
-import type { WatchedFile } from './credential-file.ts'
+import type { WatchedFile } from './watched-file.ts'
 import { answerOf } from './http-answer.ts'
 import { Exchange, type ExchangeEnd } from './http-exchange.ts'
 import type { HttpTargets, Target } from './http-targets.ts'
 import type { CredentialOwner } from './status-codes.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
-/** Largest body that is kept for a second attempt (X-4). */
+/** The largest body that is kept for a second attempt (X-4). */
 const REPLAYABLE_BYTES = 1024 * 1024
 
-/** The longest wait a timer of Node can hold; beyond it the timer fires at once. */
+/** The longest delay of a Node timer; a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What all requests to one upstream have in common. */
-export interface Route {
+/** The state that all requests to one upstream share. */
+export interface SenderContext {
   readonly paths: Readonly<Record<IngestSignal, string>>
   readonly targets: HttpTargets
   readonly credential: UpstreamCredential | undefined
@@ -28,15 +28,15 @@ export interface Route {
   readonly nowMs: () => number
   readonly random: Random
   readonly onAlarm: (kind: 'credential' | 'misplaced', detail: string) => void
-  readonly onOver: () => void
+  readonly onDone: () => void
 }
 
 const TOO_SLOW = new Error('no answer in time')
-const GIVEN_UP = new Error('given up')
+const ABORTED = new Error('aborted')
 
-/** One request until its answer: at most two attempts, and one deadline over both. */
-export class Sending {
-  readonly #route: Route
+/** Sends one request in at most two attempts, with one deadline for both. */
+export class HttpRequestSender {
+  readonly #context: SenderContext
   readonly #request: UpstreamRequest
   readonly #settle: { resolve(answer: Answer): void; reject(error: unknown): void }
   #timer: NodeJS.Timeout | undefined
@@ -46,23 +46,23 @@ export class Sending {
   #isOver = false
 
   constructor(
-    route: Route,
+    context: SenderContext,
     request: UpstreamRequest,
     settle: { resolve(answer: Answer): void; reject(error: unknown): void },
   ) {
-    this.#route = route
+    this.#context = context
     this.#request = request
     this.#settle = settle
   }
 
   begin(): void {
-    const { targets, credential, ca, nowMs } = this.#route
+    const { targets, credential, ca, nowMs } = this.#context
     const leftMs = Math.min(this.#request.deadlineMs - nowMs(), MAX_TIMER_MS)
     this.#timer = setTimeout(() => this.#interrupt(TOO_SLOW), leftMs)
-    this.#request.onAbortable?.(() => this.#interrupt(GIVEN_UP))
-    const addresses = targets.refreshed()
-    const secret = credential?.refreshed()
-    const trust = ca?.refreshed()
+    this.#request.onAbortable?.(() => this.#interrupt(ABORTED))
+    const addresses = targets.refreshInBackground()
+    const secret = credential?.refresh()
+    const trust = ca?.refresh()
     if (addresses === undefined && secret === undefined && trust === undefined) {
       this.#attempt()
       return
@@ -76,31 +76,31 @@ export class Sending {
   #attempt(): void {
     if (this.#isOver) return
     this.#attempts += 1
-    this.#target = this.#route.targets.pick(this.#target)
+    this.#target = this.#context.targets.pick(this.#target)
     this.#exchange = new Exchange((end) => this.#ended(end))
     const { signal, body } = this.#request
-    this.#target.kept.dispatch(
-      { path: this.#route.paths[signal], method: 'POST', headers: this.#headers(), body },
+    this.#target.resource.dispatch(
+      { path: this.#context.paths[signal], method: 'POST', headers: this.#headers(), body },
       this.#exchange,
     )
   }
 
   #headers(): string[] {
     const { encoding, contentEncoding, headers, body, contentLength } = this.#request
-    const { credential, owner } = this.#route
+    const { credential, owner } = this.#context
     const sent = ['content-type', contentTypes[encoding]]
     if (contentEncoding !== '') sent.push('content-encoding', contentEncoding)
     if (!(body instanceof Uint8Array) && contentLength !== undefined) sent.push('content-length', `${contentLength}`)
     if (credential !== undefined && owner === 'gateway') sent.push('authorization', credential.value)
     for (let index = 0; index < headers.length; index += 2) {
       const name = headers[index]!
-      if (ownHeaders.has(name) && !(name === 'authorization' && owner === 'client')) continue
+      if (notForwarded.has(name) && !(name === 'authorization' && owner === 'client')) continue
       sent.push(name, headers[index + 1]!)
     }
     return sent
   }
 
-  /** From outside: the deadline, or a client that has gone. */
+  /** Ends the current attempt because of the deadline or because the client has gone. */
   #interrupt(reason: Error): void {
     if (this.#isOver) return
     if (this.#exchange === undefined) this.#failed({ kind: 'failed', sent: false, error: reason })
@@ -113,7 +113,7 @@ export class Sending {
       return
     }
     const { reply } = end
-    const { owner, nowMs, random } = this.#route
+    const { owner, nowMs, random } = this.#context
     if (this.#target !== undefined) this.#target.failures = 0
     const { signal, encoding } = this.#request
     const answer = answerOf(reply, { signal, encoding, owner, nowMs: nowMs(), random })
@@ -122,14 +122,14 @@ export class Sending {
   }
 
   #raiseAlarm(status: number): void {
-    const { owner, onAlarm } = this.#route
+    const { owner, onAlarm } = this.#context
     if (status === 404 || status === 405) onAlarm('misplaced', `HTTP ${status} for ${this.#request.signal}`)
     else if (owner === 'gateway' && (status === 401 || status === 403)) onAlarm('credential', `HTTP ${status}`)
   }
 
   #failed({ sent, error }: Extract<ExchangeEnd, { kind: 'failed' }>): void {
     if (this.#isOver) return
-    if (error === GIVEN_UP || this.#clientBroke()) {
+    if (error === ABORTED || this.#hasBodyFailed()) {
       this.#finish(clientGone)
     } else if (error === TOO_SLOW) {
       this.#refuse('upstream_slow', sent ? 'unknown' : 'unreachable', 'the upstream did not answer in time')
@@ -143,10 +143,10 @@ export class Sending {
     }
   }
 
-  /** Nothing has been sent, so another attempt cannot repeat anything (X-4). */
+  /** Tries again if possible: nothing has been sent, so a second attempt cannot duplicate data (X-4). */
   #notConnected(): void {
     if (this.#target !== undefined) {
-      this.#route.targets.failed(this.#target)
+      this.#context.targets.markFailed(this.#target)
       if (this.#attempts === 1 && isReplayable(this.#request.body)) {
         this.#attempt()
         return
@@ -156,10 +156,10 @@ export class Sending {
   }
 
   #refuse(kind: RefusalKind, cause: RefusedCause, message: string): void {
-    this.#finish(ownRefusal({ kind, message }, cause, this.#route.random))
+    this.#finish(gatewayRefusal({ kind, message }, cause, this.#context.random))
   }
 
-  #clientBroke(): boolean {
+  #hasBodyFailed(): boolean {
     const { body } = this.#request
     return !(body instanceof Uint8Array) && body.errored !== null && body.errored !== undefined
   }
@@ -173,17 +173,17 @@ export class Sending {
     this.#isOver = true
     clearTimeout(this.#timer)
     const { body } = this.#request
-    // Nobody will read the rest, and whoever fills it must not wait for that.
+    // Nothing reads the rest of the body, so its source must be released.
     if (!(body instanceof Uint8Array) && !body.readableEnded) body.destroy()
-    this.#route.onOver()
+    this.#context.onDone()
   }
 }
 
 /**
- * Headers that are ours to set, or that concern one connection only. Without `accept-encoding` upstream answers in
- * plain bytes, which either front can pass on.
+ * Headers that the gateway sets itself or that concern one connection only. Without `accept-encoding`, upstream sends
+ * uncompressed replies, which can be passed on over HTTP and gRPC.
  */
-const ownHeaders: ReadonlySet<string> = new Set([
+const notForwarded: ReadonlySet<string> = new Set([
   'accept-encoding',
   'authorization',
   'connection',

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http'
-import { DISCARD_MS } from './early-refusal.ts'
+import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { Exchange, type ExchangeContext } from './http-exchange.ts'
-import type { Framing } from './http-judge.ts'
+import type { Framing } from './request-validator.ts'
 import type { IngestRequest } from './http-request.ts'
-import { type Connection, connectionOf, type Receiving } from './listener-connection.ts'
+import { type Connection, connectionOf, type BodyReceiver } from './listener-connection.ts'
 import { refusalTable } from './refusals.ts'
 
-const http11: Framing = { requiresHost: true, tellsLength: true }
-const http10: Framing = { requiresHost: false, tellsLength: true }
+const http11: Framing = { requiresHost: true, declaresLength: true }
+const http10: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/1. */
-export class Http1Exchange extends Exchange implements Receiving {
+export class Http1Exchange extends Exchange implements BodyReceiver {
   readonly #request: IngestRequest
   readonly #response: ServerResponse
   readonly #connection: Connection
@@ -20,7 +20,7 @@ export class Http1Exchange extends Exchange implements Receiving {
     const exchange = new Http1Exchange(context, request, response, connectionOf(request.socket))
     request.sink = exchange
     exchange.#connection.requestBegan()
-    exchange.#connection.receiving = exchange
+    exchange.#connection.bodyReceiver = exchange
     const framing = request.httpVersionMinor === 0 ? http10 : http11
     exchange.begin(request.method ?? '', request.url ?? '', request.rawHeaders, framing)
   }
@@ -38,7 +38,7 @@ export class Http1Exchange extends Exchange implements Receiving {
   }
 
   override onBodyEnd(): void {
-    this.#connection.receiving = undefined
+    this.#connection.bodyReceiver = undefined
     super.onBodyEnd()
   }
 
@@ -50,15 +50,15 @@ export class Http1Exchange extends Exchange implements Receiving {
   ): void {
     const response = this.#response
     if (response.destroyed) return
-    if (status === refusalTable.unauthenticated.http) this.#connection.credentialRefused()
-    const { isLeaving: wantsToLeave, isReserved } = this.#connection
-    const isLeaving = isClosing || (wantsToLeave && (this.isBodyOver || isReserved))
-    if (isLeaving) this.#connection.saidClose = true
-    response.writeHead(status, (isLeaving ? headers.concat('connection', 'close') : headers) as string[])
+    if (status === refusalTable.unauthenticated.http) this.#connection.recordRejectedCredential()
+    const { isRetiring, isReserved } = this.#connection
+    const closesConnection = isClosing || (isRetiring && (this.isBodyOver || isReserved))
+    if (closesConnection) this.#connection.hasSentClose = true
+    response.writeHead(status, (closesConnection ? headers.concat('connection', 'close') : headers) as string[])
     const text = body === undefined ? undefined : bytesAsText(body)
     if (this.isBodyOver) {
       response.end(text, 'latin1')
-      this.#connection.receiving = undefined
+      this.#connection.bodyReceiver = undefined
       this.#connection.requestEnded()
       return
     }

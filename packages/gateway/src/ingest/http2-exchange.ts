@@ -1,12 +1,12 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { DISCARD_MS } from './early-refusal.ts'
+import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { Exchange, type ExchangeContext } from './http-exchange.ts'
-import type { Framing } from './http-judge.ts'
+import type { Framing } from './request-validator.ts'
 import { peerOf } from './listener-connection.ts'
 
-const withBody: Framing = { requiresHost: false, tellsLength: false }
-const withoutBody: Framing = { requiresHost: false, tellsLength: true }
+const withBody: Framing = { requiresHost: false, declaresLength: false }
+const withoutBody: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/2 that is not gRPC. */
 export class Http2Exchange extends Exchange {

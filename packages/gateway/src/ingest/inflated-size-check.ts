@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib'
 import type { InflatedSizeInspection } from '../gateway-config.ts'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
 
 /** deflate packs at most 258 bytes into two bits, and neither gzip nor several members of it can do better (P-9). */
@@ -33,7 +33,7 @@ const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {
  * Up to how many wire bytes a body of this coding cannot inflate beyond `limitBytes`, so that nobody need look inside.
  * Of a coding that we cannot read it is Infinity: upstream is left to judge (P-7).
  */
-export function harmlessBytes(coding: string, limitBytes: number): number {
+export function safeWireBytes(coding: string, limitBytes: number): number {
   if (!Object.hasOwn(inflaters, coding) || inflaters[coding] === undefined) return Number.POSITIVE_INFINITY
   return coding === 'zstd' ? 0 : Math.floor(limitBytes / MAX_DEFLATE_RATIO)
 }
@@ -50,78 +50,78 @@ export function uninspectedBytes(
   { maxBodyBytes, inspectInflatedSize }: InflationRules,
 ): number {
   const isTrusted = admitted.token !== undefined && inspectInflatedSize === 'unauthenticated'
-  return isTrusted ? Number.POSITIVE_INFINITY : harmlessBytes(contentEncoding, maxBodyBytes)
+  return isTrusted ? Number.POSITIVE_INFINITY : safeWireBytes(contentEncoding, maxBodyBytes)
 }
 
 export type InflationVerdict = 'fits' | 'too_large' | 'invalid'
 
 /**
  * Inflates a copy of a body for its size alone, and keeps nothing of what comes out. A body that ends within
- * `harmlessBytes` is not inflated at all.
+ * `safeWireBytes` is not inflated at all.
  *
  * @see spec/otlp-gateway.md 1.1 P-9
  */
-export class Inflation {
+export class InflatedSizeCheck {
   readonly #coding: string
   readonly #limitBytes: number
-  readonly #harmlessBytes: number
-  readonly #on: { readonly drained: () => void; readonly judged: (verdict: InflationVerdict) => void }
-  readonly #held = new WholeBody(undefined)
+  readonly #safeWireBytes: number
+  readonly #on: { readonly onDrained: () => void; readonly onVerdict: (verdict: InflationVerdict) => void }
+  readonly #held = new BodyBuffer(undefined)
   #inflater: Inflater | undefined
   #givenBytes = 0
   #inflatedBytes = 0
-  #isJudged = false
+  #isConcluded = false
 
   /** `drained`: after `write` said false. `judged` is called once: after `end`, or as soon as it is clear. */
   constructor(
     coding: string,
     limitBytes: number,
-    on: { readonly drained: () => void; readonly judged: (verdict: InflationVerdict) => void },
+    on: { readonly onDrained: () => void; readonly onVerdict: (verdict: InflationVerdict) => void },
   ) {
     this.#coding = coding
     this.#limitBytes = limitBytes
-    this.#harmlessBytes = harmlessBytes(coding, limitBytes)
+    this.#safeWireBytes = safeWireBytes(coding, limitBytes)
     this.#on = on
   }
 
   /** False: wait for `drained`. */
   write(piece: Uint8Array): boolean {
-    if (this.#isJudged) return true
+    if (this.#isConcluded) return true
     this.#givenBytes += piece.length
     if (this.#inflater !== undefined) return this.#inflater.write(piece)
     this.#held.add(piece)
-    if (this.#givenBytes <= this.#harmlessBytes) return true
+    if (this.#givenBytes <= this.#safeWireBytes) return true
     this.#inflater = this.#start()
     return this.#inflater.write(this.#held.bytes())
   }
 
   end(): void {
-    if (this.#inflater === undefined) this.#judge('fits')
-    else if (!this.#isJudged) this.#inflater.end()
+    if (this.#inflater === undefined) this.#conclude('fits')
+    else if (!this.#isConcluded) this.#inflater.end()
   }
 
   /** No verdict will come any more. */
   cancel(): void {
-    this.#isJudged = true
+    this.#isConcluded = true
     this.#inflater?.destroy()
   }
 
   #start(): Inflater {
     const inflater = inflaters[this.#coding]!()
-    inflater.on('drain', this.#on.drained)
+    inflater.on('drain', this.#on.onDrained)
     inflater.on('data', (chunk: Uint8Array) => {
       this.#inflatedBytes += chunk.length
-      if (this.#inflatedBytes > this.#limitBytes) this.#judge('too_large')
+      if (this.#inflatedBytes > this.#limitBytes) this.#conclude('too_large')
     })
-    inflater.on('error', () => this.#judge('invalid'))
+    inflater.on('error', () => this.#conclude('invalid'))
     // Zlib stops at zero bytes after a member, and a decoder behind us may not: what it did not look at is not judged.
-    inflater.on('end', () => this.#judge(inflater.bytesWritten === this.#givenBytes ? 'fits' : 'invalid'))
+    inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#givenBytes ? 'fits' : 'invalid'))
     return inflater
   }
 
-  #judge(verdict: InflationVerdict): void {
-    if (this.#isJudged) return
+  #conclude(verdict: InflationVerdict): void {
+    if (this.#isConcluded) return
     this.cancel()
-    this.#on.judged(verdict)
+    this.#on.onVerdict(verdict)
   }
 }
