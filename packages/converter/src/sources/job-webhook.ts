@@ -80,13 +80,13 @@ function readJobProject(hook: Fields): ProjectRecord {
 }
 
 /** What of a job hook goes into the record of its pipeline. */
-export type JobNews = Pick<
+export type JobEnrichment = Pick<
   JobEvent,
   'pipelineId' | 'jobId' | 'failureReason' | 'retriesCount' | 'runner' | 'environment'
 >
 
 /** Two hooks of one job as one: what the later one does not say, the earlier one does. */
-export function mergedJobEvents<Event extends JobNews>(earlier: Event, later: Event): Event {
+export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, later: Event): Event {
   return {
     ...later,
     retriesCount: later.retriesCount ?? earlier.retriesCount,
@@ -100,8 +100,8 @@ export function mergedJobEvents<Event extends JobNews>(earlier: Event, later: Ev
  * The record with what job hooks, in order of arrival, know and it does not: attempt, runner, environment, failure
  * reason. Events of other pipelines are ignored.
  */
-export function withJobEvents(record: PipelineRecord, events: readonly JobNews[]): PipelineRecord {
-  const eventByJob = new Map<bigint, JobNews>()
+export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
+  const eventByJob = new Map<bigint, JobEnrichment>()
   for (const event of events) {
     if (event.pipelineId !== record.id) continue
     const earlier = eventByJob.get(event.jobId)
@@ -111,7 +111,7 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobNews[]
   return { ...record, jobs: record.jobs.map((job) => enriched(job, eventByJob.get(job.id))) }
 }
 
-function enriched(job: JobRecord, event: JobNews | undefined): JobRecord {
+function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {
   if (event === undefined) return job
   return {
     ...job,
