@@ -64,7 +64,7 @@ export interface PipelineRecord {
   readonly previousExport?: PreviousExport
 }
 
-/** The jobs of an earlier completion, whose spans are not sent again. */
+/** The jobs of an earlier completion. Their spans are not sent again. */
 export interface PreviousExport {
   readonly jobIds: ReadonlySet<bigint>
 }

@@ -33,7 +33,7 @@ describe('bodies that are mistaken for records are refused with advice', () => {
     ],
     ['a REST pipeline, and the command that fetches jobs', pipeline, 'or use penstock backfill'],
     [
-      'a REST pipeline with the object environment',
+      'a REST pipeline with an environment',
       { ...pipeline, environment: canary },
       'is a pipeline of the REST',
     ],

@@ -79,7 +79,7 @@ test.each([
 })
 
 const calendar = fc.record({
-  // From the second day on, so that no offset leads back before 1970.
+  // Dates start at the third day, so that no offset results in a time before 1970.
   ms: fc.integer({ min: 2 * 86_400_000, max: Date.UTC(9999, 11, 30) }).map((ms) => ms - (ms % 1000)),
   fraction: fc.stringMatching(/^(?:\.\d{1,9})?$/),
   separator: fc.constantFrom(' ', 'T'),
