@@ -39,7 +39,7 @@ export {
   type DescribedMergeRequest,
   type MergeRequest,
   type MergeRequestOrder,
-  mergeHindranceOf,
+  mergeBlocker,
   mergeRequestStates,
 } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-branches.ts'

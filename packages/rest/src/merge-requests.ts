@@ -5,7 +5,7 @@ import {
   listGroupMergeRequests,
   listMergeRequests,
   listProjectMergeRequests,
-  mergeHindranceOf,
+  mergeBlocker,
   mergeRequestStates,
   removeMergeRequest,
   updateMergeRequest,
@@ -109,7 +109,7 @@ export const mergeRequestShape = {
       merge_when_pipeline_succeeds: false,
       // Nothing looks into the branches before a merge.
       merge_status: 'unchecked',
-      detailed_merge_status: mergeHindranceOf(mergeRequest),
+      detailed_merge_status: mergeBlocker(mergeRequest),
       merge_after: null,
       sha: mergeRequest.sha ?? null,
       merge_commit_sha: null,

@@ -3,7 +3,7 @@ import type { ReadContext, Tx } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** Names of the labels of each, in their order. */
+/** Returns the label names of each item, in alphabetical order. */
 export async function labelsByItem(
   { db }: ReadContext,
   tables: IssuableTables,
@@ -18,7 +18,7 @@ export async function labelsByItem(
   return grouped(rows.map(({ item_id, name }) => [item_id, name]))
 }
 
-/** Ids of the people of each, in the order of their accounts. */
+/** Returns the user ids of each item in ascending order. */
 export async function userIdsByItem(
   { db }: ReadContext,
   tables: IssuableTables,
@@ -33,7 +33,7 @@ export async function userIdsByItem(
   return grouped(rows.map(({ item_id, user_id }) => [item_id, user_id]))
 }
 
-/** Replaces the labels or people of one. True: it made a difference. */
+/** Replaces the labels or users of one item, and returns whether anything changed. */
 export async function setPairs(
   { db }: Tx,
   { itemId }: IssuableTables,

@@ -9,8 +9,8 @@ import {
 } from '../issues/issuable-conditions.ts'
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
-import { described, issuablesOf } from '../issues/issuable-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
+import { withDescriptions, issuablesOf } from '../issues/issuable-store.ts'
+import type { Actor, Reading } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type {
@@ -22,23 +22,19 @@ import type {
 } from './merge-request.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
 
-/**
- * Of the merge requests that the actor may see.
- *
- * @see spec/rest-part2-details.md 8.9
- */
+/** Returns a page of the merge requests that the actor may see. */
 export async function pageOfMergeRequests(
   context: ReadContext,
   actor: Actor,
   filter: MergeRequestFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMergeRequest>> {
-  const wanted = wantedMergeRequests(context, actor, filter).select('merge_requests.description')
-  const rows = await pageOf(context, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
-  return { ...rows, items: await described(context, await mergeRequestsOf(context, rows.items), rows.items) }
+  const wanted = wantedMergeRequests(reading, actor, filter).select('merge_requests.description')
+  const rows = await pageOf(reading, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
+  return { ...rows, items: await withDescriptions(reading, await mergeRequestsOf(reading, rows.items), rows.items) }
 }
 
-/** By its number in its project, if the actor may see it. */
+/** Returns the merge request with this iid, if the actor may see it. */
 export async function findMergeRequest(
   context: ReadContext,
   actor: Actor,
@@ -48,11 +44,11 @@ export async function findMergeRequest(
   const rows = await wantedMergeRequests(context, actor, { within: { projectId }, iids: [iid] })
     .select('merge_requests.description')
     .execute()
-  const [mergeRequest] = await described(context, await mergeRequestsOf(context, rows), rows)
+  const [mergeRequest] = await withDescriptions(reading, await mergeRequestsOf(reading, rows), rows)
   return mergeRequest
 }
 
-/** Those of the ids that the actor may see. */
+/** Returns, by id, those of the merge requests that the actor may see. */
 export async function findMergeRequestsById(
   context: ReadContext,
   actor: Actor,
@@ -65,9 +61,9 @@ export async function findMergeRequestsById(
   return new Map((await mergeRequestsOf(context, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
 }
 
-/** Those that the actor may see, as a query over `merge_requests` and `projects`. */
-function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
-  return context.db
+/** Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter. */
+function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
+  return reading.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
     .select(listedColumns)
@@ -81,7 +77,7 @@ function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRe
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
-/** What only merge requests can be asked for. */
+/** Returns the conditions of filters that only merge requests have. */
 function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilter): RawBuilder<SqlBool>[] {
   const { sourceBranches, targetBranches, assigneeUsername, reviewerId, reviewerUsername, mergedByUsername } = filter
   const column = (name: keyof MergeRequestRow) => sql.ref(`merge_requests.${name}`)
@@ -127,8 +123,8 @@ const comparisons: readonly Comparison<
 ]
 
 function anyOf(conditions: readonly (RawBuilder<SqlBool> | false)[]): RawBuilder<SqlBool> | false {
-  const given = conditions.filter((condition) => condition !== false)
-  return given.length > 0 && sql<SqlBool>`(${sql.join(given, sql` or `)})`
+  const present = conditions.filter((condition) => condition !== false)
+  return present.length > 0 && sql<SqlBool>`(${sql.join(present, sql` or `)})`
 }
 
 const mergeRequestOrderTable: Readonly<Record<MergeRequestOrder, IssuableOrder>> = {
@@ -139,7 +135,7 @@ const mergeRequestOrderTable: Readonly<Record<MergeRequestOrder, IssuableOrder>>
 const mergeRequestOrder = ({ orderBy = 'created_at', sort }: MergeRequestFilter) =>
   orderOf(mergeRequestTables, mergeRequestOrderTable, { orderBy, sort })
 
-/** Those of each filter; all filters have the same order. The sum is of those that have been merged. */
+/** Lists the merge requests of several filters, all of which must have the same order. Sums only merged ones. */
 export function mergeRequestListing(
   context: ReadContext,
   actor: Actor,

@@ -7,8 +7,8 @@ import { newestOfEach, pipelineListing, wantedPipelines } from '../pipelines/pip
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
-/** Those of its source branch; the newest first. */
-export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
+/** Lists the pipelines of each merge request's source branch, newest first. */
+export const listPipelinesOfEachMergeRequest = freeBatchQuery(
   { name: 'listPipelinesOfEachMergeRequest', input: pipelinesOfEachInput },
   async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
@@ -20,8 +20,8 @@ export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   },
 )
 
-/** The newest of its source branch, of the commit that this names if there is the branch. */
-export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
+/** Returns the newest pipeline of each source branch: of its head commit, if the branch exists. */
+export const headPipelineOfEachMergeRequest = freeBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')

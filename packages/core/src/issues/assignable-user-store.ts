@@ -3,9 +3,9 @@ import { hasLevelInProject } from '../access/visible-store.ts'
 import type { ReadContext } from '../kit/context.ts'
 import type { Project } from '../projects/project.ts'
 
-/** Of these users those who may be given work in the project, because they see it. */
-export async function assignable(
-  context: ReadContext,
+/** Returns the ids of those given users who can see the project and so can be assigned work in it. */
+export async function assignableUserIds(
+  reading: Reading,
   project: Pick<Project, 'id'>,
   userIds: readonly number[],
 ): Promise<number[]> {
