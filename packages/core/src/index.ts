@@ -74,14 +74,14 @@ export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export {
   type ExportSettings,
   type ExportSignal,
-  exportSettingsFor,
-  exportSettingsOf,
+  loadExportSettings,
+  parseExportSettings,
   exportSignals,
   exportVariableKeys,
 } from './pipelines/export-settings.ts'
 export type {} from './pipelines/global-number-store.ts'
 export type {} from './pipelines/job-store.ts'
-export * from './pipelines/jobs-of-each.ts'
+export * from './pipelines/job-listings.ts'
 export {
   type BridgeOfPipeline,
   type JobOfPipeline,
@@ -97,7 +97,7 @@ export * from './pipelines/pipeline-changes.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export type {} from './pipelines/pipeline-store.ts'
-export * from './pipelines/pipelines-of-each.ts'
+export * from './pipelines/pipeline-listings.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'

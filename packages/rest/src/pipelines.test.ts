@@ -388,8 +388,8 @@ test('what is exported, the token apart', async () => {
     signals: ['traces'],
     token_set: true,
     warnings: [
-      'SVC_OBSERVABILITY_EXPORT names spans, which is none of traces, metrics, logs',
-      'SVC_OBSERVABILITY_TOKEN is not masked: logs of jobs may show it',
+      'SVC_OBSERVABILITY_EXPORT contains spans: valid signals are traces, metrics, logs',
+      'SVC_OBSERVABILITY_TOKEN is not masked, so job logs may contain it: mask the variable',
     ],
   })
 })

@@ -40,7 +40,7 @@ export async function labelIdsOfItem(
   return rows.map((row) => row.label_id)
 }
 
-/** Returns those of the ids whose labels belong to the project or to a group above it. */
+/** Returns the ids of those labels that belong to the project or to a group above it. */
 export async function attachableLabelIds(
   { db }: ReadContext,
   project: Pick<Project, 'id' | 'groupIds'>,

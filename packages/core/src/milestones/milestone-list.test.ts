@@ -230,7 +230,7 @@ describe('a page and its count are read in index order', () => {
     ['project_id', { state: 'all' }, 'milestones_project_order'],
     ['project_id', { state: 'closed' }, 'milestones_project_state'],
     ['project_id', { state: 'all', title: 'm7' }, 'milestones_project_title'],
-  ] as const)('by %s, of %j: %s', async (column, filter, index) => {
+  ] as const)('the list by %s and %j uses %s', async (column, filter, index) => {
     const project = await world.project('tools', ops)
     const { id } = column === 'group_id' ? ops : project
     await world.core.db.write(async (tx) => {

@@ -181,7 +181,7 @@ describe('permissions', () => {
     ['developer', 'allowed', 'allowed'],
     ['maintainer', 'allowed', 'allowed'],
     ['owner', 'allowed', 'allowed'],
-  ] as const)('%s: write %s, remove %s', async (role, write, remove) => {
+  ] as const)('%s can read; to write: %s, to remove: %s', async (role, write, remove) => {
     const { id } = await create({ title: 'x' })
     const noor = await world.user('noor')
     await world.member(ops, noor, accessLevels[role])

@@ -10,14 +10,14 @@ import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type Wanted
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
-/** Jobs of many pipelines or projects at once. */
+/** Queries for the jobs of several pipelines or projects at once. */
 
 const newestFirst: readonly KeysetColumn<JobHead>[] = [
   { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
   { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
 ]
 
-/** Of each pipeline, the newest first. */
+/** Lists the jobs of each pipeline, newest first. */
 export function pipelineJobListing(
   context: ReadContext,
   pipelines: readonly Pipeline[],
@@ -37,18 +37,18 @@ export function pipelineJobListing(
   )
 }
 
-/** Which jobs of a project, told by their pipelines. */
-export interface OfPipelines {
+/** Selects jobs of a project by properties of their pipelines. */
+export interface PipelineCriteria {
   readonly pipelineIid?: number | undefined
-  /** How they were started. */
+  /** The sources that started the pipelines. */
   readonly sources?: readonly string[] | undefined
 }
 
-/** Of each project, the newest first. */
+/** Lists the jobs of each project, newest first. */
 export const projectJobListing = (
   context: ReadContext,
   projects: readonly Project[],
-  filter: WantedJobs & OfPipelines,
+  filter: WantedJobs & PipelineCriteria,
 ): Listing<JobOfPipeline> =>
   listingOf(
     context,
@@ -59,7 +59,7 @@ export const projectJobListing = (
 function wantedJobsOfProject(
   context: ReadContext,
   projectId: number,
-  { pipelineIid, sources, ...filter }: WantedJobs & OfPipelines,
+  { pipelineIid, sources, ...filter }: WantedJobs & PipelineCriteria,
 ) {
   const jobs = wantedJobHeads(context, filter).where('pipeline_jobs.project_id', '=', projectId)
   if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
@@ -73,31 +73,35 @@ function wantedJobsOfProject(
   )
 }
 
-/** Of the whole instance. */
-export const jobListing = (context: ReadContext, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(context, [wantedJobHeads(context, filter)], {
+/** Lists the jobs of all projects. */
+export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfPipeline> =>
+  listingOf(reading, [wantedJobHeads(reading, filter)], {
     order: newestFirst,
     itemsOf: (heads) => jobsOfHeads(context, heads),
   })
 
-/** With their pipelines. */
-const jobsOfHeads = async (context: ReadContext, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
-  jobsOf(context, await jobRowsOf(context, heads))
+/** Returns the jobs of the rows with their pipelines. */
+const jobsOfHeads = async (reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
+  jobsOf(reading, await jobRowsOf(reading, heads))
 
-/** Of so many at once the stages are told. */
-const MOST_JOBS = 100_000
+/** The limit of jobs that are read at once, for example to compute stages. */
+const MAX_JOBS_READ = 100_000
 const JOBS_PER_STATEMENT = 3_000
 
-/** All of each pipeline, superseded attempts too, by id. @throws DomainError `impossible` when they are too many */
+/**
+ * Returns all jobs of each pipeline in the order of their ids, including superseded attempts.
+ *
+ * @throws DomainError `impossible` if there are too many
+ */
 export async function jobsOfEachPipeline(
   context: ReadContext,
   pipelines: readonly Pipeline[],
 ): Promise<ReadonlyMap<number, readonly JobOfPipeline[]>> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
-  let left = MOST_JOBS
-  for (const keys of chunked([...byKey.keys()])) {
-    for await (const heads of headsOf(context, keys)) {
+  let left = MAX_JOBS_READ
+  for (const keys of inParts([...byKey.keys()])) {
+    for await (const heads of headsOf(reading, keys)) {
       left -= heads.length
       if (left < 0)
         throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
@@ -110,8 +114,8 @@ export async function jobsOfEachPipeline(
   return found
 }
 
-/** By pipeline, then by id, so many at a time. */
-async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGenerator<JobHead[]> {
+/** Yields job heads in batches, ordered by pipeline and job id. */
+async function* headsOf(reading: Reading, keys: readonly number[]): AsyncGenerator<JobHead[]> {
   let last: JobHead | undefined
   do {
     const behind = last
@@ -129,7 +133,7 @@ async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGen
   } while (last !== undefined)
 }
 
-/** How many jobs are in which status. */
+/** The number of jobs of a pipeline with a certain status. */
 export interface JobTally {
   readonly status: string
   readonly isRetried: boolean
@@ -220,10 +224,10 @@ export async function findReadableJob(
   return (await jobsOf(context, [row]))[0]
 }
 
-/** Records of runners that are looked through. */
+/** The number of most recent jobs in which runners are searched. */
 const RECENT_JOBS = 10_000
 
-/** What the latest of the instance's last jobs tells of each runner, as far as the actor may see them. Read through once. */
+/** Returns the latest data about each runner, by id, from those of the most recent jobs that the actor may see. */
 export async function findReadableRunners(
   context: ReadContext,
   actor: Actor,

@@ -18,14 +18,14 @@ interface PipelineJobsTable {
   id: Generated<number>
   pipeline_key: number
   project_id: number
-  /** The one it came with. */
+  /** The id from the record; unique within the pipeline. */
   job_id: number
   /** The number in its Global ID, if that differs from `job_id`. */
   number: Generated<number | null>
   is_bridge: number
   is_retried: number
   status: string
-  /** JSON of what is only shown. */
+  /** JSON of the fields that are only shown, never searched. */
   details: string
 }
 
@@ -33,7 +33,7 @@ export type JobRow = Selectable<PipelineJobsTable>
 
 export type JobKind = 'build' | 'bridge'
 
-/** The newest first. */
+/** Returns a page of a pipeline's jobs, newest first. */
 export async function pageOfPipelineJobs(
   context: ReadContext,
   pipeline: Pipeline,
@@ -48,7 +48,7 @@ export async function pageOfPipelineJobs(
   return { ...rows, items: rows.items.map((row) => ({ ...jobOf(row), pipeline })) }
 }
 
-/** Builds of all its pipelines, the newest first. */
+/** Returns a page of the builds of all pipelines of a project, newest first. */
 export async function pageOfProjectJobs(
   context: ReadContext,
   { id }: Project,
@@ -59,8 +59,8 @@ export async function pageOfProjectJobs(
     .where('project_id', '=', id)
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
-  const rows = await pageOf(context, query, page)
-  return { ...rows, items: await jobsThere(context, rows.items) }
+  const rows = await pageOf(reading, query, page)
+  return { ...rows, items: await existingJobs(reading, rows.items) }
 }
 
 export async function keysetPageOfProjectJobs(
@@ -74,11 +74,11 @@ export async function keysetPageOfProjectJobs(
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
-  return { ...rows, items: await jobsThere(context, rows.items) }
+  return { ...rows, items: await existingJobs(reading, rows.items) }
 }
 
-const jobsThere = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
-  (await jobsOf(context, rows)).filter((job) => job !== undefined)
+const existingJobs = async (reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
+  (await jobsOf(reading, rows)).filter((job) => job !== undefined)
 
 /**
  * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.
@@ -101,21 +101,21 @@ const wanted = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
   wantedJobs(context, { kind, statuses: scope })
 
 export interface WantedJobs {
-  /** Default: both. */
+  /** Default: both kinds. */
   readonly kind?: JobKind | undefined
-  /** None: whatever the status. */
+  /** An empty list means any status. */
   readonly statuses?: readonly string[] | undefined
-  /** Superseded by a later attempt, or not. */
+  /** Whether a later attempt has superseded the job. */
   readonly isRetried?: boolean | undefined
   readonly name?: string | undefined
   /** `manual`, `on_success` … */
   readonly whens?: readonly string[] | undefined
   readonly hasArtifacts?: boolean | undefined
-  /** As records name them. */
+  /** The types as records name them. */
   readonly runnerTypes?: readonly string[] | undefined
 }
 
-/** Holds for jobs of a project that have this Global ID number. */
+/** Matches jobs of a project that have this Global ID number. */
 export const hasGlobalNumber =
   (projectId: number, number: number) => (eb: ExpressionBuilder<CoreTables, 'pipeline_jobs'>) =>
     eb.and([
@@ -132,7 +132,7 @@ export const hasGlobalNumber =
     ])
 
 /**
- * Holds for the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
+  * Matches the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
  * project.
  */
 export const isNumbered = (number: number) =>
@@ -156,14 +156,14 @@ export function wantedJobs({ db }: ReadContext, filter: WantedJobs) {
     )
 }
 
-/** Written so that both databases read it: a function to one of them, a type to the other. */
+/** SQL that both databases accept: `jsonb(…)` is a function in SQLite and a cast in PostgreSQL. */
 const details = sql`jsonb(pipeline_jobs.details)`
 const detail = (key: keyof JobDetails) => sql<string | null>`${details} ->> ${sql.lit(key)}`
-/** As text. */
+/** The value as text. */
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
 
-/** In their order, with their pipelines; `undefined` for those that have gone meanwhile. */
+/** Returns the jobs with their pipelines in input order, with `undefined` for those deleted meanwhile. */
 export async function jobsOf(
   context: ReadContext,
   rows: readonly (JobRow | undefined)[],

@@ -3,13 +3,13 @@ import { RowInsertion } from '@penstock/db'
 import type { Tx } from '../kit/context.ts'
 import { chunked } from '../kit/chunked.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { claimGlobalNumbers, giveGlobalNumbers } from './global-number-store.ts'
+import { claimGlobalNumbers, assignGlobalNumbers } from './global-number-store.ts'
 import type { JobColumns, JobDetails } from './job-columns.ts'
 import type { JobRow } from './job-store.ts'
 import type { Pipeline } from './pipeline.ts'
 import { nextStageOrder } from './stage-order.ts'
 
-/** How many rows are written before the event loop gets a turn; that many take a few milliseconds. */
+/** The number of rows written before the event loop gets a turn. Writing them takes a few milliseconds. */
 const ROWS_PER_TURN = 256
 
 /** Inserts the jobs of a new pipeline, or the new jobs of an existing one. */
@@ -33,9 +33,9 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
   const isListed = new Set(listed.map((row) => row.job_id))
   const [again, first] = [ids.filter((id) => isListed.has(id)), ids.filter((id) => !isListed.has(id))]
   const claimed = await claimGlobalNumbers(tx, 'job_numbers', projectId, first)
-  const given = await giveGlobalNumbers(tx, 'job_numbers', projectId, again)
+  const assigned = await assignGlobalNumbers(tx, 'job_numbers', projectId, again)
   return rows.map((row) => {
-    const number = claimed.get(row.job_id) ?? given.get(row.job_id)!
+    const number = claimed.get(row.job_id) ?? assigned.get(row.job_id)!
     return { ...row, number: number === row.job_id ? null : number }
   })
 }
@@ -43,7 +43,7 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
 /**
  * Replaces the jobs of a pipeline. Unchanged rows are not written; rows of changed jobs keep their ids.
  *
- * @param stages of these jobs, in the order of their first jobs
+  * @param stages the stages of these jobs, in the order of their first jobs
  */
 export async function setJobs(
   tx: Tx,

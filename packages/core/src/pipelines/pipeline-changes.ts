@@ -8,11 +8,9 @@ import { getProject } from '../projects/project-store.ts'
 import { jobInput, pipelineInput } from './pipeline.ts'
 
 /**
- * What would change the course of pipelines. They run elsewhere and are recorded here, so that nothing of it can be done:
- * whoever might is told so.
- *
- * @see design.md 7, ruling 22
- */
+  * Operations that would start, cancel or retry pipelines and jobs. Pipelines run elsewhere and are only recorded here, so
+  * these always fail with `impossible`, for users who have the permission.
+  */
 
 export const startPipeline = impossible(
   'startPipeline',

@@ -1,7 +1,7 @@
 import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { findProject } from '../projects/project-store.ts'
-import { claimGlobalNumbers, isFirstOfAnother } from './global-number-store.ts'
+import { claimGlobalNumbers, isClaimedByOtherProject } from './global-number-store.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -18,10 +18,10 @@ interface TraceInstancesTable {
 }
 
 /**
- * Returns the instance that the ids in the trace of a root pipeline are hashed with for a project: `undefined`, which
- * stands for the host of the core, if the project was the first to record that id or to name it as a root; else a text
- * that belongs to this project alone. So each trace is written by one project. The result never changes, even if the
- * project is renamed or moved.
+  * Returns the instance name that is hashed into the ids of a root pipeline's trace. It is `undefined`, which stands for
+  * the host of the core, if the project was the first to record that id or to name it as a root; otherwise it is a text
+  * that only this project has. So each trace is written by one project. The result never changes, even if the project is
+  * renamed or moved.
  */
 export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
@@ -34,7 +34,7 @@ export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: b
 /** Returns the current result of `claimTraceInstance` for the project, without making it the first. */
 export async function findTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
-  const isOwn = !Number.isSafeInteger(id) || (await isFirstOfAnother(tx, 'pipeline_numbers', project.id, id))
+  const isOwn = !Number.isSafeInteger(id) || (await isClaimedByOtherProject(tx, 'pipeline_numbers', project.id, id))
   return isOwn ? ownInstance(tx, project) : undefined
 }
 

@@ -17,9 +17,7 @@ import { downstreamListing, downstreamOfEach, findReadablePipeline, upstreamOfEa
 import { type JobOfPipeline, type Pipeline, pipelinesOfEachInput } from './pipeline.ts'
 import { hasIid, newestOfEach, ofProject, pipelineListing, wantedPipelines } from './pipeline-store.ts'
 
-/** Pipelines, and what belongs to them, of many things at once. @see spec/graphql-contract.md 5.5 */
-
-/** The newest first. */
+/** Lists the pipelines of each project, newest first. */
 export const listPipelinesOfEach = batchQuery(
   { name: 'listPipelinesOfEach', input: pipelinesOfEachInput, permission: 'read_pipeline' },
   async (context, projects: readonly Project[], filter) => {
@@ -28,14 +26,14 @@ export const listPipelinesOfEach = batchQuery(
   },
 )
 
-/** A commit, in the project whose pipelines of it are meant. */
+/** A commit and the project in which its pipelines are searched. */
 interface CommitInProject {
   readonly inProject: Project
   readonly sha: string
 }
 
-/** The newest first. */
-export const listPipelinesOfEachCommit = unscopedBatchQuery(
+/** Lists the pipelines of each commit, newest first, or returns `undefined` if the actor may not see them. */
+export const listPipelinesOfEachCommit = freeBatchQuery(
   { name: 'listPipelinesOfEachCommit', input: pipelinesOfEachInput },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -47,8 +45,8 @@ export const listPipelinesOfEachCommit = unscopedBatchQuery(
   },
 )
 
-/** The one with the highest id, of a ref if one is named. */
-export const latestPipelineOfEachCommit = unscopedBatchQuery(
+/** Returns the pipeline with the highest id of each commit, optionally of one ref. */
+export const latestPipelineOfEachCommit = freeBatchQuery(
   { name: 'latestPipelineOfEachCommit', input: pipelinesOfEachInput.pick({ ref: true }) },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Pipeline | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -97,9 +95,9 @@ export const findPipelineOfEach = batchQuery(
 )
 
 const countedScopes = ['running', 'pending', 'finished'] as const
-const MOST_COUNTED = 100_000
+const MAX_COUNTED = 100_000
 
-/** How many, up to a bound, in all and in some of the scopes. */
+/** The number of pipelines in all and by scope, up to a limit. */
 export type PipelineCounts = Readonly<Record<(typeof countedScopes)[number] | 'all', number>>
 
 export const countPipelinesOfEach = batchQuery(
@@ -112,7 +110,7 @@ export const countPipelinesOfEach = batchQuery(
     const queries = projects.flatMap(({ id }) =>
       [undefined, ...countedScopes].map((scope) => wantedPipelines(context, id, { ...filter, scope })),
     )
-    const counts = await pipelineListing(context, queries).counts(MOST_COUNTED)
+    const counts = await pipelineListing(context, queries).counts(MAX_COUNTED)
     return projects.map((_, index) => {
       const [all, running, pending, finished] = counts.slice(index * 4, index * 4 + 4) as [
         number,
@@ -125,8 +123,8 @@ export const countPipelinesOfEach = batchQuery(
   },
 )
 
-/** Whether it is the one that counts as the latest of its ref. */
-export const areLatestPipelines = unscopedBatchQuery(
+/** Returns for each pipeline whether it is the latest of its ref. */
+export const areLatestPipelines = freeBatchQuery(
   { name: 'areLatestPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<boolean[]> => {
     const refs = new Map(pipelines.map((each) => [refKey(each), each]))
@@ -140,27 +138,27 @@ export const areLatestPipelines = unscopedBatchQuery(
 
 const refKey = ({ projectId, ref }: Pipeline): string => `${projectId} ${ref ?? ''}`
 
-/** Those that each has started. */
-export const listDownstreamsOfEach = unscopedBatchQuery(
+/** Lists the pipelines that each pipeline started. */
+export const listDownstreamsOfEach = freeBatchQuery(
   { name: 'listDownstreamsOfEach', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]) =>
     listedEach(downstreamListing(context, context.actor, pipelines), pipelines.length),
 )
 
-/** What each bridge has started. */
-export const downstreamsOfBridges = unscopedBatchQuery(
+/** Returns the pipeline that each bridge started. */
+export const downstreamsOfBridges = freeBatchQuery(
   { name: 'downstreamsOfBridges', input: z.object({}) },
   (context, bridges: readonly JobOfPipeline[]) => downstreamOfEach(context, context.actor, bridges),
 )
 
-/** What each was started by. */
-export const upstreamsOfPipelines = unscopedBatchQuery(
+/** Returns the pipeline that started each pipeline. */
+export const upstreamsOfPipelines = freeBatchQuery(
   { name: 'upstreamsOfPipelines', input: z.object({}) },
   (context, pipelines: readonly Pipeline[]) => upstreamOfEach(context, context.actor, pipelines),
 )
 
-/** Whoever has here the username that the record names. */
-export const usersOfPipelines = unscopedBatchQuery(
+/** Returns the local user with the username that each record names. */
+export const usersOfPipelines = freeBatchQuery(
   { name: 'usersOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(User | undefined)[]> => {
     const names = pipelines.map(({ user }) => user?.username?.toLowerCase())
@@ -176,8 +174,8 @@ export interface CommitOfPipeline extends ListedCommit {
   readonly inProject: Project
 }
 
-/** Those that are in the repositories, where the actor may read them. */
-export const commitsOfPipelines = unscopedBatchQuery(
+/** Returns the commit of each pipeline, if it is in the repository and the actor may read that. */
+export const commitsOfPipelines = freeBatchQuery(
   { name: 'commitsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(CommitOfPipeline | undefined)[]> => {
     const rows = await context.db

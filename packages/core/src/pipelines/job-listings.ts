@@ -25,24 +25,22 @@ import {
 } from './pipeline.ts'
 import { pipelineKeyOfStage, type Stage, stagesOf } from './stage.ts'
 
-/** Jobs and stages of many things at once. @see spec/graphql-contract.md 5.5 */
-
-/** Bridges among them; the newest first. */
-export const listJobsOfEachPipeline = unscopedBatchQuery(
+/** Lists the jobs of each pipeline, including bridges, newest first. */
+export const listJobsOfEachPipeline = freeBatchQuery(
   { name: 'listJobsOfEachPipeline', input: jobsOfEachPipelineInput },
   async (context, pipelines: readonly Pipeline[], filter) =>
     listedEach(pipelineJobListing(context, pipelines, filter), pipelines.length),
 )
 
-/** Bridges among them; the newest first. */
+/** Lists the jobs of each project, including bridges, newest first. */
 export const listJobsOfEachProject = batchQuery(
   { name: 'listJobsOfEachProject', input: jobsOfEachProjectInput, permission: 'read_pipeline' },
   async (context, projects: readonly Project[], filter) =>
     listedEach(projectJobListing(context, projects, filter), projects.length),
 )
 
-/** Of the whole instance. */
-export const listAllJobs = unscopedQuery(
+/** Lists the jobs of all projects. */
+export const listAllJobs = freeQuery(
   { name: 'listAllJobs', caller: 'administrator', input: allJobsInput },
   async (context, filter): Promise<Listed<JobOfPipeline>> => listedEach(jobListing(context, filter), 1)[0]!,
 )
@@ -65,8 +63,8 @@ export const findJobOfEachPipeline = unscopedBatchQuery(
     ),
 )
 
-/** The job that has started each, in the pipeline it names. */
-export const sourceJobsOfPipelines = unscopedBatchQuery(
+/** Returns the bridge job that started each pipeline, from the upstream pipeline that it names. */
+export const sourceJobsOfPipelines = freeBatchQuery(
   { name: 'sourceJobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(JobOfPipeline | undefined)[]> => {
     const upstreams = await upstreamOfEach(context, context.actor, pipelines)
@@ -82,9 +80,9 @@ export const sourceJobsOfPipelines = unscopedBatchQuery(
 )
 
 export interface PipelineTally {
-  /** Superseded attempts too. */
+  /** The number of jobs, including superseded attempts. */
   readonly all: number
-  /** Of current jobs, by status. */
+  /** The number of current jobs by status. */
   readonly currentByStatus: ReadonlyMap<string, number>
 }
 
@@ -102,8 +100,8 @@ export const talliesOfPipelines = unscopedBatchQuery(
   },
 )
 
-/** All jobs of each, superseded attempts too, by id. */
-export const jobsOfPipelines = unscopedBatchQuery(
+/** Returns all jobs of each pipeline in the order of their ids, including superseded attempts. */
+export const jobsOfPipelines = freeBatchQuery(
   { name: 'jobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(readonly JobOfPipeline[])[]> => {
     const jobs = await jobsOfEachPipeline(context, pipelines)
@@ -124,8 +122,8 @@ export interface StageOfPipeline {
   readonly name: string
 }
 
-/** By their ids; those of pipelines that the actor may see. */
-export const findEachStage = unscopedBatchQuery(
+/** Returns the stages with these ids, and `undefined` for those of pipelines that the actor may not see. */
+export const findEachStage = freeBatchQuery(
   { name: 'findEachStage', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
     const pipelines = await readablePipelinesByKey(context, context.actor, ids.map(pipelineKeyOfStage))
@@ -148,8 +146,8 @@ export const findJob = unscopedQuery(
   },
 )
 
-/** By their ids, as the latest jobs tell of them that the actor may see. */
-export const findEachRunner = unscopedBatchQuery(
+/** Returns the runners with these ids, with the data from the latest jobs that the actor may see. */
+export const findEachRunner = freeBatchQuery(
   { name: 'findEachRunner', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(RecordedRunner | undefined)[]> => {
     const found = await findReadableRunners(context, context.actor, ids)
