@@ -103,14 +103,14 @@ export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'
 export * from './projects/project.ts'
 export { browseProjects } from './projects/project-listings.ts'
-export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/project-lists-of-each.ts'
+export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
 export * from './projects/project-operations.ts'
 export {
   groupsOfProjects,
-  type PlaceOfProject,
-  placesOfProjects,
+  type NamespaceOwner,
+  namespaceOwnersOfProjects,
   viewsOfProjects,
-} from './projects/project-places.ts'
+} from './projects/project-relations.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'

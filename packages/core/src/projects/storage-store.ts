@@ -39,8 +39,8 @@ export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projec
 }
 
 /**
- * Adds the bytes of a write to a project, or refuses the write. Comparison and change are one statement, so that only
- * one of two concurrent writers gets the last room.
+  * Adds the bytes of a write to a project, or rejects the write. Comparison and change are one statement, so that only
+  * one of two concurrent writers gets the remaining space.
  *
  * @throws DomainError `storage_full`, never for a negative change; the caller must roll the transaction back
  */
@@ -102,7 +102,7 @@ export async function projectsToMeasure(
   return rows.map((row) => row.project_id)
 }
 
-/** @param neededBytes what the write would add, if that is known */
+/** @param neededBytes the bytes that the write would add, if known */
 export function storageFull(
   { settings }: Pick<Core, 'settings'>,
   storedBytes: number,

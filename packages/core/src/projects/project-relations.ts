@@ -6,14 +6,14 @@ import { findUsers } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import { findVisibleGroups, viewsOf } from './project-view-store.ts'
 
-/** What is told of each beside its own. */
-export const viewsOfProjects = unscopedBatchQuery(
+/** Returns each project with its related data. */
+export const viewsOfProjects = freeBatchQuery(
   { name: 'viewsOfProjects', input: z.object({}) },
   (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
 )
 
-/** The group each lies in, or the one at the root of all; of a group that the actor may not see nothing is told. */
-export const groupsOfProjects = unscopedBatchQuery(
+/** Returns the nearest or the root group of each project, or `undefined` if the actor may not see it. */
+export const groupsOfProjects = freeBatchQuery(
   { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
   async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {
     const ids = projects.map(({ groupId, groupIds }) => (which === 'root' ? groupIds[0] : groupId))
@@ -22,14 +22,14 @@ export const groupsOfProjects = unscopedBatchQuery(
   },
 )
 
-export type PlaceOfProject =
+export type NamespaceOwner =
   | { readonly group: Group; readonly user?: never }
   | { readonly user: User; readonly group?: never }
 
-/** The group or the user that each belongs to. */
-export const placesOfProjects = unscopedBatchQuery(
-  { name: 'placesOfProjects', input: z.object({}) },
-  async (context, projects: readonly Project[]): Promise<(PlaceOfProject | undefined)[]> => {
+/** Returns the group or the user that each project belongs to, or `undefined` for a group that the actor may not see. */
+export const namespaceOwnersOfProjects = freeBatchQuery(
+  { name: 'namespaceOwnersOfProjects', input: z.object({}) },
+  async (context, projects: readonly Project[]): Promise<(NamespaceOwner | undefined)[]> => {
     const groups = await findVisibleGroups(
       context,
       context.actor,

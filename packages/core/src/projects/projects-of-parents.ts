@@ -16,7 +16,7 @@ const input = z.object({
   sort: z.enum(['asc', 'desc']).default('desc'),
 })
 
-/** Those directly in each of the groups, or anywhere below it. */
+/** Lists the projects directly in each group, or anywhere below it. */
 export const listProjectsOfEachGroup = batchQuery(
   {
     name: 'listProjectsOfEachGroup',
@@ -33,8 +33,8 @@ export const listProjectsOfEachGroup = batchQuery(
   },
 )
 
-/** Those in the namespace of each of the users. */
-export const listProjectsOfEachUser = unscopedBatchQuery(
+/** Lists the projects in the namespace of each user. */
+export const listProjectsOfEachUser = freeBatchQuery(
   { name: 'listProjectsOfEachUser', input },
   async (context, users: readonly User[], rest) =>
     listed(
@@ -44,8 +44,8 @@ export const listProjectsOfEachUser = unscopedBatchQuery(
     ),
 )
 
-/** By id; those that the actor may see. */
-export const findEachProject = unscopedBatchQuery(
+/** Returns the projects with these ids, and `undefined` for each one that the actor may not see. */
+export const findEachProject = freeBatchQuery(
   { name: 'findEachProject', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(Project | undefined)[]> => {
     const found = await findVisibleProjects(context, context.actor, ids)
