@@ -121,7 +121,7 @@ export {
   getCommit,
   listCommitDiffs,
   listCommits,
-  type SingleCommit,
+  type CommitWithStats,
 } from './repositories/commit-operations.ts'
 export type { Committer } from './repositories/commit-to-branch.ts'
 export {

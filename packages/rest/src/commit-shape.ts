@@ -1,4 +1,4 @@
-import { type Commit, type SingleCommit, signatureTime, type Trailer } from '@penstock/core'
+import { type Commit, type CommitWithStats, signatureTime, type Trailer } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from './route.ts'
 
@@ -52,15 +52,15 @@ function trailersJson(trailers: readonly Trailer[]) {
   }
 }
 
-const statsJson = ({ stats }: SingleCommit) =>
+const statsJson = ({ stats }: CommitWithStats) =>
   stats && { stats: { ...stats, total: stats.additions + stats.deletions } }
 
-export const commitShape: Shape<SingleCommit> = {
+export const commitShape: Shape<CommitWithStats> = {
   schema: z.object({ ...commitFields, ...statsFields }),
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
 }
 
-export const singleCommitShape: Shape<SingleCommit> = {
+export const singleCommitShape: Shape<CommitWithStats> = {
   schema: z.object({
     ...commitFields,
     ...statsFields,

@@ -38,7 +38,7 @@ export interface MetadataInput {
 }
 
 /**
-  * Returns the id of the milestone after the change. It must belong to the project or to a group above it; 0 removes it.
+ * Returns the id of the milestone after the change. It must belong to the project or to a group above it; 0 removes it.
  *
  * @throws DomainError `invalid`
  */

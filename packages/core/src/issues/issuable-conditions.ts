@@ -67,7 +67,9 @@ export function conditionsOf(
   ].filter((condition) => condition !== false)
 }
 
-/** Returns the conditions of `not`. An item without an author or a milestone passes a filter that excludes certain ones. */
+/**
+ * Returns the conditions of `not`. An item without an author or a milestone passes a filter that excludes certain ones.
+ */
 function negatedConditions(
   tables: IssuableTables,
   { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: Negated,

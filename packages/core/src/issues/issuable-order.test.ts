@@ -15,7 +15,9 @@ let world: World
 let mira: User
 let tools: Project
 
-/** Creates A to E: A has a milestone due late, B and C have one due soon; B is labelled urgent, and closed at the end. */
+/**
+ * Creates A to E: A has a milestone due late, B and C have one due soon; B is labelled urgent, and closed at the end.
+ */
 beforeAll(async () => {
   world = await World.open()
   mira = await world.user('mira')

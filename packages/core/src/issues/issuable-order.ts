@@ -72,7 +72,9 @@ export interface OrderValues {
 
 const valueNames = ['first_value', 'second_value'] as const
 
-/** Returns the columns of a list's order, and the expressions that the query must select in addition to its own columns. */
+/**
+ * Returns the columns of a list's order, and the expressions that the query must select in addition to its own columns.
+ */
 export function orderOf<By extends string>(
   tables: IssuableTables,
   orders: Readonly<Record<By, IssuableOrder>>,

@@ -24,9 +24,9 @@ export interface IssuableRow {
 }
 
 /**
-  * Loads the fields that issues and merge requests share for the rows of a page. The number of queries is constant.
+ * Loads the fields that issues and merge requests share for the rows of a page. The number of queries is constant.
  *
-  * @param otherIds the ids of further users to load
+ * @param otherIds the ids of further users to load
  */
 export async function issuablesOf(
   context: ReadContext,

@@ -4,7 +4,7 @@ import { unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { changesBetween, countFileStats, type DiffBudget, type FileStats } from '../repositories/commit-diff.ts'
-import { countingAlone } from '../repositories/commit-stats.ts'
+import { withCountingBudget } from '../repositories/commit-stats.ts'
 import type { GitRepository } from '../repositories/git-repository.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { MergeRequest } from './merge-request.ts'
@@ -80,7 +80,7 @@ export const diffStatsOfRanges = freeBatchQuery(
       core,
       ranges.map(({ project }) => project),
     )
-    const counted = await countingAlone(core, async (budget) => {
+    const counted = await withCountingBudget(core, async (budget) => {
       const stats: (readonly FileStats[] | undefined)[] = []
       for (const { project, trees } of ranges) {
         const repository = repositories.get(project.id)

@@ -127,9 +127,9 @@ export async function getMergeRequest(
 }
 
 /**
-  * Requires the actor to be the author or an assignee, or to have the permission to update any merge request.
-  *
-  * @throws DomainError `forbidden`
+ * Requires the actor to be the author or an assignee, or to have the permission to update any merge request.
+ *
+ * @throws DomainError `forbidden`
  */
 async function requireUpdater(tx: Tx & OperationContext, project: Project, mergeRequest: MergeRequest) {
   if (can(await standingOf(tx, tx.actor, project), 'update_merge_request')) return

@@ -61,7 +61,9 @@ export async function findMergeRequestsById(
   return new Map((await mergeRequestsOf(context, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
 }
 
-/** Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter. */
+/**
+ * Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter.
+ */
 function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
   return reading.db
     .selectFrom('merge_requests')

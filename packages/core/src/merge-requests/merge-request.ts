@@ -51,7 +51,9 @@ export function titleAsDraft(title: string, isDraft: boolean): string {
   return plain
 }
 
-/** Returns what blocks a merge. The branches are not checked for conflicts: `unchecked` means no other reason was found. */
+/**
+ * Returns what blocks a merge. The branches are not checked for conflicts: `unchecked` means no other reason was found.
+ */
 export function mergeBlocker({ state, isDraft }: MergeRequest): 'not_open' | 'draft_status' | 'unchecked' {
   if (state !== 'opened') return 'not_open'
   return isDraft ? 'draft_status' : 'unchecked'

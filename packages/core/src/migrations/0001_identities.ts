@@ -51,7 +51,8 @@ export const migration: Migration = {
     await db.schema.createIndex('projects_group').on('projects').column('group_id').execute()
     await db.schema.createIndex('projects_owner').on('projects').column('owner_id').execute()
 
-    // Users, groups and projects share one table of paths, so that no two have the same URL. An old path stays until it is taken.
+    // Users, groups and projects share one table of paths, so that no two have the same URL. An old path stays until it
+    // is taken.
     await db.schema
       .createTable('routes')
       .addColumn('path', 'text', (column) => column.primaryKey())

@@ -2,9 +2,9 @@ import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
 /**
-  * Recorded pipelines and their jobs. They have internal keys in addition to the ids from the records, which may be longer
-  * than 32 bits. The ids of pipelines are unique in the instance, because trace ids are derived from them.
-  */
+ * Recorded pipelines and their jobs. They have internal keys in addition to the ids from the records, which may be
+ * longer than 32 bits. The ids of pipelines are unique in the instance, because trace ids are derived from them.
+ */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'pipelines')

@@ -8,9 +8,9 @@ import type { Milestone } from './milestone.ts'
 const MAX_CHANGES = 100_000
 
 /**
-  * Returns the milestone's issues that the actor may see, oldest first.
+ * Returns the milestone's issues that the actor may see, oldest first.
  *
-  * @throws DomainError `refused` if they have more changes than one response may contain
+ * @throws DomainError `refused` if they have more changes than one response may contain
  */
 export async function burndownIssues(context: ReadContext, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
   const rows = await wantedIssues(context, actor, { milestoneId: id })

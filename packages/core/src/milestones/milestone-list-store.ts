@@ -22,7 +22,9 @@ export interface MilestoneFilter {
   readonly state: MilestoneState | 'all'
   /** The exact title. */
   readonly title?: string | undefined
-  /** Words that must all occur in the title or the description, ignoring case. `searchTitle` looks only in the title. */
+  /**
+   * Words that must all occur in the title or the description, ignoring case. `searchTitle` looks only in the title.
+   */
   readonly search?: string | undefined
   readonly searchTitle?: string | undefined
   readonly updatedBefore?: number | undefined

@@ -11,9 +11,9 @@ import type { CoreTables } from '../kit/tables.ts'
 export type MilestoneScope = (eb: ExpressionBuilder<CoreTables, 'milestones'>) => Expression<SqlBool>
 
 /**
-  * Returns the scope of a parent that the actor may read: with `ancestors` it includes the groups above, with
-  * `descendants` the groups and projects below, except those that the actor may not read.
-  */
+ * Returns the scope of a parent that the actor may read: with `ancestors` it includes the groups above, with
+ * `descendants` the groups and projects below, except those that the actor may not read.
+ */
 export async function milestoneScope(
   context: ReadContext & { readonly actor: Actor },
   parent: Subject,

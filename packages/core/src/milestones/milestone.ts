@@ -28,7 +28,9 @@ export type MilestoneParent = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Pro
 export const milestoneStates = ['active', 'closed'] as const
 export type MilestoneState = (typeof milestoneStates)[number]
 
-/** Milestones without a due date come last in both directions, except before expired ones in `expired_last_due_date`. */
+/**
+ * Milestones without a due date come last in both directions, except before expired ones in `expired_last_due_date`.
+ */
 const milestoneOrders = ['due_date', 'expired_last_due_date', 'created_at', 'updated_at'] as const
 export type MilestoneOrder = (typeof milestoneOrders)[number]
 export const milestoneOrder = z.enum(milestoneOrders).default('due_date')

@@ -31,9 +31,9 @@ export function parseExportSettings(variables: readonly ExportVariable[], servic
 }
 
 /**
-  * Returns the settings from the variables of a project and its groups. Variables that do not apply in these
-  * circumstances are ignored, with a warning.
-  */
+ * Returns the settings from the variables of a project and its groups. Variables that do not apply in these
+ * circumstances are ignored, with a warning.
+ */
  export async function loadExportSettings(
   reading: Reading,
   core: Core,

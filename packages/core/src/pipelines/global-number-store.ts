@@ -23,8 +23,8 @@ interface GlobalNumbersTable {
 type NumbersTable = 'pipeline_numbers' | 'job_numbers'
 
 /**
-  * The first of the numbers that are assigned to pipelines and jobs if another project recorded their id earlier. An id in
- * this range is never a Global ID itself, so no id, recorded now or later, can equal the number of another object.
+ * The first of the numbers that are assigned to pipelines and jobs if another project recorded their id earlier. An id
+ * in this range is never a Global ID itself, so no id, recorded now or later, can equal the number of another object.
  */
 export const FIRST_ASSIGNED_NUMBER = 2 ** 52
 

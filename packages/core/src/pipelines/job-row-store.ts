@@ -35,7 +35,9 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
       ),
     ])
 
-/** Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted meanwhile. */
+/**
+ * Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted meanwhile.
+ */
 export async function jobRowsOf({ db }: Reading, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
   const long = new Map<number, JobRow>()
   for (const ids of longDetailsBatches(heads)) {

@@ -132,7 +132,7 @@ export const hasGlobalNumber =
     ])
 
 /**
-  * Matches the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
+ * Matches the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
  * project.
  */
 export const isNumbered = (number: number) =>

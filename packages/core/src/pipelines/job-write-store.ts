@@ -43,7 +43,7 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
 /**
  * Replaces the jobs of a pipeline. Unchanged rows are not written; rows of changed jobs keep their ids.
  *
-  * @param stages the stages of these jobs, in the order of their first jobs
+ * @param stages the stages of these jobs, in the order of their first jobs
  */
 export async function setJobs(
   tx: Tx,

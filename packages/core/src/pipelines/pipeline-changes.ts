@@ -8,9 +8,9 @@ import { getProject } from '../projects/project-store.ts'
 import { jobInput, pipelineInput } from './pipeline.ts'
 
 /**
-  * Operations that would start, cancel or retry pipelines and jobs. Pipelines run elsewhere and are only recorded here, so
-  * these always fail with `impossible`, for users who have the permission.
-  */
+ * Operations that would start, cancel or retry pipelines and jobs. Pipelines run elsewhere and are only recorded here,
+ * so these always fail with `impossible`, for users who have the permission.
+ */
 
 export const startPipeline = impossible(
   'startPipeline',

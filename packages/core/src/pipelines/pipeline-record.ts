@@ -13,7 +13,8 @@ const MAX_SECONDS = 1_000_000_000
 const MAX_TAGS = 100
 
 /**
- * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is slow.
+ * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
+ * slow.
  */
 const lenient = <Schema extends z.ZodType>(schema: Schema) =>
   schema
@@ -70,8 +71,8 @@ const job = z.object({
 const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
 /**
-  * The stored parts of a pipeline hook. Its variables are not stored, because they may contain secrets.
-  */
+ * The stored parts of a pipeline hook. Its variables are not stored, because they may contain secrets.
+ */
 export const putRecordInput = z
   .object({
     project: namespaceRef,
@@ -246,8 +247,8 @@ export const upstreamNamesOf = ({ sourcePipeline, hookProject, objectAttributes 
 })
 
 /**
-  * Returns whether the upstream pipeline belongs to another project. It belongs to the same project if it has the names of
-  * the record's project, or of the project in which the record is stored.
+ * Returns whether the upstream pipeline belongs to another project. It belongs to the same project if it has the names
+ * of the record's project, or of the project in which the record is stored.
  */
 export const isUpstreamElsewhere = (
   { upstreamProject, hookProject, source }: UpstreamNames,
@@ -285,7 +286,9 @@ function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | undefin
 /** Replaces null characters and lone surrogates, which neither database can store. */
 const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
 
-/** Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time. */
+/**
+ * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
+ */
 function momentMs(value: string): number | undefined {
   const ms = instantMs(value.trim())
   return ms !== undefined && ms > 0 ? ms : undefined

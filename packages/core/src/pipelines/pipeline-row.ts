@@ -29,7 +29,9 @@ export interface PipelinesTable {
   /** JSON of the fields that are only shown, never searched. */
   details: string
   digest: string
-  /** JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs. */
+  /**
+   * JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs.
+   */
   stage_order: Generated<string | null>
 }
 

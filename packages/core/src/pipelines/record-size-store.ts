@@ -24,7 +24,7 @@ interface StoredPipeline {
 }
 
 /**
-  * Adds the size of a record that was just written to its project's usage, and subtracts that of the replaced record.
+ * Adds the size of a record that was just written to its project's usage, and subtracts that of the replaced record.
  *
  * @throws DomainError `storage_full`; the caller must roll the transaction back
  */

@@ -10,10 +10,10 @@ export interface RecordVersion {
 }
 
 /**
-  * Returns whether an arriving record replaces the stored one. Records arrive in any order and more than once. A complete
-  * pipeline is replaced only by a later completion. Between incomplete records the later `asOfMs` wins, and between equal
-  * times the one that arrived last.
-  */
+ * Returns whether an arriving record replaces the stored one. Records arrive in any order and more than once. A
+ * complete pipeline is replaced only by a later completion. Between incomplete records the later `asOfMs` wins, and
+ * between equal times the one that arrived last.
+ */
 export function isNewer(former: RecordVersion, next: RecordVersion): boolean {
   if (former.digest === next.digest) return false
   if (isComplete(former.status) !== isComplete(next.status)) return isComplete(next.status)

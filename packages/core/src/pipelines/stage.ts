@@ -32,9 +32,9 @@ const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * ST
 export const pipelineKeyOfStage = (id: number): number => Math.floor(id / STAGES_PER_PIPELINE)
 
 /**
-  * Returns the stages in the order of their first jobs. A job without a stage is left out.
-  *
-  * @param jobs all jobs of the pipeline in the order of their ids, including superseded attempts
+ * Returns the stages in the order of their first jobs. A job without a stage is left out.
+ *
+ * @param jobs all jobs of the pipeline in the order of their ids, including superseded attempts
  */
 export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): Stage[] {
   const named = jobs.filter(({ stage }) => stage !== undefined)
@@ -99,8 +99,8 @@ const ifAny: readonly (readonly [status: string, has: string])[] = [
 ]
 
 /**
- * Returns the combined status of jobs. A job that is allowed to fail counts as passed if it failed, and as skipped while it
- * waits for a manual action.
+ * Returns the combined status of jobs. A job that is allowed to fail counts as passed if it failed, and as skipped
+ * while it waits for a manual action.
  */
 export function outcomeOf(jobs: readonly Part[]): Outcome {
   const statuses = new Set(jobs.map(effectiveStatus))

@@ -30,7 +30,9 @@ export const projectListInput = {
 
 export type ProjectListInput = z.output<z.ZodObject<typeof projectListInput>>
 
-/** The input of a new project. `namespaceId` is that of a group or of the actor's own namespace, which is the default. */
+/**
+ * The input of a new project. `namespaceId` is that of a group or of the actor's own namespace, which is the default.
+ */
 export const projectDraftInput = z
   .object({
     name: text.optional(),

@@ -78,7 +78,10 @@ export async function listProjectRows(
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), projectOf)
 }
 
-/** Returns the conditions that the actor may see a project and has the membership; the latter is ignored for anonymous users. */
+/**
+ * Returns the conditions that the actor may see a project and has the membership; the latter is ignored for anonymous
+ * users.
+ */
 export function conditionsOfActor(
   context: ReadContext,
   actor: Actor,
@@ -115,7 +118,8 @@ export function projectListing(
   { by: requested, direction }: ProjectListingOrder,
 ): Listing<Project> {
   const search = requested === 'similarity' ? filters[0]?.search : undefined
-  // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column index.
+  // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column
+  // index.
   const by = requested === 'similarity' && search === undefined ? 'id' : requested
   const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
   const queries = filters.map((filter) => wantedProjects(reading, filter).select(nearness.as('nearness')))

@@ -70,9 +70,9 @@ export const locateProject = query(
 )
 
 /**
-  * Creates a project. With `initializeWithReadme` it returns after the first commit; if the commit fails, the project is
-  * removed again. If the process ends in between, a project without a commit remains.
-  */
+ * Creates a project. With `initializeWithReadme` it returns after the first commit; if the commit fails, the project is
+ * removed again. If the process ends in between, a project without a commit remains.
+ */
 export const createProject = freeSteps(
   { name: 'createProject', input: projectDraftInput },
   async (context, { initializeWithReadme, ...draft }) => {

@@ -26,7 +26,9 @@ export type NamespaceOwner =
   | { readonly group: Group; readonly user?: never }
   | { readonly user: User; readonly group?: never }
 
-/** Returns the group or the user that each project belongs to, or `undefined` for a group that the actor may not see. */
+/**
+ * Returns the group or the user that each project belongs to, or `undefined` for a group that the actor may not see.
+ */
 export const namespaceOwnersOfProjects = freeBatchQuery(
   { name: 'namespaceOwnersOfProjects', input: z.object({}) },
   async (context, projects: readonly Project[]): Promise<(NamespaceOwner | undefined)[]> => {

@@ -93,7 +93,7 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
 }
 
 export interface ProjectDraft {
-  /** The group or the user to whose namespace it is added. */
+  /** The group, or the user with the namespace, to which the project is added. */
   readonly parent: Group | ActingUser
   readonly path: string
   readonly name: string

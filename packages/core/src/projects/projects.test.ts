@@ -155,7 +155,7 @@ describe('changing', () => {
     await world.perform(mira, removeBranch, { project: project.id, branch: 'main' })
   })
 
-  test('accepts any default branch for an empty repository, whose first branch then becomes the default', async () => {
+  test('accepts any default branch for an empty repository; its first branch then becomes the default', async () => {
     const { project } = await world.perform(mira, createProject, { path: 'tool', defaultBranch: 'trunk' })
     const changed = await world.perform(mira, updateProject, { project: project.id, defaultBranch: 'next' })
     expect(changed.project.defaultBranch).toBe('next')
