@@ -1,28 +1,28 @@
 export const kinds = ['issue', 'milestone', 'variable', 'commit'] as const
 export type Kind = (typeof kinds)[number]
 
-/** All that one request sets, as one text, so that two are equal or not. */
+/** Everything that one request sets, as one comparable text. */
 export type Content = string
 
 interface Entry {
-  /** Of the last write that was acknowledged; `undefined`: none was. */
+  /** The content of the last acknowledged write, or `undefined` if there is none. */
   acknowledged: Content | undefined
-  /** Of the write whose answer has not come; whether it took place is open. */
+  /** The content of a write without an answer, which may or may not be stored. */
   unanswered: Content | undefined
 }
 
-/** What was asked of the core, and what it has acknowledged, by what a thing is called for all its life. */
-export class Ledger {
+/** The requested and acknowledged writes, by the constant name of each object. */
+export class WriteHistory {
   readonly #entries: Record<Kind, Map<string, Entry>> = {
     issue: new Map(),
     milestone: new Map(),
     variable: new Map(),
     commit: new Map(),
   }
-  /** Ids of the commits that were acknowledged. */
+  /** Ids of the acknowledged commits. */
   readonly shas: string[] = []
 
-  ask(kind: Kind, name: string, content: Content): void {
+  request(kind: Kind, name: string, content: Content): void {
     const entry = this.#entries[kind].get(name) ?? { acknowledged: undefined, unanswered: undefined }
     entry.unanswered = content
     this.#entries[kind].set(name, entry)
@@ -34,30 +34,30 @@ export class Ledger {
     entry.unanswered = undefined
   }
 
-  /** Of those things whose last write was not answered: how many. */
+  /** The number of objects with an unanswered last write. */
   get unanswered(): number {
     return kinds.flatMap((kind) => [...this.#entries[kind].values()]).filter((entry) => entry.unanswered !== undefined)
       .length
   }
 
-  /** What is wrong with what is there, a sentence each. */
+  /** Returns a message for each fault of the stored objects. */
   faultsOf(kind: Kind, found: readonly (readonly [name: string, content: Content])[]): string[] {
     const entries = this.#entries[kind]
     const contents = new Map(found)
     const lost = [...entries].filter(([name, entry]) => entry.acknowledged !== undefined && !contents.has(name))
-    const strange = found.filter(([name, content]) => {
+    const wrong = found.filter(([name, content]) => {
       const entry = entries.get(name)
       return entry === undefined || (content !== entry.acknowledged && content !== entry.unanswered)
     })
     return [
-      ...lost.map(([name]) => `${kind} ${name} was acknowledged and is gone`),
-      ...strange.map(([name, content]) => `${kind} ${name} is ${content}, which is no state it was ever to have`),
-      ...(contents.size < found.length ? [`some ${kind} is there twice`] : []),
+      ...lost.map(([name]) => `${kind} ${name} was acknowledged but is missing`),
+      ...wrong.map(([name, content]) => `${kind} ${name} is ${content}, which was not requested`),
+      ...(contents.size < found.length ? [`some ${kind} exists twice`] : []),
     ]
   }
 
-  /** Unanswered writes that took place after all. */
-  takenPlace(kind: Kind, found: readonly (readonly [name: string, content: Content])[]): number {
+  /** Returns the number of unanswered writes that were stored. */
+  unansweredStored(kind: Kind, found: readonly (readonly [name: string, content: Content])[]): number {
     return found.filter(([name, content]) => this.#entries[kind].get(name)?.unanswered === content).length
   }
 }

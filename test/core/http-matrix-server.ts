@@ -22,23 +22,23 @@ import { type Listening, listen } from '@penstock/http'
 import { areas, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import { type Caller, isRead, kindOf, type Shown, type Visibility } from './http-matrix-columns.ts'
+import { type Caller, isRead, kindOf, type Credential, type Visibility } from './http-matrix-columns.ts'
 import { levelOf, type MatrixRow } from './http-matrix-row.ts'
 
 export type Parent = Group | Project
-/** Of one request. */
+/** The headers of one request. */
 export type Headers = Record<string, string>
 
 const memberLevels = [5, 10, 15, 20, 25, 30, 40, 50] as const
 const password = 'correct horse'
-/** Of that password; cheap. */
+/** A hash of the password with cheap parameters. */
 const passwordHash = '$argon2id$v=19$m=1024,p=1,t=2$QUFBQUFBQUFBQUFBQUFBQQ$LthcQ44d3/9Q12bbVUAELoSTNWs0q1Rcx7tFAjyV5hU'
 
 /**
- * The REST API over a socket, and the people who ask. Those with a role have it in one public group, `ops`; whatever is
- * asked about lies below it and inherits the role, whether it is public itself or not.
+ * Serves the REST API over a socket, and has users to call it. Users with a role have it in one public group, `ops`.
+ * All requested groups and projects are below it and inherit the role, whether they are public or not.
  */
-export class Stage {
+export class MatrixServer {
   readonly world: World
   readonly root: User
   readonly stranger: User
@@ -48,11 +48,11 @@ export class Stage {
   readonly #listening: Listening
   readonly #credentials = new Map<string, Promise<Headers>>()
   readonly #shared = new Map<string, Promise<Parent>>()
-  /** By the value of the token. */
+  /** The user ids of bots, by the value of their token. */
   readonly #botIds = new Map<string, number>()
   #made = 0
 
-  static async open(): Promise<Stage> {
+  static async open(): Promise<MatrixServer> {
     const world = await World.open()
     const root = await world.user('root', { isAdministrator: true })
     const stranger = await world.user('stranger')
@@ -67,28 +67,28 @@ export class Stage {
     await world.core.db.write((db) => db.updateTable('users').set({ password_hash: passwordHash }).execute())
     const app = restListener({ core: world.core, areas, log: silentLog, rateLimits: 'off' })
     const listening = await listen(app, { host: '127.0.0.1', port: 0 })
-    return new Stage(world, listening, { root, stranger, blocked, ops, byLevel })
+    return new MatrixServer(world, listening, { root, stranger, blocked, ops, byLevel })
   }
 
   private constructor(
     world: World,
     listening: Listening,
-    people: { root: User; stranger: User; blocked: User; ops: Group; byLevel: ReadonlyMap<number, User> },
+    users: { root: User; stranger: User; blocked: User; ops: Group; byLevel: ReadonlyMap<number, User> },
   ) {
     this.world = world
     this.#listening = listening
-    this.root = people.root
-    this.stranger = people.stranger
-    this.#blocked = people.blocked
-    this.#ops = people.ops
-    this.#byLevel = people.byLevel
+    this.root = users.root
+    this.stranger = users.stranger
+    this.#blocked = users.blocked
+    this.#ops = users.ops
+    this.#byLevel = users.byLevel
   }
 
   fetch(path: string, init: RequestInit): Promise<Response> {
     return fetch(`${this.#listening.url}/api/v4${path}`, { redirect: 'manual', ...init })
   }
 
-  /** A word that nothing is called yet. */
+  /** Returns a name that was not used before. */
   word(stem: string): string {
     this.#made += 1
     return `${stem}-${this.#made}`
@@ -98,7 +98,7 @@ export class Stage {
     return this.world.user(this.word('someone'))
   }
 
-  /** A group or project below `ops`, with nothing in it. Private ones have `hidden` in their names. */
+  /** Creates an empty group or project below `ops`. Private ones have `hidden` in their names. */
   fresh(kind: Parent['kind'], visibility: Visibility, parent: Group = this.#ops): Promise<Parent> {
     const path = this.word(visibility === 'private' ? 'hidden' : visibility)
     return kind === 'group'
@@ -106,7 +106,7 @@ export class Stage {
       : this.world.project(path, parent, visibility)
   }
 
-  /** One for all that only look. */
+  /** Returns the group or project that all requests share that change nothing. */
   shared(kind: Parent['kind'], visibility: Visibility): Promise<Parent> {
     const key = `${kind} ${visibility}`
     const made = this.#shared.get(key) ?? this.fresh(kind, visibility)
@@ -114,9 +114,9 @@ export class Stage {
     return made
   }
 
-  /** `undefined`: nobody. */
-  personOf(row: MatrixRow, caller: Caller): User | undefined {
-    if (caller === 'nobody') return undefined
+  /** Returns the user for a caller, or `undefined` for anonymous requests. */
+  userOf(row: MatrixRow, caller: Caller): User | undefined {
+    if (caller === 'anonymous') return undefined
     if (caller === 'administrator') return this.root
     const level = levelOf(row)
     if (caller === 'stranger') return this.stranger
@@ -126,34 +126,34 @@ export class Stage {
   }
 
   /**
-   * What a request carries. The same for all rows where it can be, as tokens cost time to make.
-   *
-   * @param parent what is asked about; `undefined` where there is no such thing
+    * Returns the headers of a request. Rows share tokens where possible, because creating them takes time.
+    *
+    * @param parent the requested group or project, if the row has one
    */
-  async headersOf(row: MatrixRow, caller: Caller, shown: Shown, parent: Parent | undefined): Promise<Headers> {
+  async headersOf(row: MatrixRow, caller: Caller, credential: Credential, parent: Parent | undefined): Promise<Headers> {
     const isBotOfParent =
-      (shown.by === 'group token' && parent?.kind === 'group') ||
-      (shown.by === 'project token' && parent?.kind === 'project') ||
-      shown.by.endsWith('job')
-    const user = this.personOf(row, caller === 'nobody' ? 'least' : caller)!
+      (credential.type === 'group token' && parent?.kind === 'group') ||
+      (credential.type === 'project token' && parent?.kind === 'project') ||
+      credential.type.endsWith('job')
+    const user = this.userOf(row, caller === 'anonymous' ? 'least' : caller)!
     const level = (levelOf(row) ?? 30) as AccessLevel
     const place = isBotOfParent ? `${parent?.kind} ${parent?.id}` : ''
-    const key = JSON.stringify([shown.by, shown.scope, user.id, level, place])
+    const key = JSON.stringify([credential.type, credential.scope, user.id, level, place])
     const known = row.endsCredential ? undefined : this.#credentials.get(key)
-    const headers = known ?? this.#credential(shown, user, level, parent)
+    const headers = known ?? this.#credential(credential, user, level, parent)
     if (!row.endsCredential) this.#credentials.set(key, headers)
-    return { ...(await headers), ...this.#sudo(row, shown) }
+    return { ...(await headers), ...this.#sudo(row, credential) }
   }
 
-  #sudo(row: MatrixRow, { sudo }: Shown): Headers {
+  #sudo(row: MatrixRow, { sudo }: Credential): Headers {
     if (sudo === undefined) return {}
-    return { Sudo: sudo === 'ghost' ? 'ghost' : this.personOf(row, sudo)!.username }
+    return { Sudo: sudo === 'ghost' ? 'ghost' : this.userOf(row, sudo)!.username }
   }
 
-  async #credential({ by, scope = 'api' }: Shown, user: User, level: AccessLevel, parent?: Parent): Promise<Headers> {
+  async #credential({ type, scope = 'api' }: Credential, user: User, level: AccessLevel, parent?: Parent): Promise<Headers> {
     const { core } = this.world
     const person = scope === 'sudo' ? this.root : user
-    switch (by) {
+    switch (type) {
       case 'nothing':
         return {}
       case 'personal':
@@ -184,7 +184,7 @@ export class Stage {
       case 'ended job': {
         const project = parent?.kind === 'project' ? parent : await this.shared('project', 'private')
         const { id, value } = await this.#asRoot(createJobToken, { project: project.id, userId: user.id })
-        if (by === 'ended job') await this.#asRoot(revokeJobToken, { id })
+        if (type === 'ended job') await this.#asRoot(revokeJobToken, { id })
         return { 'JOB-TOKEN': value }
       }
       case 'deploy token header':
@@ -205,7 +205,7 @@ export class Stage {
         const outcome = await signIn(core, { login: user.username, password, address: '::1' }, undefined)
         if (outcome.kind !== 'signed_in') throw new Error(outcome.kind)
         const cookie = { Cookie: `_svc_session=${outcome.sessionSecret}` }
-        return by === 'session' ? cookie : { ...cookie, 'X-CSRF-Token': csrfTokenOf(outcome.sessionSecret) }
+        return type === 'session' ? cookie : { ...cookie, 'X-CSRF-Token': csrfTokenOf(outcome.sessionSecret) }
       }
     }
   }
@@ -231,7 +231,7 @@ export class Stage {
     return this.world.perform(this.root, operation, input)
   }
 
-  /** The user that a bot's token is for. */
+  /** Returns the bot user of a project or group token. */
   async botBehind(headers: Headers): Promise<User | undefined> {
     const userId = this.#botIds.get(headers['PRIVATE-TOKEN'] ?? '')
     return userId === undefined ? undefined : getUser(this.#reading(), userId)
@@ -241,7 +241,7 @@ export class Stage {
     return { db: this.world.core.db.read, nowMs: this.world.clock.nowMs() }
   }
 
-  /** How much has been changed so far: everything that changes something says so. */
+  /** Counts the events so far: every change records one. */
   async changes(): Promise<number> {
     const { count } = await this.world.core.db.read
       .selectFrom('events')
@@ -258,9 +258,9 @@ export class Stage {
 
 const asToken = ({ value }: { readonly value: string }): Headers => ({ 'PRIVATE-TOKEN': value })
 
-/** What a row is asked about: those that change something get one of their own. */
-export function parentOf(stage: Stage, row: MatrixRow, visibility: Visibility): Promise<Parent | undefined> {
+/** Returns the group or project to request: a new one for requests that change something. */
+export function parentOf(server: MatrixServer, row: MatrixRow, visibility: Visibility): Promise<Parent | undefined> {
   const kind = kindOf(row)
   if (kind === undefined) return Promise.resolve(undefined)
-  return isRead(row) ? stage.shared(kind, visibility) : stage.fresh(kind, visibility)
+  return isRead(row) ? server.shared(kind, visibility) : server.fresh(kind, visibility)
 }
