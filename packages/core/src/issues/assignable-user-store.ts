@@ -5,7 +5,7 @@ import type { Project } from '../projects/project.ts'
 
 /** Returns the ids of those given users who can see the project and so can be assigned work in it. */
 export async function assignableUserIds(
-  reading: Reading,
+  context: ReadContext,
   project: Pick<Project, 'id'>,
   userIds: readonly number[],
 ): Promise<number[]> {

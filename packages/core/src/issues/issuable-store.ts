@@ -64,7 +64,7 @@ export async function issuablesOf(
 
 /** Returns the items with their own descriptions and those of their milestones. */
 export async function withDescriptions<Item extends Issuable>(
-  reading: Reading,
+  context: ReadContext,
   items: readonly Item[],
   rows: readonly DescribedRow<unknown>[],
 ): Promise<(Item & DescribedIssuable)[]> {

@@ -38,7 +38,7 @@ export const listIssuesOfEachGroup = batchQuery(
 )
 
 /** Lists the issues of all projects that the actor may see. The actor must be signed in, as with REST. */
-export const listAllIssues = freeQuery(
+export const listAllIssues = unscopedQuery(
   { name: 'listAllIssues', input: issuesOfEachInput.extend({ nonArchived }) },
   async (context, filter) => listedEach(issueListing(context, context.actor, [filter]), 1)[0]!,
 )
@@ -53,7 +53,7 @@ export const countIssuesOfEachProject = batchQuery(
 )
 
 /** Returns the issues with these ids, and `undefined` for each one that the actor may not see. */
-export const findEachIssue = freeBatchQuery(
+export const findEachIssue = unscopedBatchQuery(
   { name: 'findEachIssue', input: z.object({}) },
   async (context, ids: readonly number[]) => {
     const found = await findIssuesById(context, context.actor, ids)
@@ -62,7 +62,7 @@ export const findEachIssue = freeBatchQuery(
 )
 
 /** Lists the labels of each issue. Users who can see an issue can see its labels. */
-export const listLabelsOfEachIssue = freeBatchQuery(
+export const listLabelsOfEachIssue = unscopedBatchQuery(
   { name: 'listLabelsOfEachIssue', input: z.object({}) },
   async (context, issues: readonly Issue[]) => {
     const ids = issues.map(({ id }) => id)

@@ -22,8 +22,8 @@ import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, update
 
 const inProject = { project: namespaceRef }
 const oneIssue = { ...inProject, issueIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 /** Issues of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
@@ -193,7 +193,7 @@ interface IssueToUpdate {
 
 /** @throws DomainError `not_found`, `forbidden` */
 async function getIssueToUpdate(
-  context: Reading & OperationContext,
+  context: ReadContext & OperationContext,
   project: Project,
   { issueIid }: { readonly issueIid: number },
 ): Promise<IssueToUpdate> {
@@ -262,13 +262,13 @@ const draftOf = (issue: DescribedIssue) => ({
 })
 
 /** @throws DomainError `not_found`, also if the actor may not see the issue */
-async function getIssue(reading: Reading, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
-  const issue = await findIssue(reading, actor, id, iid)
+async function getIssue(context: ReadContext, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
+  const issue = await findIssue(context, actor, id, iid)
   if (issue === undefined) throw notFound()
   return issue
 }
 
-const canAdminister = async (context: Reading & OperationContext, project: Project) =>
+const canAdminister = async (context: ReadContext & OperationContext, project: Project) =>
   can(await standingOf(context, context.actor, project), 'update_issue')
 
 async function requireAuthor(

@@ -159,8 +159,8 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
 }
 
 /** Returns the query over `issues` and `projects` for the issues that the actor may see and that match the filter. */
-export function wantedIssues(reading: Reading, actor: Actor, filter: IssueFilter) {
-  return reading.db
+export function wantedIssues(context: ReadContext, actor: Actor, filter: IssueFilter) {
+  return context.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .select(listedColumns)
@@ -192,7 +192,7 @@ const comparisons: readonly Comparison<
 ]
 
 /** Returns the condition, for a query over `issues` and `projects`, that the viewer may see an issue. */
-function isVisibleIssue(reading: Reading, actor: Actor): Expression<SqlBool> {
+function isVisibleIssue(context: ReadContext, actor: Actor): Expression<SqlBool> {
   return asSeenBy(actor, (viewer) => {
     const readable = allowedInProject(context, viewer, 'read_issue')
     if (viewer === undefined) return sql<SqlBool>`(${readable} and issues.is_confidential = 0)`
@@ -223,7 +223,7 @@ export async function describedIssuesOf(
   context: ReadContext,
   rows: readonly DescribedRow<IssueRow>[],
 ): Promise<DescribedIssue[]> {
-  return withDescriptions(reading, await issuesOf(reading, rows), rows)
+  return withDescriptions(context, await issuesOf(context, rows), rows)
 }
 
 const columnsOf = (draft: IssueDraft) => ({

@@ -18,7 +18,7 @@ const MAX_COMMITS_READ = 10_000
 const MAX_STEPS = 50_000
 
 /** Returns for each merge request whether its target branch exists. */
-export const targetBranchesOfMergeRequests = freeBatchQuery(
+export const targetBranchesOfMergeRequests = unscopedBatchQuery(
   { name: 'targetBranchesOfMergeRequests', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<boolean[]> => {
     const tips = await branchTipsOf(context, mergeRequests)
@@ -40,7 +40,7 @@ export interface MergeRequestRange {
 }
 
 /** Returns `undefined` if a branch is missing, the actor may not read the repository, or the budget is used up. */
-export const findRangeOfEachMergeRequest = freeBatchQuery(
+export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   { name: 'findRangeOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
@@ -73,7 +73,7 @@ export const findRangeOfEachMergeRequest = freeBatchQuery(
 )
 
 /** Returns the lines added and removed by file, or `undefined` if counting them exceeds the limit of a request. */
-export const diffStatsOfRanges = freeBatchQuery(
+export const diffStatsOfRanges = unscopedBatchQuery(
   { name: 'diffStatsOfRanges', input: z.object({}) },
   async ({ core }, ranges: readonly MergeRequestRange[]): Promise<(readonly FileStats[] | undefined)[]> => {
     const repositories = await repositoriesOf(

@@ -10,7 +10,7 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { withDescriptions, issuablesOf } from '../issues/issuable-store.ts'
-import type { Actor, Reading } from '../kit/context.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type {
@@ -29,9 +29,9 @@ export async function pageOfMergeRequests(
   filter: MergeRequestFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMergeRequest>> {
-  const wanted = wantedMergeRequests(reading, actor, filter).select('merge_requests.description')
-  const rows = await pageOf(reading, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
-  return { ...rows, items: await withDescriptions(reading, await mergeRequestsOf(reading, rows.items), rows.items) }
+  const wanted = wantedMergeRequests(context, actor, filter).select('merge_requests.description')
+  const rows = await pageOf(context, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
+  return { ...rows, items: await withDescriptions(context, await mergeRequestsOf(context, rows.items), rows.items) }
 }
 
 /** Returns the merge request with this iid, if the actor may see it. */
@@ -44,7 +44,7 @@ export async function findMergeRequest(
   const rows = await wantedMergeRequests(context, actor, { within: { projectId }, iids: [iid] })
     .select('merge_requests.description')
     .execute()
-  const [mergeRequest] = await withDescriptions(reading, await mergeRequestsOf(reading, rows), rows)
+  const [mergeRequest] = await withDescriptions(context, await mergeRequestsOf(context, rows), rows)
   return mergeRequest
 }
 
@@ -64,8 +64,8 @@ export async function findMergeRequestsById(
 /**
  * Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter.
  */
-function wantedMergeRequests(reading: Reading, actor: Actor, filter: MergeRequestFilter) {
-  return reading.db
+function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
+  return context.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
     .select(listedColumns)

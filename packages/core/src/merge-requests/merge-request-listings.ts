@@ -54,7 +54,7 @@ export const listMergeRequestsOfEachGroup = batchQuery(
 )
 
 /** Lists what each user authored, is assigned to or reviews, in all projects or in the one with this full path. */
-export const listMergeRequestsOfEachUser = freeBatchQuery(
+export const listMergeRequestsOfEachUser = unscopedBatchQuery(
   {
     name: 'listMergeRequestsOfEachUser',
     input: mergeRequestsOfEachInput.extend({
@@ -73,7 +73,7 @@ export const listMergeRequestsOfEachUser = freeBatchQuery(
 )
 
 /** Lists the merge requests of all projects that the actor may see. The actor must be signed in, as with REST. */
-export const listMergeRequestsOfAll = freeBatchQuery(
+export const listMergeRequestsOfAll = unscopedBatchQuery(
   { name: 'listMergeRequestsOfAll', input: mergeRequestsOfEachInput.extend({ nonArchived }) },
   async (context, everywhere: readonly 'everywhere'[], filter) =>
     context.actor === undefined
@@ -89,7 +89,7 @@ export const listMergeRequestsOfAll = freeBatchQuery(
 )
 
 /** Returns the merge requests with these ids, and `undefined` for each one that the actor may not see. */
-export const findEachMergeRequest = freeBatchQuery(
+export const findEachMergeRequest = unscopedBatchQuery(
   { name: 'findEachMergeRequest', input: z.object({}) },
   async (context, ids: readonly number[]) => {
     const found = await findMergeRequestsById(context, context.actor, ids)
@@ -98,7 +98,7 @@ export const findEachMergeRequest = freeBatchQuery(
 )
 
 /** Lists the labels of each merge request. Users who can see a merge request can see its labels. */
-export const listLabelsOfEachMergeRequest = freeBatchQuery(
+export const listLabelsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listLabelsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]) => {
     const ids = mergeRequests.map(({ id }) => id)
@@ -120,7 +120,7 @@ export interface MergeRequestPermissions {
 }
 
 /** Returns what the actor may do with each merge request. */
-export const permissionsOfEachMergeRequest = freeBatchQuery(
+export const permissionsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'permissionsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
     const projects = await projectsOf(context, mergeRequests)
@@ -145,7 +145,7 @@ export interface MergeRequestParticipant extends Pick<User, 'id' | 'isAdministra
 }
 
 /** Returns for each participant whether they may update the merge request. */
-export const updatersOfMergeRequests = freeBatchQuery(
+export const updatersOfMergeRequests = unscopedBatchQuery(
   { name: 'updatersOfMergeRequests', input: z.object({}) },
   async (context, people: readonly MergeRequestParticipant[]): Promise<boolean[]> => {
     const projects = await projectsOf(

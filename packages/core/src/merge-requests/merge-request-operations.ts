@@ -27,8 +27,8 @@ import { deleteMergeRequest, insertMergeRequest, mergeRequestTables } from './me
 
 const inProject = { project: namespaceRef }
 const oneMergeRequest = { ...inProject, mergeRequestIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 /** Merge requests of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 

@@ -8,7 +8,7 @@ import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
 /** Lists the pipelines of each merge request's source branch, newest first. */
-export const listPipelinesOfEachMergeRequest = freeBatchQuery(
+export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listPipelinesOfEachMergeRequest', input: pipelinesOfEachInput },
   async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
@@ -21,7 +21,7 @@ export const listPipelinesOfEachMergeRequest = freeBatchQuery(
 )
 
 /** Returns the newest pipeline of each source branch: of its head commit, if the branch exists. */
-export const headPipelineOfEachMergeRequest = freeBatchQuery(
+export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')

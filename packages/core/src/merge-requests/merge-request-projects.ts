@@ -8,14 +8,14 @@ import type { MergeRequest } from './merge-request.ts'
 
 type WithProjectId = Pick<MergeRequest, 'projectId'>
 
-export async function projectsOf(reading: Reading, mergeRequests: readonly WithProjectId[]): Promise<Project[]> {
+export async function projectsOf(context: ReadContext, mergeRequests: readonly WithProjectId[]): Promise<Project[]> {
   const ids = mergeRequests.map(({ projectId }) => projectId)
   return [...(await findProjects(context, ids)).values()]
 }
 
 /** Returns, by id, the projects of the merge requests in which the actor has the permission. */
 export async function projectsAllowing(
-  context: OperationContext & Reading,
+  context: OperationContext & ReadContext,
   mergeRequests: readonly WithProjectId[],
   permission: Permission,
 ): Promise<ReadonlyMap<number, Project>> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { issuableTitle, MAX_LABELS, MAX_USERS } from '../issues/issuable.ts'
 import { applyListMode, listMode } from '../issues/issuable-changes.ts'
-import type { Reading } from '../kit/context.ts'
+import type { ReadContext } from '../kit/context.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { command } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -11,8 +11,8 @@ import { titleAsDraft } from './merge-request.ts'
 import { changeMergeRequest, getMergeRequestToUpdate } from './merge-request-changes.ts'
 
 const oneMergeRequest = { project: namespaceRef, mergeRequestIid: z.int() }
-const subject = (reading: Reading, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(reading, project)
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
 
 /** Sets assignees or reviewers by username. Unknown usernames are ignored. */
 export const setMergeRequestPeople = command(

@@ -214,8 +214,8 @@ describe('a page and its count are read in index order', () => {
       },
       transformResult: async ({ result }) => result,
     }
-    const reading = { db: read.withPlugin(capture), nowMs: world.clock.nowMs() }
-    await pageOfMilestones(reading, (eb) => eb(scope.column, '=', scope.id), filter, { page: 1, perPage: 100 })
+    const context = { db: read.withPlugin(capture), nowMs: world.clock.nowMs() }
+    await pageOfMilestones(context, (eb) => eb(scope.column, '=', scope.id), filter, { page: 1, perPage: 100 })
     const explain = executor.adapter instanceof PostgresAdapter ? 'explain' : 'explain query plan'
     const plans = queries.map((query) =>
       read.executeQuery<object>(CompiledQuery.raw(`${explain} ${query.sql}`, [...query.parameters])),

@@ -70,7 +70,7 @@ export const getMilestoneById = query(
 export const descriptionsOfEachMilestone = descriptionsOfEach<Milestone>('descriptionsOfEachMilestone', 'milestones')
 
 /** Counts by state the issues of each milestone that the actor may see. */
-export const countIssuesOfEachMilestone = freeBatchQuery(
+export const countIssuesOfEachMilestone = unscopedBatchQuery(
   { name: 'countIssuesOfEachMilestone', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<IssueCounts[]> => {
     const ids = milestones.map(({ id }) => id)
@@ -80,7 +80,7 @@ export const countIssuesOfEachMilestone = freeBatchQuery(
 )
 
 /** Returns the group or project of each milestone, or `undefined` if the actor may not see it. */
-export const parentsOfMilestones = freeBatchQuery(
+export const parentsOfMilestones = unscopedBatchQuery(
   { name: 'parentsOfMilestones', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<(Group | Project | undefined)[]> => {
     const { db, actor } = context

@@ -30,8 +30,8 @@ import { milestoneScope } from './milestone-scope-store.ts'
 import { deleteMilestone, getMilestone, insertMilestone, isTitleTaken, updateMilestone } from './milestone-store.ts'
 
 /** Group and project milestones have the same operations and differ only in their parent. */
-export const groupMilestones = milestonesOf('Group', (reading, { parent }) => getGroup(reading, parent))
-export const projectMilestones = milestonesOf('Project', (reading, { parent }) => getProject(reading, parent))
+export const groupMilestones = milestonesOf('Group', (context, { parent }) => getGroup(context, parent))
+export const projectMilestones = milestonesOf('Project', (context, { parent }) => getProject(context, parent))
 
 function milestonesOf(
   owner: 'Group' | 'Project',

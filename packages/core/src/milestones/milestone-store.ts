@@ -49,7 +49,7 @@ export const listedColumns = [
 type MilestoneRow = Omit<Selectable<MilestonesTable>, 'description'>
 
 /** @throws DomainError `not_found`, also for a milestone of another parent */
-export async function getMilestone({ db }: Reading, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
+export async function getMilestone({ db }: ReadContext, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
   const row = await db
     .selectFrom('milestones')
     .selectAll()
@@ -61,7 +61,7 @@ export async function getMilestone({ db }: Reading, parent: MilestoneParent, id:
 }
 
 /** Returns the existing milestones with these ids, by id. */
-export async function findMilestones({ db }: Reading, ids: readonly number[]): Promise<Map<number, Milestone>> {
+export async function findMilestones({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Milestone>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('milestones')
@@ -87,12 +87,12 @@ export async function describedMilestones(
 }
 
 /** Returns the milestone with this id, of any parent. */
-export async function findMilestone(reading: Reading, id: number): Promise<Milestone | undefined> {
-  return (await findMilestones(reading, [id])).get(id)
+export async function findMilestone(context: ReadContext, id: number): Promise<Milestone | undefined> {
+  return (await findMilestones(context, [id])).get(id)
 }
 
 /** Returns whether the parent, a group above it, or a group or project below it has a milestone with this title. */
-export async function isTitleTaken({ db }: Reading, parent: Subject, title: string): Promise<boolean> {
+export async function isTitleTaken({ db }: ReadContext, parent: Subject, title: string): Promise<boolean> {
   const row = await db
     .selectFrom('milestones')
     .leftJoin('groups', 'groups.id', 'milestones.group_id')

@@ -96,8 +96,8 @@ describe('the settings of a project', () => {
   const ofProject = (key: string, value: string, more: object = {}) =>
     world.perform(mira, projectVariables.create, { parent: project.id, key, value, ...more })
   const settings = (environments: string[] = [], isProtectedRef = false) => {
-    const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
-    return loadExportSettings(reading, world.core, project, { environments, isProtectedRef })
+    const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
+    return loadExportSettings(context, world.core, project, { environments, isProtectedRef })
   }
 
   test('are those of its group, unless the project has its own', async () => {

@@ -35,13 +35,13 @@ export function parseExportSettings(variables: readonly ExportVariable[], servic
  * circumstances are ignored, with a warning.
  */
  export async function loadExportSettings(
-  reading: Reading,
+  context: ReadContext,
   core: Core,
   project: Project,
   circumstances: VariableCircumstances,
 ): Promise<ExportSettings> {
   const { serviceName } = core.settings
-  const levels = await variableLevelsOf(reading, project, Object.values(exportVariableKeys(serviceName)))
+  const levels = await variableLevelsOf(context, project, Object.values(exportVariableKeys(serviceName)))
   const applied = effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
   const settings = parseExportSettings(applied, serviceName)
   const ignored = levels.flat().filter(({ key }) => !applied.some((variable) => variable.key === key))

@@ -110,7 +110,7 @@ async function ownersOf(
 
 /** Returns whether another project was the first to record this id. Creates no number. */
 export async function isClaimedByOtherProject(
-  { db }: Reading,
+  { db }: ReadContext,
   table: NumbersTable,
   projectId: number,
   id: number,

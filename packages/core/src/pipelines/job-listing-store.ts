@@ -74,15 +74,15 @@ function wantedJobsOfProject(
 }
 
 /** Lists the jobs of all projects. */
-export const jobListing = (reading: Reading, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(reading, [wantedJobHeads(reading, filter)], {
+export const jobListing = (context: ReadContext, filter: WantedJobs): Listing<JobOfPipeline> =>
+  listingOf(context, [wantedJobHeads(context, filter)], {
     order: newestFirst,
     itemsOf: (heads) => jobsOfHeads(context, heads),
   })
 
 /** Returns the jobs of the rows with their pipelines. */
-const jobsOfHeads = async (reading: Reading, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
-  jobsOf(reading, await jobRowsOf(reading, heads))
+const jobsOfHeads = async (context: ReadContext, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
+  jobsOf(context, await jobRowsOf(context, heads))
 
 /** The limit of jobs that are read at once, for example to compute stages. */
 const MAX_JOBS_READ = 100_000
@@ -100,8 +100,8 @@ export async function jobsOfEachPipeline(
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
   let left = MAX_JOBS_READ
-  for (const keys of inParts([...byKey.keys()])) {
-    for await (const heads of headsOf(reading, keys)) {
+  for (const keys of chunked([...byKey.keys()])) {
+    for await (const heads of headsOf(context, keys)) {
       left -= heads.length
       if (left < 0)
         throw new DomainError({ code: 'impossible', message: 'Too many jobs: ask for fewer pipelines at once' })
@@ -115,7 +115,7 @@ export async function jobsOfEachPipeline(
 }
 
 /** Yields job heads in batches, ordered by pipeline and job id. */
-async function* headsOf(reading: Reading, keys: readonly number[]): AsyncGenerator<JobHead[]> {
+async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGenerator<JobHead[]> {
   let last: JobHead | undefined
   do {
     const behind = last

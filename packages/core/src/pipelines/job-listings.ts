@@ -26,7 +26,7 @@ import {
 import { pipelineKeyOfStage, type Stage, stagesOf } from './stage.ts'
 
 /** Lists the jobs of each pipeline, including bridges, newest first. */
-export const listJobsOfEachPipeline = freeBatchQuery(
+export const listJobsOfEachPipeline = unscopedBatchQuery(
   { name: 'listJobsOfEachPipeline', input: jobsOfEachPipelineInput },
   async (context, pipelines: readonly Pipeline[], filter) =>
     listedEach(pipelineJobListing(context, pipelines, filter), pipelines.length),
@@ -40,7 +40,7 @@ export const listJobsOfEachProject = batchQuery(
 )
 
 /** Lists the jobs of all projects. */
-export const listAllJobs = freeQuery(
+export const listAllJobs = unscopedQuery(
   { name: 'listAllJobs', caller: 'administrator', input: allJobsInput },
   async (context, filter): Promise<Listed<JobOfPipeline>> => listedEach(jobListing(context, filter), 1)[0]!,
 )
@@ -64,7 +64,7 @@ export const findJobOfEachPipeline = unscopedBatchQuery(
 )
 
 /** Returns the bridge job that started each pipeline, from the upstream pipeline that it names. */
-export const sourceJobsOfPipelines = freeBatchQuery(
+export const sourceJobsOfPipelines = unscopedBatchQuery(
   { name: 'sourceJobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(JobOfPipeline | undefined)[]> => {
     const upstreams = await upstreamOfEach(context, context.actor, pipelines)
@@ -101,7 +101,7 @@ export const talliesOfPipelines = unscopedBatchQuery(
 )
 
 /** Returns all jobs of each pipeline in the order of their ids, including superseded attempts. */
-export const jobsOfPipelines = freeBatchQuery(
+export const jobsOfPipelines = unscopedBatchQuery(
   { name: 'jobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(readonly JobOfPipeline[])[]> => {
     const jobs = await jobsOfEachPipeline(context, pipelines)
@@ -123,7 +123,7 @@ export interface StageOfPipeline {
 }
 
 /** Returns the stages with these ids, and `undefined` for those of pipelines that the actor may not see. */
-export const findEachStage = freeBatchQuery(
+export const findEachStage = unscopedBatchQuery(
   { name: 'findEachStage', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(StageOfPipeline | undefined)[]> => {
     const pipelines = await readablePipelinesByKey(context, context.actor, ids.map(pipelineKeyOfStage))
@@ -147,7 +147,7 @@ export const findJob = unscopedQuery(
 )
 
 /** Returns the runners with these ids, with the data from the latest jobs that the actor may see. */
-export const findEachRunner = freeBatchQuery(
+export const findEachRunner = unscopedBatchQuery(
   { name: 'findEachRunner', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(RecordedRunner | undefined)[]> => {
     const found = await findReadableRunners(context, context.actor, ids)

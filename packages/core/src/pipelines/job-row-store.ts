@@ -38,7 +38,7 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
 /**
  * Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted meanwhile.
  */
-export async function jobRowsOf({ db }: Reading, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
+export async function jobRowsOf({ db }: ReadContext, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
   const long = new Map<number, JobRow>()
   for (const ids of longDetailsBatches(heads)) {
     // Reads the whole row, because the head may be outdated and not match the details.

@@ -59,8 +59,8 @@ export async function pageOfProjectJobs(
     .where('project_id', '=', id)
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
-  const rows = await pageOf(reading, query, page)
-  return { ...rows, items: await existingJobs(reading, rows.items) }
+  const rows = await pageOf(context, query, page)
+  return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
 export async function keysetPageOfProjectJobs(
@@ -74,11 +74,11 @@ export async function keysetPageOfProjectJobs(
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
-  return { ...rows, items: await existingJobs(reading, rows.items) }
+  return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
-const existingJobs = async (reading: Reading, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
-  (await jobsOf(reading, rows)).filter((job) => job !== undefined)
+const existingJobs = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
+  (await jobsOf(context, rows)).filter((job) => job !== undefined)
 
 /**
  * Returns a build of a project: the one that was recorded first, if several of its pipelines list it.

@@ -30,7 +30,7 @@ export async function downstreamOfEach(
 }
 
 /** Lists the pipelines that name each pipeline as their upstream in their records, newest first. */
-export const downstreamListing = (reading: Reading, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
+export const downstreamListing = (context: ReadContext, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
   pipelineListing(
     context,
     pipelines.map((pipeline) => downstreams(context, actor, pipeline)),

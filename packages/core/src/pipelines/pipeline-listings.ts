@@ -33,7 +33,7 @@ interface CommitInProject {
 }
 
 /** Lists the pipelines of each commit, newest first, or returns `undefined` if the actor may not see them. */
-export const listPipelinesOfEachCommit = freeBatchQuery(
+export const listPipelinesOfEachCommit = unscopedBatchQuery(
   { name: 'listPipelinesOfEachCommit', input: pipelinesOfEachInput },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -46,7 +46,7 @@ export const listPipelinesOfEachCommit = freeBatchQuery(
 )
 
 /** Returns the pipeline with the highest id of each commit, optionally of one ref. */
-export const latestPipelineOfEachCommit = freeBatchQuery(
+export const latestPipelineOfEachCommit = unscopedBatchQuery(
   { name: 'latestPipelineOfEachCommit', input: pipelinesOfEachInput.pick({ ref: true }) },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Pipeline | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
@@ -124,7 +124,7 @@ export const countPipelinesOfEach = batchQuery(
 )
 
 /** Returns for each pipeline whether it is the latest of its ref. */
-export const areLatestPipelines = freeBatchQuery(
+export const areLatestPipelines = unscopedBatchQuery(
   { name: 'areLatestPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<boolean[]> => {
     const refs = new Map(pipelines.map((each) => [refKey(each), each]))
@@ -139,26 +139,26 @@ export const areLatestPipelines = freeBatchQuery(
 const refKey = ({ projectId, ref }: Pipeline): string => `${projectId} ${ref ?? ''}`
 
 /** Lists the pipelines that each pipeline started. */
-export const listDownstreamsOfEach = freeBatchQuery(
+export const listDownstreamsOfEach = unscopedBatchQuery(
   { name: 'listDownstreamsOfEach', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]) =>
     listedEach(downstreamListing(context, context.actor, pipelines), pipelines.length),
 )
 
 /** Returns the pipeline that each bridge started. */
-export const downstreamsOfBridges = freeBatchQuery(
+export const downstreamsOfBridges = unscopedBatchQuery(
   { name: 'downstreamsOfBridges', input: z.object({}) },
   (context, bridges: readonly JobOfPipeline[]) => downstreamOfEach(context, context.actor, bridges),
 )
 
 /** Returns the pipeline that started each pipeline. */
-export const upstreamsOfPipelines = freeBatchQuery(
+export const upstreamsOfPipelines = unscopedBatchQuery(
   { name: 'upstreamsOfPipelines', input: z.object({}) },
   (context, pipelines: readonly Pipeline[]) => upstreamOfEach(context, context.actor, pipelines),
 )
 
 /** Returns the local user with the username that each record names. */
-export const usersOfPipelines = freeBatchQuery(
+export const usersOfPipelines = unscopedBatchQuery(
   { name: 'usersOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(User | undefined)[]> => {
     const names = pipelines.map(({ user }) => user?.username?.toLowerCase())
@@ -175,7 +175,7 @@ export interface CommitOfPipeline extends ListedCommit {
 }
 
 /** Returns the commit of each pipeline, if it is in the repository and the actor may read that. */
-export const commitsOfPipelines = freeBatchQuery(
+export const commitsOfPipelines = unscopedBatchQuery(
   { name: 'commitsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(CommitOfPipeline | undefined)[]> => {
     const rows = await context.db

@@ -96,7 +96,7 @@ export interface RecordedPipeline {
 }
 
 /** Stores a record of a pipeline. A record that changes nothing is answered alike, but nothing is written. */
-export const putPipelineRecord = freeSteps(
+export const putPipelineRecord = unscopedSteps(
   { name: 'putPipelineRecord', input: preparedRecordInput },
   async (context, record): Promise<RecordedPipeline> => {
     const { payload } = record

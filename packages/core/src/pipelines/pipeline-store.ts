@@ -83,8 +83,8 @@ export const hasGlobalNumber =
 const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
 /** @throws DomainError `not_found`, also for a pipeline of another project */
-export async function getPipelineRow(reading: Reading, project: Project, id: number): Promise<Pipeline> {
-  const row = await ofProject(reading, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
+export async function getPipelineRow(context: ReadContext, project: Project, id: number): Promise<Pipeline> {
+  const row = await ofProject(context, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound()
   return pipelineOf(row)
 }
@@ -112,7 +112,7 @@ export async function findRecordedVersion(
 }
 
 /** Returns the pipelines with these keys, by key. */
-export async function pipelinesByKey(reading: Reading, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
+export async function pipelinesByKey(context: ReadContext, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
   for (const some of chunked([...new Set(keys)])) {
     const rows = await withPath(context).where('pipelines.id', 'in', some).execute()

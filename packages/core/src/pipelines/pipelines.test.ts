@@ -114,7 +114,7 @@ describe('a record', () => {
   })
 
   test('is rolled back completely if a listener fails', async () => {
-    const broken = { types: listener.types, hear: () => Promise.reject(new Error('full')) }
+    const broken = { types: listener.types, onEvent: () => Promise.reject(new Error('full')) }
     const core = { ...world.core, listeners: [broken] }
     await expect(perform(core, mira, putPipelineRecord, hook())).rejects.toThrow('full')
     expect(await refusal(get())).toEqual({ code: 'not_found' })

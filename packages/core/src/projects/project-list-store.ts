@@ -121,8 +121,8 @@ export function projectListing(
   // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column
   // index.
   const by = requested === 'similarity' && search === undefined ? 'id' : requested
-  const nearness = search === undefined ? sql<number>`0` : nearnessTo(['projects.name', 'projects.path'], search)
-  const queries = filters.map((filter) => wantedProjects(reading, filter).select(nearness.as('nearness')))
+  const nearness = search === undefined ? sql<number>`0` : matchRank(['projects.name', 'projects.path'], search)
+  const queries = filters.map((filter) => wantedProjects(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
     by === 'similarity'

@@ -16,7 +16,7 @@ const NO_USER_ID = 0
 const MAX_ID = 2_147_483_647
 
 /** Lists the projects of all namespaces that the actor may see. */
-export const browseProjects = freeQuery(
+export const browseProjects = unscopedQuery(
   {
     name: 'browseProjects',
     caller: 'anyone',
@@ -61,8 +61,8 @@ export const browseProjects = freeQuery(
 )
 
 /** Returns the filter for a namespace, or `undefined` if no group or user has the path. */
-async function placeAt(reading: Reading, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
-  const group = await findGroup(reading, path)
+async function placeAt(context: ReadContext, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
+  const group = await findGroup(context, path)
   if (group !== undefined) return { within: { group, depth: 'direct' } }
   const user = await findUserByUsername(context, path)
   return user && { ownerId: user.id }

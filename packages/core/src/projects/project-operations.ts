@@ -48,7 +48,7 @@ export const listGroupProjects = query(
 )
 
 /** Lists the projects in the namespace of a user, given by id or username. */
-export const listUserProjects = freeQuery(
+export const listUserProjects = unscopedQuery(
   { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
   async (context, input) => {
     const { user: ref } = input
@@ -73,7 +73,7 @@ export const locateProject = query(
  * Creates a project. With `initializeWithReadme` it returns after the first commit; if the commit fails, the project is
  * removed again. If the process ends in between, a project without a commit remains.
  */
-export const createProject = freeSteps(
+export const createProject = unscopedSteps(
   { name: 'createProject', input: projectDraftInput },
   async (context, { initializeWithReadme, ...draft }) => {
     const project = await context.write((tx) => insertFromDraft(tx, draft))

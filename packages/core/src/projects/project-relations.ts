@@ -7,13 +7,13 @@ import type { Project } from './project.ts'
 import { findVisibleGroups, viewsOf } from './project-view-store.ts'
 
 /** Returns each project with its related data. */
-export const viewsOfProjects = freeBatchQuery(
+export const viewsOfProjects = unscopedBatchQuery(
   { name: 'viewsOfProjects', input: z.object({}) },
   (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
 )
 
 /** Returns the nearest or the root group of each project, or `undefined` if the actor may not see it. */
-export const groupsOfProjects = freeBatchQuery(
+export const groupsOfProjects = unscopedBatchQuery(
   { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
   async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {
     const ids = projects.map(({ groupId, groupIds }) => (which === 'root' ? groupIds[0] : groupId))
@@ -29,7 +29,7 @@ export type NamespaceOwner =
 /**
  * Returns the group or the user that each project belongs to, or `undefined` for a group that the actor may not see.
  */
-export const namespaceOwnersOfProjects = freeBatchQuery(
+export const namespaceOwnersOfProjects = unscopedBatchQuery(
   { name: 'namespaceOwnersOfProjects', input: z.object({}) },
   async (context, projects: readonly Project[]): Promise<(NamespaceOwner | undefined)[]> => {
     const groups = await findVisibleGroups(

@@ -60,7 +60,7 @@ export async function findProject({ db }: ReadContext, ref: ProjectRef): Promise
 }
 
 /** Returns the existing projects with these ids, by id. */
-export async function findProjects({ db }: Reading, ids: readonly number[]): Promise<Map<number, Project>> {
+export async function findProjects({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Project>> {
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('projects')
@@ -211,7 +211,7 @@ export async function deleteProjectsOf(
 }
 
 /** Returns the project that had this path before it was renamed or moved, for redirects. */
-export async function findFormerProject({ db }: Reading, path: string): Promise<Project | undefined> {
+export async function findFormerProject({ db }: ReadContext, path: string): Promise<Project | undefined> {
   const row = await db
     .selectFrom('projects')
     .innerJoin('routes', 'routes.project_id', 'projects.id')

@@ -10,7 +10,7 @@ import type { Project } from './project.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 
 /** Returns the projects with their related data in input order, with three queries for any number of them. */
-export async function viewsOf(reading: Reading, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
+export async function viewsOf(context: ReadContext, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
   if (projects.length === 0) return []
   const groups = await groupsById(
     context,
@@ -65,7 +65,7 @@ export async function findVisibleGroups(
 }
 
 /** Returns a function from `project:5` or `group:16` to the user's direct role there, 0 for none. */
-async function rolesOf(reading: Reading, userId: number, projects: readonly Project[]) {
+async function rolesOf(context: ReadContext, userId: number, projects: readonly Project[]) {
   const groupIds = [...new Set(projects.flatMap((project) => project.groupIds))]
   const projectIds = projects.map(({ id }) => id)
   const rows = await context.db

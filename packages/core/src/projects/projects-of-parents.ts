@@ -34,7 +34,7 @@ export const listProjectsOfEachGroup = batchQuery(
 )
 
 /** Lists the projects in the namespace of each user. */
-export const listProjectsOfEachUser = freeBatchQuery(
+export const listProjectsOfEachUser = unscopedBatchQuery(
   { name: 'listProjectsOfEachUser', input },
   async (context, users: readonly User[], rest) =>
     listed(
@@ -45,7 +45,7 @@ export const listProjectsOfEachUser = freeBatchQuery(
 )
 
 /** Returns the projects with these ids, and `undefined` for each one that the actor may not see. */
-export const findEachProject = freeBatchQuery(
+export const findEachProject = unscopedBatchQuery(
   { name: 'findEachProject', input: z.object({}) },
   async (context, ids: readonly number[]): Promise<(Project | undefined)[]> => {
     const found = await findVisibleProjects(context, context.actor, ids)

@@ -96,8 +96,8 @@ test('reads messages apart from commits, until the limit of bytes is reached', a
     return { sha, inProject: tools }
   }
   const [six, two] = [await commitWith('sechs!'), await commitWith('ü')]
-  const read = async (commits: readonly (typeof six)[], mostBytes: number) =>
-    (await performBatch(world.core, mira, messagesOfCommits, commits, { mostBytes })).map((each) => each?.description)
+  const read = async (commits: readonly (typeof six)[], maxBytes: number) =>
+    (await performBatch(world.core, mira, messagesOfCommits, commits, { maxBytes })).map((each) => each?.description)
   expect(await read([six, two, two], 10)).toEqual(['sechs!', 'ü', 'ü'])
   expect(await read([six, two, two], 9)).toEqual(['sechs!', 'ü', undefined])
   expect(await read([six, two], 5)).toEqual([undefined, undefined])

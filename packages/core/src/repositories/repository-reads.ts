@@ -51,7 +51,7 @@ export const filesAt = unscopedBatchQuery(
 )
 
 /**
- * Returns the messages of commits in input order, until `mostBytes` are used up. Users who can see a commit can see its
+ * Returns the messages of commits in input order, until `maxBytes` are used up. Users who can see a commit can see its
  * message.
  */
 export const messagesOfCommits = unscopedBatchQuery(
@@ -82,7 +82,7 @@ async function messageOf(repository: ProjectRepository | undefined, sha: string)
 /**
  * Returns the size of each commit's changes against its first parent, or `undefined` for a commit too large to count.
  */
-export const summariesOfCommits = freeBatchQuery(
+export const summariesOfCommits = unscopedBatchQuery(
   { name: 'summariesOfCommits', input: z.object({}) },
   async ({ core }, commits: readonly { readonly sha: string; readonly reader: RepositoryReader }[]) => {
     const summaries = new Map<RepositoryReader, Map<string, CommitSummary>>()
