@@ -62,17 +62,17 @@ export function conditionsOf(
       filter.search,
     ),
     ...comparisonsOf(tables, filter, comparisons),
-    ...negatedConditions(tables, filter.not ?? {}, today),
-    ...unitedConditions(tables, filter.or ?? {}),
+    ...notConditions(tables, filter.not ?? {}, today),
+    ...orConditions(tables, filter.or ?? {}),
   ].filter((condition) => condition !== false)
 }
 
 /**
  * Returns the conditions of `not`. An item without an author or a milestone passes a filter that excludes certain ones.
  */
-function negatedConditions(
+function notConditions(
   tables: IssuableTables,
-  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: Negated,
+  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: NotFilter,
   today: string,
 ): RawBuilder<SqlBool>[] {
   const column = (name: string) => sql.ref(`${tables.items}.${name}`)
@@ -92,7 +92,7 @@ function negatedConditions(
   ].filter((condition) => condition !== false)
 }
 
-function unitedConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: United) {
+function orConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: OrFilter) {
   const authorId = sql.ref(`${tables.items}.author_id`)
   return [
     labels && labelConditions(tables, labels, 'some'),
@@ -101,8 +101,8 @@ function unitedConditions(tables: IssuableTables, { labels, authorUsernames, ass
   ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
 }
 
-type Negated = NonNullable<IssuableFilter['not']>
-type United = NonNullable<IssuableFilter['or']>
+type NotFilter = NonNullable<IssuableFilter['not']>
+type OrFilter = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
   if ('projectId' in within) return sql<SqlBool>`projects.id = ${within.projectId}`

@@ -15,7 +15,7 @@ export async function labelsByItem(
     inner join labels on labels.id = pairs.label_id
     where ${sql.ref(`pairs.${tables.itemId}`)} in (${sql.join([...itemIds])})
     order by labels.name, labels.id`.execute(db)
-  return grouped(rows.map(({ item_id, name }) => [item_id, name]))
+  return groupByKey(rows.map(({ item_id, name }) => [item_id, name]))
 }
 
 /** Returns the user ids of each item in ascending order. */
@@ -30,7 +30,7 @@ export async function userIdsByItem(
     select ${sql.ref(tables.itemId)} as item_id, user_id from ${sql.table(people)}
     where ${sql.ref(tables.itemId)} in (${sql.join([...itemIds])})
     order by user_id`.execute(db)
-  return grouped(rows.map(({ item_id, user_id }) => [item_id, user_id]))
+  return groupByKey(rows.map(({ item_id, user_id }) => [item_id, user_id]))
 }
 
 /** Replaces the labels or users of one item, and returns whether anything changed. */
@@ -59,7 +59,7 @@ export async function setPairs(
   return gone.length + added.length > 0
 }
 
-function grouped<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
+function groupByKey<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
   const groups = new Map<number, Value[]>()
   for (const [key, value] of pairs) {
     const group = groups.get(key)

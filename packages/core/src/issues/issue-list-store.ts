@@ -13,7 +13,7 @@ import {
 } from '../kit/page.ts'
 import { constantOrder, byColumn, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
-import { describedIssuesOf, type IssueRow, issuesOf, issueTables, wantedIssues } from './issue-store.ts'
+import { describedIssuesOf, type IssueRow, issuesOf, issueTables, issueQuery } from './issue-store.ts'
 
 /** Returns a page of the issues that the actor may see. */
 export async function pageOfIssues(
@@ -44,7 +44,7 @@ export async function keysetPageOfIssues(
 }
 
 const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>
-  wantedIssues(context, actor, filter).select('issues.description')
+  issueQuery(context, actor, filter).select('issues.description')
 
 /** Lists the issues of several filters, all of which must have the same order. */
 export function issueListing(
@@ -56,7 +56,7 @@ export function issueListing(
   const { columns, values } = issueOrder(filters[0]!)
   return listingOf(
     context,
-    filters.map((filter) => wantedIssues(context, actor, filter).select(values)),
+    filters.map((filter) => issueQuery(context, actor, filter).select(values)),
     {
       order: columns,
       itemsOf: (rows: readonly IssueRow[]) => issuesOf(context, rows),
@@ -96,7 +96,7 @@ async function issueCountsBy(
 ): Promise<ReadonlyMap<number, IssueCounts>> {
   const counts = new Map<number, IssueCounts>()
   if (ids.length === 0) return counts
-  const rows = await wantedIssues(context, actor, filter)
+  const rows = await issueQuery(context, actor, filter)
     .where(`issues.${column}`, 'in', [...ids])
     .clearSelect()
     .select([`issues.${column} as id`, 'issues.state', ({ fn }) => fn.countAll<number>().as('count')])

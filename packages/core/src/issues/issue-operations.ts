@@ -96,7 +96,7 @@ export const createIssue = steps(
   },
   async (context, input): Promise<DescribedIssue> => {
     const description = input.description ?? undefined
-    await requireNoSpam(context, suspectOf(context.subject, { title: input.title, description }), input.captcha)
+    await requireNoSpam(context, toSpamSubject(context.subject, { title: input.title, description }), input.captcha)
     return context.write(async (tx) => {
       // The spam check may take a while: meanwhile the project or the actor's permission may have been removed.
       const project = await getProject(tx, context.subject.id)
@@ -151,7 +151,7 @@ export const updateIssue = steps(
     const { administers, before } = await getIssueToUpdate(context, project, input)
     const { title, description } = draftAfter(before, input, administers)
     if (title !== before.title || description !== before.description) {
-      await requireNoSpam(context, suspectOf(project, { title, description }), input.captcha)
+      await requireNoSpam(context, toSpamSubject(project, { title, description }), input.captcha)
     }
     return context.write(async (tx) => {
       // Loads both again, because the spam check may take a while.
@@ -280,7 +280,7 @@ async function requireAuthor(
   await requirePermission(context, project, 'update_own_issue')
 }
 
-const suspectOf = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
+const toSpamSubject = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
   kind: 'issue' as const,
   title,
   description,

@@ -85,7 +85,7 @@ export async function findIssuesById(
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Issue>> {
-  const rows = await wantedIssues(context, actor, {})
+  const rows = await issueQuery(context, actor, {})
     .where('issues.id', 'in', [...ids])
     .execute()
   const issues = await issuesOf(context, rows)
@@ -99,7 +99,7 @@ export async function findIssue(
   projectId: number,
   iid: number,
 ): Promise<DescribedIssue | undefined> {
-  const rows = await wantedIssues(context, actor, { within: { projectId }, iids: [iid] })
+  const rows = await issueQuery(context, actor, { within: { projectId }, iids: [iid] })
     .select('issues.description')
     .execute()
   const [issue] = await describedIssuesOf(context, rows)
@@ -159,7 +159,7 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
 }
 
 /** Returns the query over `issues` and `projects` for the issues that the actor may see and that match the filter. */
-export function wantedIssues(context: ReadContext, actor: Actor, filter: IssueFilter) {
+export function issueQuery(context: ReadContext, actor: Actor, filter: IssueFilter) {
   return context.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')

@@ -29,7 +29,7 @@ export async function pageOfMergeRequests(
   filter: MergeRequestFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMergeRequest>> {
-  const wanted = wantedMergeRequests(context, actor, filter).select('merge_requests.description')
+  const wanted = mergeRequestQuery(context, actor, filter).select('merge_requests.description')
   const rows = await pageOf(context, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
   return { ...rows, items: await withDescriptions(context, await mergeRequestsOf(context, rows.items), rows.items) }
 }
@@ -41,7 +41,7 @@ export async function findMergeRequest(
   projectId: number,
   iid: number,
 ): Promise<DescribedMergeRequest | undefined> {
-  const rows = await wantedMergeRequests(context, actor, { within: { projectId }, iids: [iid] })
+  const rows = await mergeRequestQuery(context, actor, { within: { projectId }, iids: [iid] })
     .select('merge_requests.description')
     .execute()
   const [mergeRequest] = await withDescriptions(context, await mergeRequestsOf(context, rows), rows)
@@ -55,7 +55,7 @@ export async function findMergeRequestsById(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, MergeRequest>> {
   if (ids.length === 0) return new Map()
-  const rows = await wantedMergeRequests(context, actor, {})
+  const rows = await mergeRequestQuery(context, actor, {})
     .where('merge_requests.id', 'in', [...new Set(ids)])
     .execute()
   return new Map((await mergeRequestsOf(context, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
@@ -64,7 +64,7 @@ export async function findMergeRequestsById(
 /**
  * Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter.
  */
-function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
+function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
   return context.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
@@ -147,7 +147,7 @@ export function mergeRequestListing(
   const { columns, values } = mergeRequestOrder(filters[0]!)
   return listingOf(
     context,
-    filters.map((filter) => wantedMergeRequests(context, actor, filter).select(values)),
+    filters.map((filter) => mergeRequestQuery(context, actor, filter).select(values)),
     {
       order: columns,
       itemsOf: (rows: readonly MergeRequestRow[]) => mergeRequestsOf(context, rows),

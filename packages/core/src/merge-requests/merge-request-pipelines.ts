@@ -3,7 +3,7 @@ import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
 import { unscopedBatchQuery } from '../kit/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
-import { newestOfEach, pipelineListing, wantedPipelines } from '../pipelines/pipeline-store.ts'
+import { newestOfEach, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
@@ -13,7 +13,7 @@ export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
     const queries = mergeRequests.map(({ projectId, sourceBranch }) =>
-      wantedPipelines(context, projectId, filter).where('pipelines.ref', '=', sourceBranch),
+      pipelineQuery(context, projectId, filter).where('pipelines.ref', '=', sourceBranch),
     )
     const lists = listedEach(pipelineListing(context, queries), mergeRequests.length)
     return lists.map((list, index) => (readable.has(mergeRequests[index]!.projectId) ? list : undefined))
@@ -26,7 +26,7 @@ export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
     const queries = mergeRequests.map(({ projectId, sourceBranch, sha }) =>
-      wantedPipelines(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
+      pipelineQuery(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
     )
     const found = await newestOfEach(context, queries)
     return found.map((pipeline, index) => (readable.has(mergeRequests[index]!.projectId) ? pipeline : undefined))

@@ -1,4 +1,4 @@
-import { wantedIssues } from '../issues/issue-store.ts'
+import { issueQuery } from '../issues/issue-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { BurndownIssue } from './burndown.ts'
@@ -13,7 +13,7 @@ const MAX_CHANGES = 100_000
  * @throws DomainError `refused` if they have more changes than one response may contain
  */
 export async function burndownIssues(context: ReadContext, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
-  const rows = await wantedIssues(context, actor, { milestoneId: id })
+  const rows = await issueQuery(context, actor, { milestoneId: id })
     .leftJoin('issue_state_events as changes', 'changes.issue_id', 'issues.id')
     .clearSelect()
     .select(['issues.id', 'issues.created_at_ms', 'issues.weight', 'issues.state', 'changes.action', 'changes.at_ms'])

@@ -72,7 +72,7 @@ function signalsOf(variable: ExportVariable | undefined): Parsed<readonly Export
     warnings: [
       ...(joined.length > 0 ? [`${key} must separate signals by commas, not by blanks or semicolons`] : []),
       ...unknown.slice(0, MAX_WORDS_SHOWN).map((word) => {
-        return `${key} contains ${shown(word, variable)}: valid signals are ${exportSignals.join(', ')}`
+        return `${key} contains ${safeWord(word, variable)}: valid signals are ${exportSignals.join(', ')}`
       }),
     ],
   }
@@ -81,7 +81,7 @@ function signalsOf(variable: ExportVariable | undefined): Parsed<readonly Export
 const MAX_WORDS_SHOWN = 5
 
 /** Returns the word, unless it could be a secret: the user may have put the token into the wrong variable. */
-function shown(word: string, { isMasked, isHidden }: ExportVariable): string {
+function safeWord(word: string, { isMasked, isHidden }: ExportVariable): string {
   return !isMasked && !isHidden && /^[a-z-]{1,20}$/.test(word) ? word : 'an unknown value'
 }
 

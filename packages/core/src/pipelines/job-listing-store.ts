@@ -5,8 +5,8 @@ import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { type JobHead, jobRowsOf, wantedJobHeads } from './job-row-store.ts'
-import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
+import { type JobHead, jobRowsOf, jobHeadQuery } from './job-row-store.ts'
+import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type JobCriteria, jobQuery } from './job-store.ts'
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
@@ -21,12 +21,12 @@ const newestFirst: readonly KeysetColumn<JobHead>[] = [
 export function pipelineJobListing(
   context: ReadContext,
   pipelines: readonly Pipeline[],
-  filter: WantedJobs,
+  filter: JobCriteria,
 ): Listing<JobOfPipeline> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   return listingOf(
     context,
-    pipelines.map(({ key }) => wantedJobHeads(context, filter).where('pipeline_key', '=', key)),
+    pipelines.map(({ key }) => jobHeadQuery(context, filter).where('pipeline_key', '=', key)),
     {
       order: newestFirst,
       itemsOf: async (heads) => {
@@ -48,20 +48,20 @@ export interface PipelineCriteria {
 export const projectJobListing = (
   context: ReadContext,
   projects: readonly Project[],
-  filter: WantedJobs & PipelineCriteria,
+  filter: JobCriteria & PipelineCriteria,
 ): Listing<JobOfPipeline> =>
   listingOf(
     context,
-    projects.map(({ id }) => wantedJobsOfProject(context, id, filter)),
+    projects.map(({ id }) => projectJobQuery(context, id, filter)),
     { order: newestFirst, itemsOf: (heads) => jobsOfHeads(context, heads) },
   )
 
-function wantedJobsOfProject(
+function projectJobQuery(
   context: ReadContext,
   projectId: number,
-  { pipelineIid, sources, ...filter }: WantedJobs & PipelineCriteria,
+  { pipelineIid, sources, ...filter }: JobCriteria & PipelineCriteria,
 ) {
-  const jobs = wantedJobHeads(context, filter).where('pipeline_jobs.project_id', '=', projectId)
+  const jobs = jobHeadQuery(context, filter).where('pipeline_jobs.project_id', '=', projectId)
   if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
   return jobs.where('pipeline_key', 'in', (eb) =>
     eb
@@ -74,8 +74,8 @@ function wantedJobsOfProject(
 }
 
 /** Lists the jobs of all projects. */
-export const jobListing = (context: ReadContext, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(context, [wantedJobHeads(context, filter)], {
+export const jobListing = (context: ReadContext, filter: JobCriteria): Listing<JobOfPipeline> =>
+  listingOf(context, [jobHeadQuery(context, filter)], {
     order: newestFirst,
     itemsOf: (heads) => jobsOfHeads(context, heads),
   })
@@ -119,7 +119,7 @@ async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGen
   let last: JobHead | undefined
   do {
     const behind = last
-    const heads = await wantedJobHeads(context, {})
+    const heads = await jobHeadQuery(context, {})
       .where('pipeline_key', 'in', behind === undefined ? keys : keys.filter((key) => key >= behind.pipeline_key))
       .$if(behind !== undefined, (all) =>
         all.where((eb) => eb.or([eb('pipeline_key', '>', behind!.pipeline_key), eb('job_id', '>', behind!.job_id)])),
@@ -160,7 +160,7 @@ export async function jobTallies(
 }
 
 /** The criteria for a job of a pipeline: its id or number, its name among the current jobs, or both. */
-export interface WantedJob {
+export interface JobLookup {
   readonly pipeline: Pipeline
   readonly jobId?: number | undefined
   readonly globalNumber?: number | undefined
@@ -169,10 +169,10 @@ export interface WantedJob {
 
 export async function jobOfEachPipeline(
   context: ReadContext,
-  wanted: readonly WantedJob[],
+  wanted: readonly JobLookup[],
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = wanted.map(({ pipeline, jobId, globalNumber, name }) =>
-    wantedJobs(context, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
+    jobQuery(context, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
       .where('pipeline_key', '=', pipeline.key)
       .$if(jobId !== undefined, (all) => all.where('job_id', '=', jobId!))
       .$if(globalNumber !== undefined, (all) => all.where(hasGlobalNumber(pipeline.projectId, globalNumber!)))
@@ -190,7 +190,7 @@ export async function jobOfEachProject(
   globalNumber: number,
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = projects.map(({ id }) =>
-    wantedJobs(context, {})
+    jobQuery(context, {})
       .where('pipeline_jobs.project_id', '=', id)
       .where(hasGlobalNumber(id, globalNumber))
       .limit(1),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { ReadContext } from '../kit/context.ts'
-import { type JobRow, wantedJobs } from './job-store.ts'
+import { type JobRow, jobQuery } from './job-store.ts'
 
 /** Details longer than this are not read with the row, because one job may have more than all others together. */
 const SHORT_BYTES = 4 * 1024
@@ -16,9 +16,9 @@ export interface JobHead extends Omit<JobRow, 'details'> {
 
 const detailsBytes = sql<number>`octet_length(pipeline_jobs.details)`
 
-/** Returns the query of `wantedJobs` with the columns of a head. */
-export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
-  wantedJobs(...asked)
+/** Returns the query of `jobQuery` with the columns of a head. */
+export const jobHeadQuery = (...asked: Parameters<typeof jobQuery>) =>
+  jobQuery(...asked)
     .clearSelect()
     .select([
       'pipeline_jobs.id',

@@ -98,9 +98,9 @@ export async function getJobRow(context: ReadContext, { id }: Project, jobId: nu
 }
 
 const wanted = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
-  wantedJobs(context, { kind, statuses: scope })
+  jobQuery(context, { kind, statuses: scope })
 
-export interface WantedJobs {
+export interface JobCriteria {
   /** Default: both kinds. */
   readonly kind?: JobKind | undefined
   /** An empty list means any status. */
@@ -138,7 +138,7 @@ export const hasGlobalNumber =
 export const isNumbered = (number: number) =>
   sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 
-export function wantedJobs({ db }: ReadContext, filter: WantedJobs) {
+export function jobQuery({ db }: ReadContext, filter: JobCriteria) {
   const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
   return db
     .selectFrom('pipeline_jobs')

@@ -16,12 +16,12 @@ const ROWS_PER_TURN = 256
 export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
   for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
-    await insertRows.run(tx.db, await numbered(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
+    await insertRows.run(tx.db, await withGlobalNumbers(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
   }
 }
 
 /** Adds the Global ID number of each job. A job that another pipeline of the project lists gets a new number. */
-async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
+async function withGlobalNumbers(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
   const projectId = rows[0]!.project_id
   const ids = rows.map((row) => row.job_id)
   const listed = await tx.db

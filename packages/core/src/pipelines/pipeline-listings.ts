@@ -15,13 +15,13 @@ import type { User } from '../users/user.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
 import { downstreamListing, downstreamOfEach, findReadablePipeline, upstreamOfEach } from './linked-pipeline-store.ts'
 import { type JobOfPipeline, type Pipeline, pipelinesOfEachInput } from './pipeline.ts'
-import { hasIid, newestOfEach, ofProject, pipelineListing, wantedPipelines } from './pipeline-store.ts'
+import { hasIid, newestOfEach, ofProject, pipelineListing, pipelineQuery } from './pipeline-store.ts'
 
 /** Lists the pipelines of each project, newest first. */
 export const listPipelinesOfEach = batchQuery(
   { name: 'listPipelinesOfEach', input: pipelinesOfEachInput, permission: 'read_pipeline' },
   async (context, projects: readonly Project[], filter) => {
-    const queries = projects.map(({ id }) => wantedPipelines(context, id, filter))
+    const queries = projects.map(({ id }) => pipelineQuery(context, id, filter))
     return listedEach(pipelineListing(context, queries), projects.length)
   },
 )
@@ -38,7 +38,7 @@ export const listPipelinesOfEachCommit = unscopedBatchQuery(
   async (context, commits: readonly CommitInProject[], filter): Promise<(Listed<Pipeline> | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
     const queries = commits.map(({ inProject: { id }, sha }) =>
-      wantedPipelines(context, id, filter).where('pipelines.sha', '=', sha),
+      pipelineQuery(context, id, filter).where('pipelines.sha', '=', sha),
     )
     const lists = listedEach(pipelineListing(context, queries), commits.length)
     return lists.map((list, index) => (isReadable(commits[index]!) ? list : undefined))
@@ -50,7 +50,7 @@ export const latestPipelineOfEachCommit = unscopedBatchQuery(
   { name: 'latestPipelineOfEachCommit', input: pipelinesOfEachInput.pick({ ref: true }) },
   async (context, commits: readonly CommitInProject[], filter): Promise<(Pipeline | undefined)[]> => {
     const isReadable = await readableProjects(context, commits)
-    const queries = commits.map(({ inProject: { id }, sha }) => wantedPipelines(context, id, { ...filter, sha }))
+    const queries = commits.map(({ inProject: { id }, sha }) => pipelineQuery(context, id, { ...filter, sha }))
     const found = await newestOfEach(context, queries)
     return found.map((pipeline, index) => (isReadable(commits[index]!) ? pipeline : undefined))
   },
@@ -88,7 +88,7 @@ export const findPipelineOfEach = batchQuery(
     }
     const queries = projects.map(({ id: projectId, defaultBranch }) => {
       if (iid !== undefined) return ofProject(context, projectId).where(hasIid(iid))
-      return wantedPipelines(context, projectId, sha === undefined ? { ref: defaultBranch ?? '' } : { sha })
+      return pipelineQuery(context, projectId, sha === undefined ? { ref: defaultBranch ?? '' } : { sha })
     })
     return newestOfEach(context, queries)
   },
@@ -108,7 +108,7 @@ export const countPipelinesOfEach = batchQuery(
   },
   async (context, projects: readonly Project[], filter): Promise<PipelineCounts[]> => {
     const queries = projects.flatMap(({ id }) =>
-      [undefined, ...countedScopes].map((scope) => wantedPipelines(context, id, { ...filter, scope })),
+      [undefined, ...countedScopes].map((scope) => pipelineQuery(context, id, { ...filter, scope })),
     )
     const counts = await pipelineListing(context, queries).counts(MAX_COUNTED)
     return projects.map((_, index) => {
@@ -129,7 +129,7 @@ export const areLatestPipelines = unscopedBatchQuery(
   async (context, pipelines: readonly Pipeline[]): Promise<boolean[]> => {
     const refs = new Map(pipelines.map((each) => [refKey(each), each]))
     const queries = [...refs.values()].map(({ projectId, ref }) =>
-      wantedPipelines(context, projectId, { ref: ref ?? '' }),
+      pipelineQuery(context, projectId, { ref: ref ?? '' }),
     )
     const latest = new Set((await newestOfEach(context, queries)).map((each) => each?.key))
     return pipelines.map(({ key }) => latest.has(key))

@@ -192,26 +192,26 @@ function takesPrecedence(one: Job, other: Job): boolean {
   return (one.finishedAtMs ?? 0) >= (other.finishedAtMs ?? 0)
 }
 
-function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
+function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
   const { runner } = given
   return {
-    id: given.id,
-    isBridge: isListedAsBridge || given.bridge === true,
+    id: input.id,
+    isBridge: isListedAsBridge || input.bridge === true,
     isRetried: false,
-    name: given.name,
-    stage: given.stage,
-    status: given.status,
+    name: input.name,
+    stage: input.stage,
+    status: input.status,
     // Some sources set it for any status.
-    failureReason: given.status === 'failed' ? given.failureReason : undefined,
-    when: given.when,
-    isManual: given.manual,
-    allowFailure: given.allowFailure ?? false,
-    createdAtMs: given.createdAt,
-    startedAtMs: given.startedAt,
-    finishedAtMs: given.finishedAt,
-    durationSeconds: given.duration,
-    queuedSeconds: given.queuedDuration,
-    user: unlessEmpty(given.user),
+    failureReason: input.status === 'failed' ? input.failureReason : undefined,
+    when: input.when,
+    isManual: input.manual,
+    allowFailure: input.allowFailure ?? false,
+    createdAtMs: input.createdAt,
+    startedAtMs: input.startedAt,
+    finishedAtMs: input.finishedAt,
+    durationSeconds: input.duration,
+    queuedSeconds: input.queuedDuration,
+    user: unlessEmpty(input.user),
     // Some relays send an empty object if there is no runner: `{ id: 0, description: "" }`.
     runner:
       (runner?.id ?? runner?.description) === undefined
@@ -224,8 +224,8 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
             isShared: runner.isShared,
             tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
           },
-    artifacts: artifactsOf(given.artifactsFile),
-    environment: unlessEmpty(given.environment),
+    artifacts: artifactsOf(input.artifactsFile),
+    environment: unlessEmpty(input.environment),
   }
 }
 

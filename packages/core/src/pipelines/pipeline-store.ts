@@ -24,7 +24,7 @@ export async function pageOfPipelines(
   filter: PipelineFilter,
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
-  return mapPage(await pageOf(context, ordered(wantedPipelines(context, projectId, filter), filter), page), pipelineOf)
+  return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
 }
 
 /** Returns the pipeline with the highest id of a ref. */
@@ -175,7 +175,7 @@ export const ofProject = (context: ReadContext, projectId: number) =>
   withPath(context).where('pipelines.project_id', '=', projectId)
 
 /** The filters of REST lists, and the further ones of lists for each project or commit. */
-type WantedPipelines = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
+type PipelineQueryFilter = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
   readonly globalNumbers?: readonly number[] | undefined
   readonly isTag?: boolean | undefined
 }
@@ -187,7 +187,7 @@ const statusesOfScope = {
   finished: ['success', 'failed', 'canceled'],
 } as const
 
-export function wantedPipelines(context: ReadContext, projectId: number, filter: WantedPipelines) {
+export function pipelineQuery(context: ReadContext, projectId: number, filter: PipelineQueryFilter) {
   const { scope, status, ref, sha, source, username, name } = filter
   const all = ofProject(context, projectId)
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
@@ -227,7 +227,7 @@ const orderColumns = {
   user_id: 'pipelines.user_id',
 } as const
 
-function ordered(query: ReturnType<typeof wantedPipelines>, { orderBy, sort }: PipelineFilter) {
+function ordered(query: ReturnType<typeof pipelineQuery>, { orderBy, sort }: PipelineFilter) {
   if (orderBy === 'id') return query.orderBy('pipelines.pipeline_id', sort)
   const column = orderColumns[orderBy]
   // SQLite and PostgreSQL sort null differently.

@@ -39,7 +39,7 @@ export const pipelineKeyOfStage = (id: number): number => Math.floor(id / STAGES
 export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): Stage[] {
   const named = jobs.filter(({ stage }) => stage !== undefined)
   const places = pipeline.stageOrder && new Map(pipeline.stageOrder.map((name, index) => [name, index + 1]))
-  return [...groupedBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
+  return [...groupBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
     const current = sortedByName(all.filter(({ isRetried }) => !isRetried))
     return { id: stageId(pipeline, places?.get(name) ?? index + 1), name, ...outcomeOf(current), jobs: current }
   })
@@ -47,7 +47,7 @@ export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): St
 
 /** Returns the jobs of a stage grouped by base name; a job without a name is a group of its own. */
 export function jobGroupsOf({ jobs }: Pick<Stage, 'jobs'>): JobGroup[] {
-  const groups = groupedBy(jobs, ({ name, id }) => (name === undefined ? id : baseName(name)))
+  const groups = groupBy(jobs, ({ name, id }) => (name === undefined ? id : baseName(name)))
   return [...groups].map(([key, parts]) => ({
     name: typeof key === 'number' ? undefined : key,
     ...outcomeOf(parts),
@@ -120,7 +120,7 @@ function effectiveStatus({ status, allowFailure }: Part): string {
 }
 
 /** Groups jobs by key, in the order of the first job of each key. */
-function groupedBy<Key>(jobs: readonly JobOfPipeline[], keyOf: (job: JobOfPipeline) => Key): Map<Key, JobOfPipeline[]> {
+function groupBy<Key>(jobs: readonly JobOfPipeline[], keyOf: (job: JobOfPipeline) => Key): Map<Key, JobOfPipeline[]> {
   const groups = new Map<Key, JobOfPipeline[]>()
   for (const job of jobs) {
     const key = keyOf(job)

@@ -68,7 +68,7 @@ export async function listProjectRows(
   page: PageRequest & KeysetRequest,
   isKeyset: boolean,
 ): Promise<Page<Project> | KeysetPage<Project>> {
-  const query = wantedProjects(context, filter)
+  const query = projectQuery(context, filter)
   if (isKeyset) {
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
@@ -122,7 +122,7 @@ export function projectListing(
   // index.
   const by = requested === 'similarity' && search === undefined ? 'id' : requested
   const nearness = search === undefined ? sql<number>`0` : matchRank(['projects.name', 'projects.path'], search)
-  const queries = filters.map((filter) => wantedProjects(context, filter).select(nearness.as('nearness')))
+  const queries = filters.map((filter) => projectQuery(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
     by === 'similarity'
@@ -140,14 +140,14 @@ export async function findVisibleProjects(
   ids: readonly number[],
 ): Promise<Map<number, Project>> {
   const filter = { ids: [...new Set(ids)], where: [isVisibleProject(context, actor)] }
-  const rows = await wantedProjects(context, filter).execute()
+  const rows = await projectQuery(context, filter).execute()
   return new Map(rows.map((row) => [row.id, projectOf(row)]))
 }
 
 type Row = Selectable<ProjectsTable> & { readonly nearness: number }
 const listingColumns = { ...orderColumns, full_path: 'full_path' } as const
 
-function wantedProjects({ db }: ReadContext, filter: ProjectFilter) {
+function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
   let query = db.selectFrom('projects').selectAll('projects')
   const { within, search, ids, fullPaths } = filter
   if (within?.depth === 'direct') query = query.where('group_id', '=', within.group.id)

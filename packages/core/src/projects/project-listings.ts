@@ -41,7 +41,7 @@ export const browseProjects = unscopedQuery(
   },
   async (context, input): Promise<Listed<Project>> => {
     const { actor } = context
-    const place = input.namespacePath === undefined ? {} : await placeAt(context, input.namespacePath)
+    const place = input.namespacePath === undefined ? {} : await namespaceFilter(context, input.namespacePath)
     const owner = input.personal ? (actor?.id ?? NO_USER_ID) : undefined
     const isEmpty =
       place === undefined || (owner !== undefined && place.ownerId !== undefined && place.ownerId !== owner)
@@ -61,7 +61,7 @@ export const browseProjects = unscopedQuery(
 )
 
 /** Returns the filter for a namespace, or `undefined` if no group or user has the path. */
-async function placeAt(context: ReadContext, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
+async function namespaceFilter(context: ReadContext, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
   const group = await findGroup(context, path)
   if (group !== undefined) return { within: { group, depth: 'direct' } }
   const user = await findUserByUsername(context, path)

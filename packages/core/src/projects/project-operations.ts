@@ -134,8 +134,8 @@ export const removeProject = command(
   },
 )
 
-export const archiveProject = archiving('archiveProject', true)
-export const unarchiveProject = archiving('unarchiveProject', false)
+export const archiveProject = archiveOperation('archiveProject', true)
+export const unarchiveProject = archiveOperation('unarchiveProject', false)
 
 /** Moves a project to a group, or to the actor's own namespace. Its visibility is reduced to that of the group. */
 export const transferProject = command(
@@ -154,7 +154,7 @@ export const transferProject = command(
       if (!canSee(await standingOf(tx, tx.actor, parent))) throw notFound('Namespace')
       await requirePermission(tx, parent, 'create_project')
     }
-    if (!('kind' in parent) && !mayUseNamespace(tx.actor, parent)) throw notFound('Namespace')
+    if (!('kind' in parent) && !canUseNamespace(tx.actor, parent)) throw notFound('Namespace')
     if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
       throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
     const moved = await move(tx, project, { parent })
@@ -168,7 +168,7 @@ export const transferProject = command(
   },
 )
 
-function archiving(name: string, isArchived: boolean) {
+function archiveOperation(name: string, isArchived: boolean) {
   return command({ name, input: oneProject, permission: 'archive_project', subject }, async (tx) => {
     const { id } = tx.subject
     const project = await updateProjectRow(tx, id, { isArchived })
@@ -252,12 +252,12 @@ async function getTargetNamespace(tx: OperationContext & Tx, namespaceId: number
     await requirePermission(tx, parent, 'create_project').catch((error) => {
       throw error instanceof DomainError ? notValid : error
     })
-  else if (!mayUseNamespace(tx.actor, parent)) throw notValid
+  else if (!canUseNamespace(tx.actor, parent)) throw notValid
   return parent
 }
 
 /** Returns whether the actor may create projects in the user's namespace: only in their own, and a bot has none. */
-const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
+const canUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
   botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 
 async function namespaceOf(context: ReadContext, ref: number | string): Promise<Group | ActingUser | undefined> {

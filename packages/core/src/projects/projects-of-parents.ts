@@ -25,7 +25,7 @@ export const listProjectsOfEachGroup = batchQuery(
   },
   async (context, groups: readonly Group[], { includeSubgroups, ...rest }) => {
     const depth = includeSubgroups ? 'any' : 'direct'
-    return listed(
+    return listProjectsIn(
       context,
       groups.map((group) => ({ within: { group, depth } })),
       rest,
@@ -37,7 +37,7 @@ export const listProjectsOfEachGroup = batchQuery(
 export const listProjectsOfEachUser = unscopedBatchQuery(
   { name: 'listProjectsOfEachUser', input },
   async (context, users: readonly User[], rest) =>
-    listed(
+    listProjectsIn(
       context,
       users.map(({ id }) => ({ ownerId: id })),
       rest,
@@ -53,7 +53,7 @@ export const findEachProject = unscopedBatchQuery(
   },
 )
 
-function listed(
+function listProjectsIn(
   context: OperationContext & ReadContext,
   places: readonly Pick<ProjectFilter, 'within' | 'ownerId'>[],
   { ids, search, archived, orderBy, sort }: z.output<typeof input>,

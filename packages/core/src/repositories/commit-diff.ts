@@ -62,7 +62,7 @@ export async function diffOf(
 ): Promise<FileDiff> {
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   await nextTurn()
-  const isTooLarge = !isShown(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
+  const isTooLarge = !isSmallEnough(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
   return {
     oldPath,
     newPath,
@@ -124,7 +124,7 @@ async function editedLines(
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   budget.bytes -= old.length + fresh.length
   await nextTurn()
-  return !isShown(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
+  return !isSmallEnough(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
 }
 
 /** The remaining files and bytes that may be read to count lines. */
@@ -133,7 +133,7 @@ export interface DiffBudget {
   bytes: number
 }
 
-const isShown = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
+const isSmallEnough = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
 
 function textDiff(
   old: Uint8Array,

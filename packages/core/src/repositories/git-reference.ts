@@ -94,19 +94,19 @@ async function removeReference({ files, gitdir }: WritableRepository, kind: RefK
 
 /** Removes empty directories that a deleted `a/b` left behind, so that `a` can be created. */
 async function removeEmptyDirectories(directory: string): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(absent)
+  const entries = await readdir(directory, { withFileTypes: true }).catch(ignoreMissing)
   if (entries === undefined) return
   for (const entry of entries) if (entry.isDirectory()) await removeEmptyDirectories(join(directory, entry.name))
   await rmdir(directory)
 }
 
 async function looseOid(gitdir: string, kind: RefKind, name: string): Promise<string | undefined> {
-  const text = await readFile(join(gitdir, 'refs', kind, name), 'utf8').catch(absent)
+  const text = await readFile(join(gitdir, 'refs', kind, name), 'utf8').catch(ignoreMissing)
   return text === undefined ? undefined : /^([0-9a-f]{40})\n?$/.exec(text)?.[1]
 }
 
 async function looseNames(directory: string): Promise<string[]> {
-  const entries = (await readdir(directory, { recursive: true, withFileTypes: true }).catch(absent)) ?? []
+  const entries = (await readdir(directory, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? []
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
@@ -114,7 +114,7 @@ async function looseNames(directory: string): Promise<string[]> {
 
 /** Returns the references written by `git pack-refs`: the object by full name. */
 async function packedRefs(gitdir: string): Promise<Map<string, string>> {
-  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(absent)) ?? ''
+  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(ignoreMissing)) ?? ''
   return new Map([...text.matchAll(/(?<![^\n])([0-9a-f]{40}) ([^\n]+)/g)].map(([, oid, ref]) => [ref!, oid!]))
 }
 
@@ -122,6 +122,6 @@ async function packedRefs(gitdir: string): Promise<Map<string, string>> {
  * Ignores errors that mean that the reference does not exist: no such file, or a file and a directory in each other's
  * place.
  */
-function absent(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'EISDIR') throw error
 }

@@ -144,7 +144,7 @@ export async function repositoryExists(gitdir: string): Promise<boolean> {
 }
 
 /** Returns the directory in which a new repository is prepared. */
-export const unfinishedOf = (gitdir: string): string => `${gitdir}.new`
+export const unfinishedDir = (gitdir: string): string => `${gitdir}.new`
 
 /**
  * Creates an empty bare repository, completely or not at all.
@@ -154,14 +154,14 @@ export const unfinishedOf = (gitdir: string): string => `${gitdir}.new`
 export async function createRepository(gitdir: string, defaultBranch: string, token: string): Promise<void> {
   // Each token has its own directory: a former holder that has lost the lock without noticing finds its directory
   // removed.
-  const unfinished = join(unfinishedOf(gitdir), token)
-  await rm(unfinishedOf(gitdir), { recursive: true, force: true, maxRetries: 3 })
+  const unfinished = join(unfinishedDir(gitdir), token)
+  await rm(unfinishedDir(gitdir), { recursive: true, force: true, maxRetries: 3 })
   await mkdir(unfinished, { recursive: true })
   await git.init({ fs, gitdir: unfinished, bare: true, defaultBranch })
   for (const directory of ['', 'objects', 'refs', 'refs/heads', 'refs/tags'])
     await syncDirectory(join(unfinished, directory))
   await rename(unfinished, gitdir)
-  await rm(unfinishedOf(gitdir), { recursive: true })
+  await rm(unfinishedDir(gitdir), { recursive: true })
   await syncDirectory(dirname(gitdir))
 }
 

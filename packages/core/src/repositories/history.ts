@@ -48,7 +48,7 @@ export async function* history(
     // Its ancestors are even older.
     if (atMs < sinceMs) continue
     const parents = firstParentOnly ? commit.parents.slice(0, 1) : commit.parents
-    const same = segments && (await parentWithTheSame(repository, commit, parents, segments))
+    const same = segments && (await parentWithSameEntry(repository, commit, parents, segments))
     for (const parent of same ? [same] : parents) await add(parent)
     if (same !== undefined || atMs > untilMs) continue
     if (segments && parents.length === 0 && (await entryAt(repository, commit.tree, segments)) === undefined) continue
@@ -97,7 +97,7 @@ export async function entryAt(
   return entry
 }
 
-async function parentWithTheSame(
+async function parentWithSameEntry(
   repository: GitRepository,
   commit: HistoryCommit,
   parents: readonly string[],

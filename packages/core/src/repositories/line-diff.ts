@@ -73,7 +73,7 @@ export function unifiedDiff(lines: readonly DiffLine[]): string {
       hunk.filter(({ kind }) => kind !== '+').length,
       hunk.filter(({ kind }) => kind !== '-').length,
     ]
-    if (near[at]) text += `@@ -${range(oldLine, olds)} +${range(newLine, news)} @@\n${hunk.map(printed).join('')}`
+    if (near[at]) text += `@@ -${range(oldLine, olds)} +${range(newLine, news)} @@\n${hunk.map(formatLine).join('')}`
     oldLine += olds
     newLine += news
     at = end
@@ -88,7 +88,7 @@ const added = (text: string): DiffLine => ({ kind: '+', text })
 const range = (first: number, count: number): string =>
   count === 1 ? `${first}` : `${count === 0 ? first - 1 : first},${count}`
 
-const printed = ({ kind, text }: DiffLine): string =>
+const formatLine = ({ kind, text }: DiffLine): string =>
   text.endsWith('\n') ? `${kind}${text}` : `${kind}${text}\n\\ No newline at end of file\n`
 
 /** The furthest old line reached with `d` edits, on the diagonal k (old place - new place) at index `(k + d) / 2`. */

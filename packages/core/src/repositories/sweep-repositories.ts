@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Core, Tx } from '../kit/context.ts'
 import { gitdirOf } from './change-repository.ts'
-import { unfinishedOf } from './git-repository.ts'
+import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 
@@ -47,7 +47,7 @@ export async function sweepRepositories(core: Core): Promise<void> {
 function sweep(core: Core, name: string): Promise<void> {
   const remove = async () => {
     const gitdir = gitdirOf(core, name)
-    for (const directory of [unfinishedOf(gitdir), gitdir])
+    for (const directory of [unfinishedDir(gitdir), gitdir])
       await rm(directory, { recursive: true, force: true, maxRetries: 3 })
     await setSwept(core, name, core.clock.nowMs() - RETENTION_MS)
   }
