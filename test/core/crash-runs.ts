@@ -77,9 +77,9 @@ export async function crashRuns({
       await core[Symbol.asyncDispose]()
       faults.push(...faultsLogged(core))
 
-      const beganMs = performance.now()
+      const startMs = performance.now()
       core = await CoreProcess.start(dataDir, { databaseUrl })
-      counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - beganMs)
+      counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - startMs)
       const found = await check(core, db, dataDir, run)
       counts.unansweredStored += found.unansweredStored
       faults.push(...found.faults, ...(await databaseFaults(db, dataDir)))
@@ -132,7 +132,7 @@ async function writeUntilKilled(
   /** Creates and removes projects with a first commit. */
   const createAndRemoveRepeatedly = async () => {
     for (let count = 0; count < MAX_WRITES_OF_ONE && !isKilled; count += 1) {
-      const draft = { name: `gone ${count}`, namespace_id: target.groupId, initialize_with_readme: true }
+      const draft = { name: `removed ${count}`, namespace_id: target.groupId, initialize_with_readme: true }
       const createAndRemove = async () => {
         const { id } = await core.must('POST', '/projects', draft)
         await core.must('DELETE', `/projects/${id}`)

@@ -50,7 +50,7 @@ export class MatrixServer {
   readonly #shared = new Map<string, Promise<Parent>>()
   /** The user ids of bots, by the value of their token. */
   readonly #botIds = new Map<string, number>()
-  #made = 0
+  #names = 0
 
   static async open(): Promise<MatrixServer> {
     const world = await World.open()
@@ -90,16 +90,16 @@ export class MatrixServer {
 
   /** Returns a name that was not used before. */
   word(stem: string): string {
-    this.#made += 1
-    return `${stem}-${this.#made}`
+    this.#names += 1
+    return `${stem}-${this.#names}`
   }
 
-  freshUser(): Promise<User> {
+  createUser(): Promise<User> {
     return this.world.user(this.word('someone'))
   }
 
   /** Creates an empty group or project below `ops`. Private ones have `hidden` in their names. */
-  fresh(kind: Parent['kind'], visibility: Visibility, parent: Group = this.#ops): Promise<Parent> {
+  create(kind: Parent['kind'], visibility: Visibility, parent: Group = this.#ops): Promise<Parent> {
     const path = this.word(visibility === 'private' ? 'hidden' : visibility)
     return kind === 'group'
       ? this.world.group(path, { parent, visibility })
@@ -109,9 +109,9 @@ export class MatrixServer {
   /** Returns the group or project that all requests share that change nothing. */
   shared(kind: Parent['kind'], visibility: Visibility): Promise<Parent> {
     const key = `${kind} ${visibility}`
-    const made = this.#shared.get(key) ?? this.fresh(kind, visibility)
-    this.#shared.set(key, made)
-    return made
+    const parent = this.#shared.get(key) ?? this.create(kind, visibility)
+    this.#shared.set(key, parent)
+    return parent
   }
 
   /** Returns the user for a caller, or `undefined` for anonymous requests. */
@@ -262,5 +262,5 @@ const asToken = ({ value }: { readonly value: string }): Headers => ({ 'PRIVATE-
 export function parentOf(server: MatrixServer, row: MatrixRow, visibility: Visibility): Promise<Parent | undefined> {
   const kind = kindOf(row)
   if (kind === undefined) return Promise.resolve(undefined)
-  return isRead(row) ? server.shared(kind, visibility) : server.fresh(kind, visibility)
+  return isRead(row) ? server.shared(kind, visibility) : server.create(kind, visibility)
 }

@@ -38,13 +38,13 @@ const WEEK = { startDate: '2026-02-01', dueDate: '2026-02-08' }
 
 /** Creates each thing on behalf of the administrator, and returns its parameters. */
 const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>> = {
-  user: async ({ server }) => valuesOf(await server.freshUser()),
+  user: async ({ server }) => valuesOf(await server.createUser()),
   'blocked user': ({ server }) => userInState(server, 'blocked'),
   'deactivated user': ({ server }) => userInState(server, 'deactivated'),
   'own token': async ({ server, caller }) => ({ id: (await server.personalToken(caller, ['api'])).id }),
-  'personal token': async ({ server }) => ({ id: (await server.personalToken(await server.freshUser(), ['api'])).id }),
+  'personal token': async ({ server }) => ({ id: (await server.personalToken(await server.createUser(), ['api'])).id }),
   'impersonation token': async ({ server: { world, root }, server }) => {
-    const user = await server.freshUser()
+    const user = await server.createUser()
     const draft = { userId: user.id, name: 'i', scopes: ['api'] }
     const { id } = await world.perform(root, createImpersonationToken, draft)
     return { user_id: user.id, impersonation_token_id: id }
@@ -58,19 +58,19 @@ const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>
     return { token_id: (await world.perform(root, createGroupToken, draft)).id }
   },
   member: async ({ server, parent }) => {
-    const user = await server.freshUser()
+    const user = await server.createUser()
     await server.world.member(parent!, user, 10)
     return { user_id: user.id }
   },
   subgroup: async ({ server, parent }) => {
-    await server.fresh('group', parent!.visibility, parent as Group)
+    await server.create('group', parent!.visibility, parent as Group)
     return {}
   },
   'project below': async ({ server, parent }) => {
-    await server.fresh('project', parent!.visibility, parent as Group)
+    await server.create('project', parent!.visibility, parent as Group)
     return {}
   },
-  'target group': async ({ server }) => ({ target: (await server.fresh('group', 'private')).id }),
+  'target group': async ({ server }) => ({ target: (await server.create('group', 'private')).id }),
   label: async ({ server: { world, root }, parent }) => {
     const operations = parent!.kind === 'group' ? groupLabels : projectLabels
     const draft = { parent: parent!.id, name: 'blue', color: '#0000ff' }
@@ -86,7 +86,7 @@ const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>
     const draft = { parent: parent!.id, title: 'Week', ...WEEK }
     const { id: milestoneId } = await world.perform(root, operations.create, draft)
     const project =
-      parent!.kind === 'project' ? parent! : await server.fresh('project', parent!.visibility, parent as Group)
+      parent!.kind === 'project' ? parent! : await server.create('project', parent!.visibility, parent as Group)
     await world.perform(root, createIssue, { project: project.id, title: 'Sow', milestoneId })
     await withBranch(server, project, 'weeds')
     const mergeRequest = { title: 'Weeds', sourceBranch: 'weeds', targetBranch: 'main', milestoneId }
@@ -177,21 +177,21 @@ async function setAuthor({ server, parent, caller }: ThingContext, table: 'issue
 const valuesOf = ({ id, username }: User): Values => ({ id, user_id: id, username })
 
 async function userInState(server: MatrixServer, state: 'blocked' | 'deactivated'): Promise<Values> {
-  const user = await server.freshUser()
+  const user = await server.createUser()
   await server.world.core.db.write((db) => db.updateTable('users').set({ state }).where('id', '=', user.id).execute())
   return valuesOf(user)
 }
 
 /** The things that are only read, by parent and thing, which are created once. */
-const made = new WeakMap<MatrixServer, Map<string, Promise<Values>>>()
+const cache = new WeakMap<MatrixServer, Map<string, Promise<Values>>>()
 
 export async function valuesFor(
   things: readonly Thing[],
   context: ThingContext,
   { once }: { readonly once: boolean },
 ): Promise<Values> {
-  const known = made.get(context.server) ?? new Map<string, Promise<Values>>()
-  made.set(context.server, known)
+  const known = cache.get(context.server) ?? new Map<string, Promise<Values>>()
+  cache.set(context.server, known)
   const all: Values[] = []
   for (const thing of things) {
     const { parent, caller } = context

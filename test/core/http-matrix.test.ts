@@ -48,7 +48,7 @@ test.each([
   ['an administrator', true],
   ['themselves', true],
 ] as const)('the e-mail address of a user as seen by %s (shown: %s)', async (who, isShown) => {
-  const user = await server.freshUser()
+  const user = await server.createUser()
   const callers = { 'a stranger': server.stranger, 'an administrator': server.root, themselves: user }
   const headers =
     who === 'anonymous' ? {} : { 'PRIVATE-TOKEN': (await server.personalToken(callers[who], ['read_api'])).value }
@@ -79,10 +79,10 @@ async function outcomeOf(row: MatrixRow, column: Column): Promise<string> {
   const person = server.userOf(row, credential.sudo === 'least' ? 'least' : caller) ?? server.root
   const headers = await server.headersOf(row, caller, credential, parent)
   const context = { server, parent, caller: (await server.botBehind(headers)) ?? person }
-  const made = await valuesFor(row.needs ?? [], context, { once: isRead(row) })
+  const created = await valuesFor(row.needs ?? [], context, { once: isRead(row) })
   const values: Values = {
     new: server.word('new'),
-    ...made,
+    ...created,
     ...(parent && { id: parent.id }),
     ...(column.hasUnknownId && { id: 999_999 }),
   }

@@ -24,7 +24,7 @@ test('50 concurrent writers to one project through two processes lose no write, 
     expect([default_branch, empty_repo]).toEqual(['main', false])
     const below = `/projects/${id}`
     const counter = await first.must('POST', `${below}/issues`, { title: 'counted', labels: 'begun' })
-    const made = { issues: [counter.iid], merge_requests: [], milestones: [] } as Record<string, number[]>
+    const created = { issues: [counter.iid], merge_requests: [], milestones: [] } as Record<string, number[]>
     const shas: string[] = []
     const titles: string[] = []
 
@@ -38,7 +38,7 @@ test('50 concurrent writers to one project through two processes lose no write, 
             title,
             ...(kind === 'merge_requests' && branches),
           })
-          made[kind]!.push(iid)
+          created[kind]!.push(iid)
         }
         titles.push(title)
         // Every writer adds a label of its own to a shared issue.
@@ -53,8 +53,8 @@ test('50 concurrent writers to one project through two processes lose no write, 
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
     const all = WRITERS * ROUNDS
     for (const kind of kinds) {
-      const most = kind === 'issues' ? all + 1 : all
-      expect([kind, made[kind]!.toSorted((a, b) => a - b)]).toEqual([kind, upTo(most)])
+      const total = kind === 'issues' ? all + 1 : all
+      expect([kind, created[kind]!.toSorted((a, b) => a - b)]).toEqual([kind, upTo(total)])
       const listed = await pages(second, `${below}/${kind}?state=all&scope=all`)
       const kept = listed.map(({ title }) => title).filter((title) => title !== 'counted')
       expect([kind, kept.toSorted()]).toEqual([kind, titles.toSorted()])

@@ -12,7 +12,7 @@ let world: World
 let listening: Listening
 let project: Project
 let token: string
-let heard: DomainEvent[] = []
+let events: DomainEvent[] = []
 
 beforeAll(async () => {
   world = await World.open()
@@ -21,7 +21,7 @@ beforeAll(async () => {
   token = (await world.perform(root, createPersonalToken, { userId: root.id, name: 'test', scopes: ['api'] })).value
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
-    onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
+    onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
   listening = await listen(restListener({ core, areas, log: silentLog, rateLimits: 'off' }), {
@@ -56,15 +56,15 @@ test('the fixtures contain pipeline hooks', () => {
 })
 
 test.each(hooks)('the converter can read a record that the core accepts: $name', async ({ name, id }) => {
-  heard = []
+  events = []
   const text = caseText(name)
   await world.core.db.write((db) => db.deleteFrom('pipelines').execute())
   const reply = await put(id!, text)
   const answer = (await reply.json()) as Record<string, unknown>
   if (rejected.includes(name)) return expect(reply.status).toBe(400)
   expect([reply.status, answer.error]).toEqual([201, undefined])
-  expect(heard.map(({ payload }) => payload)).toEqual([text])
-  const input = readInput(parseLossless(heard[0]!.payload!), { receivedAtNs: undefined })
+  expect(events.map(({ payload }) => payload)).toEqual([text])
+  const input = readInput(parseLossless(events[0]!.payload!), { receivedAtNs: undefined })
   if (input.kind !== 'pipeline') return expect.fail('is not a pipeline')
   const { record } = input
   const asMs = (ns: bigint | undefined) => (ns === undefined ? null : new Date(Number(ns / 1_000_000n)).toISOString())

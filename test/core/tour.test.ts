@@ -62,13 +62,13 @@ testWithCurl('the commands of the core tour, the first steps and the GraphQL int
   expect(member).toMatchObject({ username: 'mira', access_level: 30 })
   expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
   expect(run).toMatchObject({ id: 31, project_id: project.id, status: 'success', ref: 'main' })
-  const [who, issues, , batch, made, refused] = ofGraphql
+  const [who, issues, , batch, created, refused] = ofGraphql
   expect([who.data.currentUser.username, issues.data.project.issues.nodes[0].title]).toEqual(['root', 'Late frost'])
   expect(batch.map(({ data }: { data: object }) => data)).toEqual([
     { echo: '"root" says: one' },
     { echo: '"root" says: two' },
   ])
-  expect(made.data.createIssue).toEqual({ issue: { iid: '2' }, errors: [] })
+  expect(created.data.createIssue).toEqual({ issue: { iid: '2' }, errors: [] })
   expect([refused.data.createIssue, refused.errors.length]).toEqual([null, 1])
   expect(answers).toHaveLength(20)
 

@@ -103,14 +103,14 @@ async function labelIdsAfter(
   const attachable = (ids: readonly number[] = []) => attachableLabelIds(tx, project, ids)
   const kept =
     labelIds === undefined ? (named ?? (await labelIdsOfItem(tx, tables, itemId))) : await attachable(labelIds)
-  const gone = new Set(removeLabelIds)
-  return [...new Set([...kept, ...(await attachable(addLabelIds))])].filter((id) => !gone.has(id))
+  const removed = new Set(removeLabelIds)
+  return [...new Set([...kept, ...(await attachable(addLabelIds))])].filter((id) => !removed.has(id))
 }
 
 function labelsAfter(before: readonly string[], input: MetadataInput): readonly string[] | undefined {
   const { labels, addLabels, removeLabels } = input
   if (labels === undefined && addLabels == null && removeLabels == null) return undefined
   const kept = labels === undefined ? before : (labels ?? [])
-  const gone = new Set(removeLabels)
-  return [...new Set([...kept, ...(addLabels ?? [])])].filter((name) => !gone.has(name))
+  const removed = new Set(removeLabels)
+  return [...new Set([...kept, ...(addLabels ?? [])])].filter((name) => !removed.has(name))
 }

@@ -45,18 +45,18 @@ export async function setPairs(
   const { rows } = await sql<{ other: number }>`
     select ${sql.ref(other)} as other from ${sql.table(table)} where ${sql.ref(itemId)} = ${owner}`.execute(db)
   const before = new Set(rows.map((row) => row.other))
-  const gone = [...before].filter((id) => !others.includes(id))
+  const removed = [...before].filter((id) => !others.includes(id))
   const added = others.filter((id) => !before.has(id))
-  if (gone.length > 0) {
+  if (removed.length > 0) {
     await sql`delete from ${sql.table(table)}
-      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(gone)})`.execute(db)
+      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(removed)})`.execute(db)
   }
   if (added.length > 0) {
     const values = added.map((id) => sql`(${owner}, ${id})`)
     await sql`insert into ${sql.table(table)} (${sql.ref(itemId)}, ${sql.ref(other)})
       values ${sql.join(values)}`.execute(db)
   }
-  return gone.length + added.length > 0
+  return removed.length + added.length > 0
 }
 
 function groupByKey<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {

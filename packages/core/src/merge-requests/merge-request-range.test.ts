@@ -20,7 +20,7 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
   let left = Infinity
   return {
     commits: known,
-    most: (commitsRead: number) => {
+    limitReads: (commitsRead: number) => {
       left = commitsRead
     },
     range: async (headSha: string, startSha: string) => {
@@ -59,10 +59,10 @@ test('handles commits that are older than their parents', async () => {
 })
 
 test('returns nothing when the budget of reads is used up', async () => {
-  const { range, most } = historyOf(linear)
-  most(3)
+  const { range, limitReads } = historyOf(linear)
+  limitReads(3)
   expect(await range('e', 'c')).toBeUndefined()
-  most(4)
+  limitReads(4)
   expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
 })
 

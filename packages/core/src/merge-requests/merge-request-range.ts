@@ -66,12 +66,12 @@ export function cachedCommitReader(repository: Pick<GitRepository, 'commitHeader
   return async (oid: string): Promise<HistoryHeader | undefined> => {
     if (budget.steps <= 0) return undefined
     budget.steps -= 1
-    const commit = known.get(oid)
-    if (commit !== undefined) return commit
+    const cached = known.get(oid)
+    if (cached !== undefined) return cached
     if (budget.commits <= 0) return undefined
     budget.commits -= 1
-    const fresh = { oid, ...(await repository.commitHeader(oid)) }
-    known.set(oid, fresh)
-    return fresh
+    const commit = { oid, ...(await repository.commitHeader(oid)) }
+    known.set(oid, commit)
+    return commit
   }
 }

@@ -55,8 +55,8 @@ async function claimPart(
   const small = ids.filter((id) => id < FIRST_ASSIGNED_NUMBER)
   const ownerOf = await ownersOf(db, table, small)
   const firsts = small.filter((id) => (ownerOf.get(id) ?? projectId) === projectId)
-  const fresh = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
-  if (fresh.length > 0) await db.insertInto(table).values(fresh).execute()
+  const newRows = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
+  if (newRows.length > 0) await db.insertInto(table).values(newRows).execute()
   const numbers = new Map(firsts.map((id) => [id, id]))
   if (numbers.size === ids.length) return numbers
 

@@ -17,8 +17,8 @@ export interface JobHead extends Omit<JobRow, 'details'> {
 const detailsBytes = sql<number>`octet_length(pipeline_jobs.details)`
 
 /** Returns the query of `jobQuery` with the columns of a head. */
-export const jobHeadQuery = (...asked: Parameters<typeof jobQuery>) =>
-  jobQuery(...asked)
+export const jobHeadQuery = (...args: Parameters<typeof jobQuery>) =>
+  jobQuery(...args)
     .clearSelect()
     .select([
       'pipeline_jobs.id',

@@ -40,7 +40,7 @@ export async function pageOfPipelineJobs(
   filter: JobFilter & { readonly kind: JobKind; readonly includeRetried: boolean },
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(context, filter.kind, filter)
+  const query = scopedJobQuery(context, filter.kind, filter)
     .where('pipeline_key', '=', pipeline.key)
     .$if(!filter.includeRetried, (all) => all.where('is_retried', '=', 0))
     .orderBy('job_id', 'desc')
@@ -55,7 +55,7 @@ export async function pageOfProjectJobs(
   filter: JobFilter,
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(context, 'build', filter)
+  const query = scopedJobQuery(context, 'build', filter)
     .where('project_id', '=', id)
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
@@ -69,7 +69,7 @@ export async function keysetPageOfProjectJobs(
   filter: JobFilter,
   page: KeysetRequest,
 ): Promise<KeysetPage<JobOfPipeline>> {
-  const query = wanted(context, 'build', filter).where('project_id', '=', id)
+  const query = scopedJobQuery(context, 'build', filter).where('project_id', '=', id)
   const rows = await keysetPageOf<'pipeline_jobs', JobRow>(query, page, [
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
@@ -86,7 +86,7 @@ const existingJobs = async (context: ReadContext, rows: readonly JobRow[]): Prom
  * @throws DomainError `not_found`, also for a job of another project
  */
 export async function getJobRow(context: ReadContext, { id }: Project, jobId: number): Promise<JobOfPipeline> {
-  const row = await wanted(context, 'build', {})
+  const row = await scopedJobQuery(context, 'build', {})
     .where('project_id', '=', id)
     .where('job_id', '=', jobId)
     .orderBy('id')
@@ -97,7 +97,7 @@ export async function getJobRow(context: ReadContext, { id }: Project, jobId: nu
   return job
 }
 
-const wanted = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
+const scopedJobQuery = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
   jobQuery(context, { kind, statuses: scope })
 
 export interface JobCriteria {

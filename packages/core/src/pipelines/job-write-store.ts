@@ -52,7 +52,7 @@ export async function setJobs(
   stages: readonly string[],
 ): Promise<void> {
   const { db } = tx
-  const gone = new Map<number, number>()
+  const removed = new Map<number, number>()
   const changed: JobColumns[] = []
   const wanted = new Map(jobs.map((job) => [job.job_id, job]))
   const before = new Set<number>()
@@ -62,7 +62,7 @@ export async function setJobs(
     const { stage } = JSON.parse(stored.details) as JobDetails
     if (stage !== undefined) formerStages.add(stage)
     const job = wanted.get(stored.job_id)
-    if (job === undefined) gone.set(stored.job_id, stored.id)
+    if (job === undefined) removed.set(stored.job_id, stored.id)
     else if (!isSame(job, stored)) changed.push(job)
   }
   const order = nextStageOrder(pipeline.stageOrder, [...formerStages], stages)
@@ -70,7 +70,7 @@ export async function setJobs(
     const text = JSON.stringify(order)
     await db.updateTable('pipelines').set({ stage_order: text }).where('id', '=', pipeline.key).execute()
   }
-  for (const ids of chunked([...gone.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (const ids of chunked([...removed.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
   for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
     await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))

@@ -23,14 +23,14 @@ import {
 let world: World
 let mira: User
 let project: Project
-let heard: DomainEvent[]
+let events: DomainEvent[]
 
 beforeEach(async () => {
   world = await World.open()
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, accessLevels.owner)
-  heard = []
+  events = []
 })
 
 afterEach(() => world.close())
@@ -48,7 +48,7 @@ const hook = (run: object = {}, rest: object = {}) => ({
 })
 const listener = {
   types: new Set(['pipeline.created', 'pipeline.updated', 'pipeline.removed'] as const),
-  onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
+  onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
 }
 const put = (record: object, actor: Actor = mira) =>
   perform({ ...world.core, listeners: [listener] }, actor, putPipelineRecord, record)
@@ -62,7 +62,7 @@ const refusal = (answer: Promise<unknown>): Promise<Failure> =>
     () => expect.fail('should be rejected'),
     (error: DomainError) => error.failure,
   )
-const eventSummaries = () => heard.map(({ type, details }) => [type, details])
+const eventSummaries = () => events.map(({ type, details }) => [type, details])
 
 describe('a record', () => {
   test('creates a pipeline, and a newer record updates it', async () => {
@@ -74,7 +74,7 @@ describe('a record', () => {
       ['pipeline.created', { pipelineId: 31, status: 'running', formerStatus: undefined }],
       ['pipeline.updated', { pipelineId: 31, status: 'failed', formerStatus: 'running' }],
     ])
-    expect(heard[1]).toMatchObject({ projectId: project.id, actorId: mira.id, payload: JSON.stringify({ run: done }) })
+    expect(events[1]).toMatchObject({ projectId: project.id, actorId: mira.id, payload: JSON.stringify({ run: done }) })
   })
 
   test('that is not newer changes nothing', async () => {
@@ -85,7 +85,7 @@ describe('a record', () => {
     for (const record of [done, hook({ status: 'running' }), hook({ status: 'success', finishedAt: at(8) })]) {
       expect(await put(record)).toEqual({ isNew: false, pipeline: before })
     }
-    expect(heard).toHaveLength(1)
+    expect(events).toHaveLength(1)
     await put(hook({ status: 'failed', finishedAt: at(20) }))
     expect(await get()).toMatchObject({ status: 'failed', updatedAtMs: before.updatedAtMs + MINUTE_MS })
     expect(await jobs()).toEqual([])

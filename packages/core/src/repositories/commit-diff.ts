@@ -49,7 +49,7 @@ async function changesOf(repository: GitRepository, oid: string, limit: number):
 export async function changesBetween(
   repository: GitRepository,
   trees: { readonly before: string | undefined; readonly after: string | undefined },
-  most: number,
+  limit: number,
 ): Promise<Change[]> {
   const changes: Change[] = []
   await collectChanges(repository, '', trees, changes, limit)
@@ -178,7 +178,7 @@ async function collectChanges(
   prefix: string,
   { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
   changes: Change[],
-  most: number,
+  limit: number,
 ): Promise<void> {
   if (before === after) return
   const [olds, news] = [await entriesOf(repository, before), await entriesOf(repository, after)]

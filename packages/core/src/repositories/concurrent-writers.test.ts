@@ -58,10 +58,10 @@ test('no commit is lost when two cores commit to one branch twenty times concurr
   const other: Core = { ...world.core, clock: systemClock, db: anotherHandle() }
   const cores = [{ ...world.core, clock: systemClock }, other]
   const names = Array.from({ length: 20 }, (_, index) => `file-${index}`)
-  const made = await Promise.all(names.map((name, index) => commit(cores[index % 2]!, project, mira, name)))
+  const committed = await Promise.all(names.map((name, index) => commit(cores[index % 2]!, project, mira, name)))
   const git = gitIn(world.core.settings.repositoriesDir, project.id)
   expect(git('ls-tree', '--name-only', 'main').trim().split('\n')).toEqual(names.toSorted())
-  expect(git('rev-list', 'main').trim().split('\n').toSorted()).toEqual(made.map(({ sha }) => sha).toSorted())
+  expect(git('rev-list', 'main').trim().split('\n').toSorted()).toEqual(committed.map(({ sha }) => sha).toSorted())
   expect(git('rev-list', '--first-parent', '--count', 'main')).toBe('20\n')
   expect(git('fsck', '--strict')).toBe('')
   expect(await locks()).toEqual([])
@@ -83,13 +83,13 @@ const ELSEWHERE = 'boot/pid:[1] 1 1'
  * step.
  */
 async function advanceWhile(isWaiting: () => Promise<boolean>, sleepers = 1): Promise<number> {
-  const beganMs = world.clock.nowMs()
+  const startMs = world.clock.nowMs()
   await world.clock.untilSleeping(sleepers)
   while (await isWaiting()) {
     await world.clock.advance(20)
     if (await isWaiting()) await world.clock.untilSleeping(sleepers)
   }
-  return world.clock.nowMs() - beganMs
+  return world.clock.nowMs() - startMs
 }
 const isTheirs = async () => (await locks())[0]?.token === 'theirs'
 const failureOf = (work: Promise<unknown>) => work.catch((error: DomainError) => error.failure)
@@ -106,9 +106,9 @@ test('a lock of a local process that has ended is taken over immediately', async
 
 test('a lock of another container is taken over if it was not renewed for 15 s', async () => {
   await hold(ELSEWHERE)
-  const made = commit(world.core, project, mira, 'a')
+  const committed = commit(world.core, project, mira, 'a')
   expect(await advanceWhile(isTheirs)).toBe(15_000)
-  await made
+  await committed
   expect(await locks()).toEqual([])
 })
 
@@ -150,9 +150,9 @@ test('a holder that has lost the lock without noticing cannot change the reposit
       tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
     )
     const other: Core = { ...world.core, db: anotherHandle() }
-    const made = commit(other, project, mira, 'b')
+    const committed = commit(other, project, mira, 'b')
     await advanceWhile(isTheirs, 2)
-    await made
+    await committed
     const tip = await findReference(repository, 'heads', 'main')
     for (const to of [oid, undefined])
       await expect(moveReference(repository, 'heads', { name: 'main', from: tip, to })).rejects.toThrow('ENOENT')

@@ -103,10 +103,10 @@ async function parentWithSameEntry(
   parents: readonly string[],
   segments: readonly string[],
 ): Promise<string | undefined> {
-  const here = await entryAt(repository, commit.tree, segments)
+  const inCommit = await entryAt(repository, commit.tree, segments)
   for (const parent of parents) {
-    const there = await entryAt(repository, (await repository.commit(parent)).tree, segments)
-    if (there?.oid === here?.oid && there?.mode === here?.mode) return parent
+    const inParent = await entryAt(repository, (await repository.commit(parent)).tree, segments)
+    if (inParent?.oid === inCommit?.oid && inParent?.mode === inCommit?.mode) return parent
   }
   return undefined
 }

@@ -45,12 +45,12 @@ const titles = async (input: Record<string, unknown> = {}) =>
 
 describe('commits', () => {
   test('the first one creates the repository and its default branch, which Git can read', async () => {
-    const made = await commit([create('docs/ü🚀.md', 'Hällo\n'), create('run.sh', '')], {
+    const created = await commit([create('docs/ü🚀.md', 'Hällo\n'), create('run.sh', '')], {
       commitMessage: 'Add docs\n\nWhy not\n\nSigned-off-by: Mira\nSigned-off-by: Noor',
       authorName: 'Noor Elm',
       authorEmail: 'noor@example.test',
     })
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       title: 'Add docs',
       parentShas: [],
       author: { name: 'Noor Elm', email: 'noor@example.test', atSeconds: 1_770_091_506, offsetMinutes: 0 },
@@ -62,14 +62,14 @@ describe('commits', () => {
       stats: { additions: 1, deletions: 0 },
     })
     expect(git('fsck', '--strict', '--full')).toBe('')
-    expect(git('rev-parse', 'HEAD').trim()).toBe(made.sha)
+    expect(git('rev-parse', 'HEAD').trim()).toBe(created.sha)
     expect(git('show', 'HEAD:docs/ü🚀.md')).toBe('Hällo\n')
     expect(git('log', '-1', '--format=%an|%ae|%cn|%aI', 'main')).toBe(
       'Noor Elm|noor@example.test|mira Holt|2026-02-03T04:05:06+00:00\n',
     )
     const [event] = await world.core.db.read.selectFrom('events').selectAll().execute()
     expect(event).toMatchObject({ type: 'repository.pushed', object_id: project.id, actor_id: mira.id })
-    expect(JSON.parse(event!.details)).toEqual({ ref: 'refs/heads/main', before: null, after: made.sha })
+    expect(JSON.parse(event!.details)).toEqual({ ref: 'refs/heads/main', before: null, after: created.sha })
     const { defaultBranch } = await getProject({ db: world.core.db.read, nowMs: 0 }, project.id)
     expect(defaultBranch).toBe('main')
   })
@@ -174,8 +174,8 @@ describe('branches and tags', () => {
   test('a branch can be created, is shown as merged, and can be removed', async () => {
     const { sha } = await commit([create('a.txt')])
     const input = { project: project.id, branch: 'feature/x' }
-    const made = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
-    expect(made).toMatchObject({ name: 'feature/x', isMerged: false, isDefault: false, canPush: true, commit: { sha } })
+    const created = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
+    expect(created).toMatchObject({ name: 'feature/x', isMerged: false, isDefault: false, canPush: true, commit: { sha } })
     await commit([create('c.txt')])
     expect(await world.perform(mira, getBranch, input)).toMatchObject({ isMerged: true })
     await commit([create('b.txt')], { branch: 'feature/x' })
@@ -266,8 +266,8 @@ describe('files', () => {
     const blob = await world.perform(mira, getBlob, { project: project.id, sha: first.blobSha })
     expect(Buffer.from(blob.bytes).toString()).toBe('one')
     await world.perform(mira, removeFile, input)
-    const gone = world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt' })
-    expect(await refusal(gone)).toEqual({ code: 'not_found', what: 'File' })
+    const missing = world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt' })
+    expect(await refusal(missing)).toEqual({ code: 'not_found', what: 'File' })
     expect(git('ls-tree', '-r', '--name-only', 'main')).toBe('b\n')
   })
 

@@ -94,7 +94,7 @@ export const createTag = steps(
     const committer = await requireCommitter(context)
     if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
     const repository = await findProjectRepository(core, subject)
-    if (repository === undefined) throw refused('The repository is empty: there is nothing to tag')
+    if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
     const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
       const commit = await findRevision(writable, ref, repository.defaultBranch)
       if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
