@@ -126,7 +126,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     const told = `${refused.stdout}${refused.stderr}`
     expect([refused.exitCode, told]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
     expect(told).not.toContain(wrong)
-    expect(refused.stdout).toMatch(/\nnot everything was accepted; stopped: HTTP 401/)
+    expect(refused.stdout).toMatch(/\nsome items were not accepted; stopped: HTTP 401/)
     expect(signalNames.flatMap((signal) => received(signal))).toEqual([])
 
     const none = await penstock(exportArgs(), { stdin })
