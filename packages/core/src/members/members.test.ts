@@ -119,7 +119,7 @@ describe('adding', () => {
 })
 
 describe('permissions', () => {
-  test('rejects giving or changing a role above the own one', async () => {
+  test('members cannot give or change a role above their own', async () => {
     await world.member(tool, ivo, maintainer)
     const lena = await world.user('lena')
     const add = (accessLevel: number) =>
