@@ -92,7 +92,7 @@ describe('adding', () => {
       { userId: undefined },
       { code: 'parameters', problems: [{ path: [], problem: 'at_least_one', names: ['userId', 'username'] }] },
     ],
-  ])('refused: %j', async (change, expected) => {
+  ])('rejects %j', async (change, expected) => {
     const draft = { parent: ops.id, userId: ivo.id, accessLevel: guest, ...change }
     expect(await world.perform(mira, groupMembers.add, draft).catch(failure)).toEqual(expected)
   })
