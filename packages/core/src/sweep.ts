@@ -16,7 +16,7 @@ export interface Retention {
 
 const EVERY_MS = 3_600_000
 /** The limit of one transaction, because other writers wait until it ends. */
-const EVENTS_AT_ONCE = 1_000
+const EVENTS_PER_TRANSACTION = 1_000
 
 /** Starts a sweep now, because the process may not live for an hour, and then one every hour until `end` is called. */
 export function startSweeping(core: Core, retention: Retention, log: Log): Repeating {
@@ -40,7 +40,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
-  while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
+  while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
   await sweepRepositories(core)
   await measureRepositories(core)
 }
