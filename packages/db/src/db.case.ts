@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Db, MOST_WRITES } from './db.ts'
+import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
-import { RowInsertion } from './insert-rows.ts'
+import { RowInsertion } from './row-insertion.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isUnavailable } from './open-database.ts'
 import { tableWithId } from './table-with-id.ts'
@@ -15,7 +15,7 @@ interface Tables {
 
 /** A new, empty database, which several may open, as several processes would. */
 export interface Place {
-  open<T>(options?: { readonly standstillLimitMs: number }): Db<T>
+  open<T>(options?: { readonly idleLimitMs: number }): Db<T>
   remove(): Promise<void>
 }
 
@@ -99,7 +99,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
 
       test('of more writes at once than may wait those that come last are refused, and the next one is not', async () => {
         let begun = 0
-        const writes = Array.from({ length: MOST_WRITES + 2 }, () =>
+        const writes = Array.from({ length: MAX_PENDING_WRITES + 2 }, () =>
           db
             .write(async () => {
               begun += 1
@@ -108,7 +108,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         )
         const outcomes = await Promise.all(writes)
         expect(outcomes.slice(-3)).toEqual(['done', true, true])
-        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MOST_WRITES, MOST_WRITES])
+        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MAX_PENDING_WRITES, MAX_PENDING_WRITES])
         await insert(1, 'after')
         expect(await texts()).toEqual(['after'])
       })
@@ -138,7 +138,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       })
 
       test('work that stands still is given up, with what it says later; a write of its own, for which it waits, has its turn', async () => {
-        const other = place.open<Tables>({ standstillLimitMs: 250 })
+        const other = place.open<Tables>({ idleLimitMs: 250 })
         let inner: Promise<unknown> | undefined
         let later: Promise<unknown> | undefined
         const outer = other.write(async (tx) => {
@@ -156,7 +156,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       })
 
       test('work that goes on asking may take longer than that', async () => {
-        const other = place.open<Tables>({ standstillLimitMs: 400 })
+        const other = place.open<Tables>({ idleLimitMs: 400 })
         const kept = other.write(async (tx) => {
           const endMs = performance.now() + 600
           for (let id = 0; performance.now() < endMs; id += 1) {

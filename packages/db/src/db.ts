@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
 /** At work and waiting together: what a client would wait for longer than it has patience. */
-export const MOST_WRITES = 1_000
+export const MAX_PENDING_WRITES = 1_000
 
 /**
  * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
@@ -15,7 +15,7 @@ export interface Db<Tables> {
   readonly read: Kysely<Tables>
   /**
    * Runs `work` in a transaction of its own, after those asked for before, and never beside another one of any process.
-   * A rejection rolls it back and is passed on; statements that come after its end are refused. While `MOST_WRITES` of this
+   * A rejection rolls it back and is passed on; statements that come after its end are refused. While `MAX_PENDING_WRITES` of this
    * process are unfinished, one more is refused with an error that is `isUnavailable`.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
@@ -28,5 +28,5 @@ export interface WriteOptions {
    * Lifts the limits of PostgreSQL on a statement and on the wait for the writers of other processes, and that of SQLite on
    * work that stands still; it has none on a statement, and keeps its own on the wait.
    */
-  readonly unhurried?: boolean
+  readonly noTimeout?: boolean
 }

@@ -25,7 +25,7 @@ test('one at a time has it; the other hears at once who does', () => {
   expect(lockFile(file)).toEqual({ kind: 'held', processId: 4_242 })
   first.close()
   const second = lockFile(file)
-  expect(second.kind).toBe('taken')
+  expect(second.kind).toBe('acquired')
   expect(lockFile(file)).toEqual({ kind: 'held', processId: process.pid })
   release(second)
 })

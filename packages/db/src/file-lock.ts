@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { isBusy } from './grouped-writes.ts'
 
 export type FileLock =
-  | { readonly kind: 'taken'; release(): void }
+  | { readonly kind: 'acquired'; release(): void }
   /** The process that has it, as far as that can be told. */
   | { readonly kind: 'held'; readonly processId: number | undefined }
 
@@ -31,7 +31,7 @@ export function lockFile(file: string): FileLock {
     hasTold = true
     database.exec('begin immediate')
     isTaken = true
-    return { kind: 'taken', release: () => void database.close() }
+    return { kind: 'acquired', release: () => void database.close() }
   } catch (error) {
     if (!isBusy(error)) throw error
     const processId = holderOf(database)

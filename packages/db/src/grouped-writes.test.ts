@@ -178,9 +178,9 @@ test('a write cannot stream: left halfway, its statement would hold up everyone'
 })
 
 test('work may take its time where nobody is to hurry', async () => {
-  const hurried = openSqlite<Tables>(join(directory, 'test.db'), { standstillLimitMs: 50 })
+  const hurried = openSqlite<Tables>(join(directory, 'test.db'), { idleLimitMs: 50 })
   const patient = () => new Promise((resolve) => setTimeout(resolve, 60))
-  const writes = [hurried.write(patient, { unhurried: true }), hurried.write(patient), hurried.write(insert(1))]
+  const writes = [hurried.write(patient, { noTimeout: true }), hurried.write(patient), hurried.write(insert(1))]
   expect(await outcomes(writes)).toEqual(['kept', 'unavailable', 'kept'])
   await hurried.close()
 })

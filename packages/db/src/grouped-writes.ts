@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import type { Kysely, Transaction } from 'kysely'
-import { MOST_WRITES, type WriteOptions } from './db.ts'
-import { givenUp, type SavepointDriver } from './savepoint-driver.ts'
-import { QueueFullError, Turns } from './turns.ts'
+import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
+import { writeAborted, type SavepointDriver } from './savepoint-driver.ts'
+import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
 /** So long a transaction takes in further writes that wait. Each is over only when all are committed. */
 const GROUP_MS = 10
@@ -34,8 +34,8 @@ export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
   readonly #writer: Kysely<Tables>
   readonly #driver: Pick<SavepointDriver, 'lastStatementMs'>
-  readonly #standstillLimitMs: number
-  readonly #turns = new Turns()
+  readonly #idleLimitMs: number
+  readonly #queue = new SerialQueue()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
@@ -45,24 +45,24 @@ export class GroupedWrites<Tables> {
     database: Sqlite.Database,
     writer: Kysely<Tables>,
     driver: Pick<SavepointDriver, 'lastStatementMs'>,
-    standstillLimitMs: number,
+    idleLimitMs: number,
   ) {
     this.#database = database
     this.#writer = writer
     this.#driver = driver
-    this.#standstillLimitMs = standstillLimitMs
+    this.#idleLimitMs = idleLimitMs
   }
 
   /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
-  async take<Result>(
+  async write<Result>(
     work: (tx: Transaction<Tables>) => Promise<Result>,
-    { unhurried = false }: WriteOptions = {},
+    { noTimeout = false }: WriteOptions = {},
   ): Promise<Result> {
-    if (this.#unfinished >= MOST_WRITES) throw new QueueFullError()
+    if (this.#unfinished >= MAX_PENDING_WRITES) throw new QueueFullError()
     this.#unfinished += 1
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#waiting.push({ work, limitMs: unhurried ? undefined : this.#standstillLimitMs, resolve, reject })
+        this.#waiting.push({ work, limitMs: noTimeout ? undefined : this.#idleLimitMs, resolve, reject })
         this.#planGroup()
       })
     } finally {
@@ -71,20 +71,20 @@ export class GroupedWrites<Tables> {
   }
 
   /** What cannot be part of a transaction. */
-  alone(work: () => void): Promise<void> {
-    return this.#turns.take(async () => work())
+  runExclusive(work: () => void): Promise<void> {
+    return this.#queue.run(async () => work())
   }
 
   /** Resolves when what has been asked for so far is over. */
-  async over(): Promise<void> {
-    do await this.#turns.over()
+  async drain(): Promise<void> {
+    do await this.#queue.drain()
     while (this.#isGroupDue)
   }
 
   #planGroup(): void {
     if (this.#isGroupDue) return
     this.#isGroupDue = true
-    this.#turns.take(() => this.#group()).catch(() => {})
+    this.#queue.run(() => this.#group()).catch(() => {})
   }
 
   async #group(): Promise<void> {
@@ -127,7 +127,7 @@ export class GroupedWrites<Tables> {
       if (!this.#database.inTransaction) {
         // A full disk, for one, ends the transaction and takes along everything in it.
         outcome.tell()
-        for (const { write } of outcomes) write.reject(givenUp())
+        for (const { write } of outcomes) write.reject(writeAborted())
         return
       }
       outcomes.push(outcome)
@@ -161,7 +161,7 @@ export class GroupedWrites<Tables> {
       const look = () => {
         const leftMs = Math.max(beganMs, this.#driver.lastStatementMs) + limitMs - performance.now()
         if (leftMs > 0) timer = setTimeout(look, leftMs)
-        else reject(givenUp(`it stood still for ${limitMs} ms`))
+        else reject(writeAborted(`it stood still for ${limitMs} ms`))
       }
       timer = setTimeout(look, limitMs)
     })

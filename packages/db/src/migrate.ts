@@ -37,7 +37,7 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
   }
-  await db.write(work, { unhurried: true })
+  await db.write(work, { noTimeout: true })
 }
 
 /** Names of those the database has not seen; changes nothing. @throws NewerVersionError */

@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
-import { isPostgresUnavailable, isPostgresUnfit, openPostgres } from './postgres.ts'
-import { isSqliteUnavailable, openSqlite, openSqliteToRead } from './sqlite.ts'
-import { QueueFullError } from './turns.ts'
+import { isPostgresUnavailable, isPostgresInvalidValue, openPostgres } from './postgres.ts'
+import { isSqliteUnavailable, openSqlite, openSqliteReadOnly } from './sqlite.ts'
+import { QueueFullError } from './serial-queue.ts'
 
 /** `postgres://…` or `postgresql://…`; anything else is the path of an SQLite file. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
@@ -11,8 +11,8 @@ export function openDatabase<Tables>(location: string): Db<Tables> {
 }
 
 /** To look only; an SQLite file must be there. */
-export function openToRead<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
-  return isPostgresUrl(location) ? openPostgres(location) : openSqliteToRead(location)
+export function openReadOnly<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
+  return isPostgresUrl(location) ? openPostgres(location) : openSqliteReadOnly(location)
 }
 
 /** Whether a query failed because the database cannot serve at present, and not because of what was asked. */
@@ -20,4 +20,4 @@ export const isUnavailable = (error: unknown): boolean =>
   error instanceof QueueFullError || isSqliteUnavailable(error) || isPostgresUnavailable(error)
 
 /** Whether a query failed because of a value of the wrong kind, which SQLite takes and finds nothing by. */
-export const isUnfit = (error: unknown): boolean => isPostgresUnfit(error)
+export const isInvalidValue = (error: unknown): boolean => isPostgresInvalidValue(error)

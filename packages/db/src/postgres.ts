@@ -15,8 +15,8 @@ import {
   type TableMetadata,
 } from 'kysely'
 import pg from 'pg'
-import { type Db, MOST_WRITES } from './db.ts'
-import { Turns } from './turns.ts'
+import { type Db, MAX_PENDING_WRITES } from './db.ts'
+import { SerialQueue } from './serial-queue.ts'
 
 export interface PostgresOptions {
   /** How long a statement may take. */
@@ -24,13 +24,13 @@ export interface PostgresOptions {
   /** How long a writer waits for those of other processes, and anyone for a lock. */
   readonly lockLimitMs?: number
   /** How long a write may ask nothing of the database. */
-  readonly standstillLimitMs?: number
+  readonly idleLimitMs?: number
 }
 
 const STATEMENT_LIMIT_MS = 30_000
 const LOCK_LIMIT_MS = 5_000
 /** A process that stands still inside a transaction would keep every other from writing. */
-const STANDSTILL_LIMIT_MS = 30_000
+const IDLE_LIMIT_MS = 30_000
 /** Beyond the statement's limit, after which the server should have answered: whoever is silent then is gone. */
 const SILENCE_LIMIT_MS = 1_000
 /** Also for a connection of the pool to become free. */
@@ -55,7 +55,7 @@ export function openPostgres<Tables>(
   {
     statementLimitMs = STATEMENT_LIMIT_MS,
     lockLimitMs = LOCK_LIMIT_MS,
-    standstillLimitMs = STANDSTILL_LIMIT_MS,
+    idleLimitMs = IDLE_LIMIT_MS,
   }: PostgresOptions = {},
 ): Db<Tables> {
   // Never in the message: it holds a password.
@@ -63,7 +63,7 @@ export function openPostgres<Tables>(
   const limits = [
     `set statement_timeout = ${statementLimitMs}`,
     `set lock_timeout = ${lockLimitMs}`,
-    `set idle_in_transaction_session_timeout = ${standstillLimitMs}`,
+    `set idle_in_transaction_session_timeout = ${idleLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
   const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
@@ -73,17 +73,17 @@ export function openPostgres<Tables>(
       pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
     }),
   })
-  const turns = new Turns(MOST_WRITES)
+  const queue = new SerialQueue(MAX_PENDING_WRITES)
   return {
     read,
-    write: (work, { unhurried = false } = {}) =>
-      turns.take(async () => {
-        const connection = await writing.connect(unhurried ? undefined : answerLimitMs)
+    write: (work, { noTimeout = false } = {}) =>
+      queue.run(async () => {
+        const connection = await writing.connect(noTimeout ? undefined : answerLimitMs)
         const writer = new Kysely<Tables>({ dialect: new Dialect({ pool: poolOf(connection) }) })
         // At any higher level the wait for the lock would decide what is seen, and not the moment after it.
         const transaction = writer.transaction().setIsolationLevel('read committed').setAccessMode('read write')
         return transaction.execute(async (tx) => {
-          if (unhurried) {
+          if (noTimeout) {
             await sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
               tx,
             )
@@ -96,7 +96,7 @@ export function openPostgres<Tables>(
         })
       }),
     async close() {
-      await turns.over()
+      await queue.drain()
       await read.destroy()
       await writing.end()
     },
@@ -151,7 +151,7 @@ class Connection implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   readonly #limitMs: number | undefined
   /** pg wants one query at a time. */
-  readonly #turns = new Turns()
+  readonly #queue = new SerialQueue()
   #broken: ConnectionError | undefined
   #isOver = false
   #onError = (_: unknown): void => {}
@@ -174,7 +174,7 @@ class Connection implements PostgresPoolClient {
     const isEnd = text === 'commit' || text === 'rollback'
     if (this.#isOver && !isEnd) throw new Error('The write that this statement belongs to is over')
     this.#isOver = isEnd
-    return this.#turns.take(async () => {
+    return this.#queue.run(async () => {
       // Behind a query that is never answered the next would wait as long.
       if (this.#broken !== undefined) throw this.#broken
       const query = { text, values: [...values], ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }) }
@@ -233,7 +233,7 @@ export const isPostgresUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof pg.DatabaseError && unavailableStates.test(error.code ?? ''))
 
 /** A value that its column could not hold: text for a number, a number beyond its kind. Class 22 of SQLSTATE. */
-export const isPostgresUnfit = (error: unknown): boolean =>
+export const isPostgresInvalidValue = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code?.startsWith('22') === true
 
 class Dialect extends PostgresDialect {

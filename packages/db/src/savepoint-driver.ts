@@ -63,7 +63,7 @@ class Savepoint implements DatabaseConnection {
     // Of statements asked for at once one may fail, which ends the write, and the others come when a neighbour has begun.
     if (this.#isOver) throw new Error('The write that this statement belongs to is over')
     // It would be committed by itself.
-    if (!this.#database.inTransaction) throw givenUp()
+    if (!this.#database.inTransaction) throw writeAborted()
     try {
       // Over when it returns.
       return this.#shared.executeQuery(query)
@@ -79,7 +79,7 @@ class Savepoint implements DatabaseConnection {
 
   release(): void {
     this.#isOver = true
-    if (!this.#database.inTransaction) throw givenUp()
+    if (!this.#database.inTransaction) throw writeAborted()
     this.#database.exec('release a_write')
   }
 
@@ -90,5 +90,5 @@ class Savepoint implements DatabaseConnection {
 }
 
 /** The transaction is no more, and whoever wrote in it has to write again. */
-export const givenUp = (why = 'the database ended its transaction'): Error =>
+export const writeAborted = (why = 'the database ended its transaction'): Error =>
   new Sqlite.SqliteError(`The write was given up: ${why}`, 'SQLITE_ABORT_ROLLBACK')

@@ -16,7 +16,7 @@ import {
 import type { Db } from './db.ts'
 import { folded } from './folded-text.ts'
 import { GroupedWrites, isBusy } from './grouped-writes.ts'
-import { withKeptStatements } from './kept-statements.ts'
+import { withStatementCache } from './statement-cache.ts'
 import { SavepointDriver } from './savepoint-driver.ts'
 
 export interface SqliteOptions {
@@ -28,7 +28,7 @@ export interface SqliteOptions {
    */
   readonly survives?: 'power-loss' | 'process-loss'
   /** How long a write may ask nothing of the database; one that asks nothing for longer is given up. */
-  readonly standstillLimitMs?: number
+  readonly idleLimitMs?: number
 }
 
 export interface SqliteDb<Tables> extends Db<Tables> {
@@ -40,7 +40,7 @@ export interface SqliteDb<Tables> extends Db<Tables> {
 }
 
 const BUSY_TIMEOUT_MS = 5_000
-const STANDSTILL_LIMIT_MS = 30_000
+const IDLE_LIMIT_MS = 30_000
 const WAL_TRIES = 200
 const WAL_DELAY_MS = 5
 
@@ -53,7 +53,7 @@ const WAL_DELAY_MS = 5
  */
 export function openSqlite<Tables>(
   file: string,
-  { reclaimable = false, survives = 'power-loss', standstillLimitMs = STANDSTILL_LIMIT_MS }: SqliteOptions = {},
+  { reclaimable = false, survives = 'power-loss', idleLimitMs = IDLE_LIMIT_MS }: SqliteOptions = {},
 ): SqliteDb<Tables> {
   const writing = open(file)
   // The change of the journal's mode writes the first page, and what that page does not say cannot be said later.
@@ -64,23 +64,23 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const config = { database: withKeptStatements(writing) }
+  const config = { database: withStatementCache(writing) }
   const driver = new SavepointDriver(config, writing)
   const writer = new Kysely<Tables>({ dialect: new DrivenDialect(config, () => driver) })
   const read = new Kysely<Tables>({
-    dialect: new DrivenDialect({ database: withKeptStatements(reading) }, (config) => new ReadingDriver(config)),
+    dialect: new DrivenDialect({ database: withStatementCache(reading) }, (config) => new ReadingDriver(config)),
   })
-  const writes = new GroupedWrites(writing, writer, driver, standstillLimitMs)
+  const writes = new GroupedWrites(writing, writer, driver, idleLimitMs)
   return {
     read,
-    write: (work, options) => writes.take(work, options),
+    write: (work, options) => writes.write(work, options),
     reclaim(maxPages) {
       // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
       const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
-      return writes.alone(() => void writing.exec(statements))
+      return writes.runExclusive(() => void writing.exec(statements))
     },
     async close() {
-      await writes.over()
+      await writes.drain()
       await read.destroy()
       await writer.destroy()
     },
@@ -97,7 +97,7 @@ const open = (file: string) =>
  *
  * @throws SqliteError when there is none
  */
-export function openSqliteToRead<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
+export function openSqliteReadOnly<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
   // Where nobody has it open there is no log. SQLite makes one to read, and only one who might write takes it away again.
   const database = new Sqlite(file, {
     readonly: existsSync(`${file}-wal`),
@@ -189,8 +189,8 @@ class ReadingDriver extends SqliteDriver {
 }
 
 /** Faults of what was asked, not of the database. */
-const faultsOfTheQuestion = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
+const queryErrorCodes = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
 
 /** Taken for too long, disk full, unreadable. */
 export const isSqliteUnavailable = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && !faultsOfTheQuestion.test(error.code)
+  error instanceof Sqlite.SqliteError && !queryErrorCodes.test(error.code)

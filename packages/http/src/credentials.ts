@@ -39,7 +39,7 @@ export function sessionSecretIn(headers: Headers, serviceName: string): string |
 }
 
 /** What shows that a request comes from a page of ours. */
-export const pageProofIn = (headers: Headers) => ({
+export const csrfProofIn = (headers: Headers) => ({
   csrfToken: headerIn(headers, 'x-csrf-token'),
   fetchSite: headerIn(headers, 'sec-fetch-site'),
 })

@@ -28,7 +28,7 @@ let server: Listening
 
 beforeEach(async () => {
   const renderError = (error: unknown) => {
-    if (error instanceof RequestProblem) return { status: 400, json: error.wrong.kind }
+    if (error instanceof RequestProblem) return { status: 400, json: error.problem.kind }
     return { status: 400, json: error instanceof MalformedForm ? 'malformed' : 'bug' }
   }
   const options = { renderError, headers: {}, bodyLimitBytes: 500, log: silentLog }

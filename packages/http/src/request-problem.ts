@@ -1,7 +1,7 @@
 import type { JsonLimit } from '@penstock/json'
 
 /** What a request can get wrong before any rule of the application is asked. */
-export type Wrong =
+export type RequestErrorKind =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed' }
   /** `contentEncoding` names the refused compression; if it is missing, the media type is refused. */
@@ -14,13 +14,13 @@ export type Wrong =
 /** Thrown by the kit, put into words and a status by the application's `renderError`. */
 export class RequestProblem extends Error {
   override readonly name = 'RequestProblem'
-  readonly wrong: Wrong
+  readonly problem: RequestErrorKind
   /** What the answer must carry: `Allow`, `Accept-Encoding`. */
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(wrong: Wrong, headers: Readonly<Record<string, string>> = {}) {
-    super(wrong.kind)
-    this.wrong = wrong
+  constructor(problem: RequestErrorKind, headers: Readonly<Record<string, string>> = {}) {
+    super(problem.kind)
+    this.problem = problem
     this.headers = headers
   }
 }

@@ -4,7 +4,7 @@ import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Listening, listen } from './listen.ts'
-import { RequestProblem, type Wrong } from './request-problem.ts'
+import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import { guarded, type Incoming, type Reply, type Route, unguarded } from './route.ts'
 import { apiHeaders, serveRoutes } from './serve-routes.ts'
 
@@ -15,15 +15,15 @@ const statusOf = {
   body_too_large: 413,
   invalid_json: 400,
   json_beyond_limit: 422,
-} satisfies Record<Wrong['kind'], number>
+} satisfies Record<RequestErrorKind['kind'], number>
 
 class Refused extends Error {}
 
 function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof Refused) return { status: 401, json: { wrong: 'unauthenticated', requestId } }
   if (!(error instanceof RequestProblem)) return { status: 500, json: { wrong: 'internal', requestId } }
-  const { wrong, headers } = error
-  return { status: statusOf[wrong.kind], headers, json: { wrong: wrong.kind, requestId } }
+  const { problem, headers } = error
+  return { status: statusOf[problem.kind], headers, json: { wrong: problem.kind, requestId } }
 }
 
 const echo = (method: 'GET' | 'POST' | '*', path: string, body?: z.ZodType): Route<string, string> => ({

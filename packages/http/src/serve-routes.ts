@@ -6,7 +6,7 @@ import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
 import Koa from 'koa'
 import { type Body, byName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
-import { RequestProblem, type Wrong } from './request-problem.ts'
+import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
 
 export interface ServeOptions {
@@ -46,7 +46,7 @@ export function strictTransportHeaders(isHttps: boolean, seconds: number): Reado
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
-const beyondLimit: ReadonlySet<Wrong['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
+const beyondLimit: ReadonlySet<RequestErrorKind['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
 /** Shorter than any token or key of ours, so that none can travel on in the place of an id. */
 const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
 
@@ -75,7 +75,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       if (forms !== undefined) return await readBody(request, limits, forms)
       return { body: await readJson(request, limits, needsBody) }
     } catch (error) {
-      const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.wrong.kind)
+      const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.problem.kind)
       throw (isBeyond && admitted.beyondLimit) || error
     }
   }

@@ -75,9 +75,9 @@ const issuedShape: Shape<IssuedAccessToken> = {
 
 const rotated = { shape: issuedShape, status: 200 } as const
 /** A token may always be allowed to do this one thing for itself. */
-const byItself = { scopes: ['self_rotate'] } as const
+const selfRotate = { scopes: ['self_rotate'] } as const
 
-const tokensOfPeople = [
+const personalTokenRoutes = [
   route({
     method: 'GET',
     path: '/personal_access_tokens',
@@ -98,14 +98,14 @@ const tokensOfPeople = [
     path: '/personal_access_tokens/self',
     operation: revokeOwnToken,
     summary: 'Revokes the token that the request carries.',
-    ...byItself,
+    ...selfRotate,
   }),
   route({
     method: 'POST',
     path: '/personal_access_tokens/self/rotate',
     operation: rotateOwnToken,
     summary: 'Puts a new token in the place of the one that the request carries.',
-    ...byItself,
+    ...selfRotate,
     ...rotated,
   }),
   route({
@@ -169,7 +169,7 @@ const tokensOfPeople = [
 const ofProject = { names: { project: 'id' } } as const
 const ofGroup = { names: { group: 'id' } } as const
 
-const tokensOfProjects = [
+const projectTokenRoutes = [
   route({
     method: 'GET',
     path: '/projects/:id/access_tokens',
@@ -192,7 +192,7 @@ const tokensOfProjects = [
     operation: rotateOwnProjectToken,
     summary: 'Puts a new token in the place of the one that the request carries.',
     ...ofProject,
-    ...byItself,
+    ...selfRotate,
     ...rotated,
   }),
   route({
@@ -220,7 +220,7 @@ const tokensOfProjects = [
   }),
 ]
 
-const tokensOfGroups = [
+const groupTokenRoutes = [
   route({
     method: 'GET',
     path: '/groups/:id/access_tokens',
@@ -243,7 +243,7 @@ const tokensOfGroups = [
     operation: rotateOwnGroupToken,
     summary: 'Puts a new token in the place of the one that the request carries.',
     ...ofGroup,
-    ...byItself,
+    ...selfRotate,
     ...rotated,
   }),
   route({
@@ -273,5 +273,5 @@ const tokensOfGroups = [
 
 export const accessTokensArea: Area = {
   tag: 'Access tokens',
-  routes: [...tokensOfPeople, ...tokensOfProjects, ...tokensOfGroups],
+  routes: [...personalTokenRoutes, ...projectTokenRoutes, ...groupTokenRoutes],
 }

@@ -11,7 +11,7 @@ import {
   sudo,
   type User,
 } from '@penstock/core'
-import { pageProofIn, parameterText, sessionSecretIn, singleParameter } from '@penstock/http'
+import { csrfProofIn, parameterText, sessionSecretIn, singleParameter } from '@penstock/http'
 import { oauthTokenIn } from './bearer-token.ts'
 import { CallerRefusal, RestError } from './rest-error.ts'
 
@@ -55,7 +55,7 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
     ...tokens,
     takesJobTokens: access.takesJobTokens,
     sessionSecret: sessionSecretIn(request.headers, core.settings.serviceName),
-    proof: pageProofIn(request.headers),
+    proof: csrfProofIn(request.headers),
     changesNothing,
   })
   if (found === 'unknown') throw /\s/.test(tokens.bearer ?? '') ? invalidToken('Token is malformed.') : unauthorized()

@@ -50,7 +50,7 @@ export function* documentParts({ operation, bytes, inPath }: DocumentTask): Gene
 }
 
 function refusalOf(error: unknown): DocumentPart {
-  if (error instanceof RequestProblem && error.wrong.kind === 'invalid_json') return { kind: 'invalid_json' }
+  if (error instanceof RequestProblem && error.problem.kind === 'invalid_json') return { kind: 'invalid_json' }
   if (error instanceof DomainError) return { kind: 'refused', failure: error.failure }
   throw error
 }

@@ -1,6 +1,6 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
 import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
-import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { type Incoming, MalformedForm, type Reply, type RequestErrorKind, RequestProblem } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
 import { badRequest } from './request-parameters.ts'
@@ -18,7 +18,7 @@ interface Answer {
 
 /** What is said on which failure of an operation. @see spec/rest-part2-details.md 1.5, 1.8 B */
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
-  parameters: ({ problems }, row) => ({ status: 400, body: { error: complaints(problems, row) } }),
+  parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
   refused: ({ message }) => ({ status: 400, body: { message } }),
   unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
@@ -102,7 +102,7 @@ const BROKEN_JSON =
   "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
 
 const requestAnswers: {
-  readonly [Kind in Wrong['kind']]: (incoming: Incoming, wrong: Extract<Wrong, { kind: Kind }>) => Answer
+  readonly [Kind in RequestErrorKind['kind']]: (incoming: Incoming, problem: Extract<RequestErrorKind, { kind: Kind }>) => Answer
 } = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
@@ -119,10 +119,10 @@ const requestAnswers: {
   json_beyond_limit: (_, { limit, most }) => ({ status: 400, body: { error: `JSON ${jsonExcess(limit, most)}` } }),
 }
 
-function requestError({ wrong, headers }: RequestProblem, incoming: Incoming): RestError {
+function requestError({ problem, headers }: RequestProblem, incoming: Incoming): RestError {
   // The type of a table lookup cannot say that each function gets the problem of its own kind.
-  const answer = requestAnswers[wrong.kind] as (incoming: Incoming, wrong: Wrong) => Answer
-  const { status, body } = answer(incoming, wrong)
+  const answer = requestAnswers[problem.kind] as (incoming: Incoming, problem: RequestErrorKind) => Answer
+  const { status, body } = answer(incoming, problem)
   return new RestError(status, body, headers)
 }
 
@@ -145,7 +145,7 @@ const texts = {
   all_or_none: 'provide all or none of parameters',
 } satisfies Record<ParameterProblem['problem'], string>
 
-function complaints(problems: readonly ParameterProblem[], row: Wording): string {
+function describeProblems(problems: readonly ParameterProblem[], row: Wording): string {
   const all = problems.flatMap(({ path, problem, names }) => {
     const subject = names?.map((name) => restName(name, row.names)).join(', ') ?? restPath(path, row.names)
     const isBoth = problem === 'missing' && row.emptyWhenMissing?.includes(subject)

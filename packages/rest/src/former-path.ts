@@ -19,7 +19,7 @@ interface Asked {
  * @see spec/rest-part2-details.md 1.2
  * @throws RestError 301 for what only reads, else 405
  */
-export async function requireNoFormerPath(row: RestRoute, { failure }: DomainError, asked: Asked): Promise<void> {
+export async function redirectFormerPath(row: RestRoute, { failure }: DomainError, asked: Asked): Promise<void> {
   if (failure.code !== 'not_found' || failure.what !== 'Project') return
   const { request, routePath } = asked
   const name = restName('project', row.names)

@@ -11,8 +11,8 @@ import {
   visibilities,
 } from '@penstock/core'
 import { z } from 'zod'
-import { acceptedShape } from './accepted.ts'
-import { printedMap } from './printed-map.ts'
+import { acceptedShape } from './accepted-shape.ts'
+import { fieldErrorText } from './field-error-text.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
@@ -62,7 +62,7 @@ export const groupsArea: Area = {
       operation: createGroup,
       summary: 'Creates a group, or a subgroup with parent_id',
       shape,
-      invalid: printedMap('Failed to save group'),
+      invalid: fieldErrorText('Failed to save group'),
     }),
     route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'One group', names, shape }),
     route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Changes a group', names, shape }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { issueShape } from './issues.ts'
 import { mergeRequestShape } from './merge-requests.ts'
 import { milestoneShape } from './milestone-shape.ts'
-import { printedMap } from './printed-map.ts'
+import { fieldErrorText } from './field-error-text.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 const burndownEventShape: Shape<BurndownEvent> = {
@@ -49,7 +49,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       summary: `Adds a milestone to a ${parent}`,
       names,
       shape: milestoneShape,
-      invalid: printedMap('Failed to create milestone'),
+      invalid: fieldErrorText('Failed to create milestone'),
     }),
     route({
       method: 'PUT',
@@ -58,7 +58,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       summary: `Changes a milestone of a ${parent}`,
       names,
       shape: milestoneShape,
-      invalid: printedMap('Failed to update milestone'),
+      invalid: fieldErrorText('Failed to update milestone'),
     }),
     route({
       method: 'DELETE',

@@ -10,7 +10,7 @@ import { html, type Reply, type RouteRequest, type ServedRoute, unguarded } from
 import { z } from 'zod'
 import { descriptionOf } from './oauth-refusal.ts'
 import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
 import { fieldsOf, hiddenFields, signedInUser, signInUrl } from './sign-in.ts'
 
 const PATH = '/oauth/authorize'
@@ -25,7 +25,7 @@ export function authorizeRoutes(core: Core): ServedRoute[] {
       path: PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
+      forms: SMALL_FORM_LIMITS,
       handle: (request) => decide(core, request),
     },
   ])

@@ -3,7 +3,7 @@ import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@pen
 import { z } from 'zod'
 import { oauthTokenIn } from './bearer-token.ts'
 import { invalidTokenReply, refusalReply } from './oauth-refusal.ts'
-import { SMALL_FORM } from './session-cookie.ts'
+import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 import { fieldsOf } from './sign-in.ts'
 
 const PATH = '/oauth/userinfo'
@@ -13,7 +13,7 @@ export function userinfoRoutes(core: Core): ServedRoute[] {
   const handle = (request: RouteRequest) => tell(core, request)
   return unguarded([
     { method: 'GET', path: PATH, access: undefined, handle },
-    { method: 'POST', path: PATH, access: undefined, body: z.unknown(), forms: SMALL_FORM, handle },
+    { method: 'POST', path: PATH, access: undefined, body: z.unknown(), forms: SMALL_FORM_LIMITS, handle },
   ])
 }
 

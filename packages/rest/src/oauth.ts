@@ -13,7 +13,7 @@ import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
 import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
 import { userinfoRoutes } from './oauth-userinfo.ts'
-import { SMALL_FORM } from './session-cookie.ts'
+import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 
 /**
  * OAuth 2.0, outside `/api/v4`.
@@ -26,7 +26,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     path,
     access: undefined,
     body: z.unknown(),
-    forms: SMALL_FORM,
+    forms: SMALL_FORM_LIMITS,
     handle: (request: RouteRequest) => answer(request).catch(refused),
   })
   return [
@@ -123,11 +123,11 @@ async function describe(core: Core, request: RouteRequest): Promise<Reply> {
 function parametersOf(body: unknown): Readonly<Partial<Record<string, string>>> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   const entries = Object.entries(isObject ? body : {}).filter(([, value]) => value !== null && value !== '')
-  for (const [, value] of entries) if (!isSoundText(value)) throw new OAuthRefusal('invalid_request')
+  for (const [, value] of entries) if (!isValidText(value)) throw new OAuthRefusal('invalid_request')
   return Object.fromEntries(entries)
 }
 
-const isSoundText = (value: unknown): boolean =>
+const isValidText = (value: unknown): boolean =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
 /** Of HTTP Basic, else of the parameters. @see RFC 6749 2.3.1 */
@@ -137,7 +137,7 @@ function credentialsIn({ raw }: Incoming, parameters: Readonly<Partial<Record<st
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
   const [clientId, clientSecret] = [pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)].map(formDecoded)
-  if (colon === -1 || !isSoundText(clientId) || !isSoundText(clientSecret)) throw new OAuthRefusal('invalid_client')
+  if (colon === -1 || !isValidText(clientId) || !isValidText(clientSecret)) throw new OAuthRefusal('invalid_client')
   // Who has no secret writes none behind the colon.
   return { clientId, clientSecret: clientSecret === '' ? undefined : clientSecret }
 }

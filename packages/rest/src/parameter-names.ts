@@ -26,7 +26,7 @@ export interface Parameter {
 }
 
 /** What of an operation's input a request says in its headers and nowhere else. */
-export const TOLD_BY_HEADERS = 'captcha'
+export const HEADER_INPUT = 'captcha'
 
 /** A row asks the same for every request. */
 const known = new WeakMap<InputSchema, WeakMap<Names, readonly Parameter[]>>()
@@ -38,7 +38,7 @@ export function parametersOf(input: InputSchema, names: Names = noNames): readon
   const parameters =
     byNames.get(names) ??
     Object.entries(shapeOf(input) ?? {})
-      .filter(([key]) => key !== TOLD_BY_HEADERS)
+      .filter(([key]) => key !== HEADER_INPUT)
       .map(([key, schema]) => ({ key, name: restName(key, names), schema }))
   byNames.set(names, parameters)
   return parameters

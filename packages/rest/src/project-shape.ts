@@ -6,7 +6,7 @@ import type { JsonContext, Shape } from './route.ts'
 const roleSchema = z.object({ access_level: z.int(), notification_level: z.int() }).nullable()
 
 /** `notification_level` of whoever has set none: as in their general settings. */
-const NOTIFIED_AS_ELSEWHERE = 3
+const NOTIFICATION_LEVEL_GLOBAL = 3
 
 const namespaceShape = {
   schema: z.object({
@@ -104,4 +104,4 @@ export const projectShape: Shape<ProjectView> = {
 }
 
 const roleJson = (level: number) =>
-  level === 0 ? null : { access_level: level, notification_level: NOTIFIED_AS_ELSEWHERE }
+  level === 0 ? null : { access_level: level, notification_level: NOTIFICATION_LEVEL_GLOBAL }

@@ -8,7 +8,7 @@ import {
   unarchiveProject,
   updateProject,
 } from '@penstock/core'
-import { acceptedShape } from './accepted.ts'
+import { acceptedShape } from './accepted-shape.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route } from './route.ts'
 

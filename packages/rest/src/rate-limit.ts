@@ -58,7 +58,7 @@ export class WindowLimiter {
   }
 
   /** As if it had not been counted. */
-  async takeBack(key: string): Promise<void> {
+  async uncount(key: string): Promise<void> {
     await this.#current().reward(this.#boundedKey(key))
   }
 
@@ -132,7 +132,7 @@ export class Throttle {
 
   /** For one that was not anonymous after all: its user is counted in the place of the address. @throws RestError 429 */
   async recount(request: Counted, userId: number): Promise<void> {
-    await this.#anonymous.takeBack(subscriberOf(request.source))
+    await this.#anonymous.uncount(subscriberOf(request.source))
     await this.count(request, userId)
   }
 
@@ -147,7 +147,7 @@ export class Throttle {
    *
    * @throws RestError 429
    */
-  async requireFewFailures({ source }: Counted): Promise<void> {
+  async requireFailureAllowance({ source }: Counted): Promise<void> {
     this.#admitted('anonymous', await this.#failures.next(subscriberOf(source)))
   }
 

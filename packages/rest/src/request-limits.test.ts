@@ -105,7 +105,7 @@ describe('bodies', () => {
     return response.statusCode
   }
 
-  test('of strangers are not awaited: they are told that they are strangers', async () => {
+  test('of anonymous are not awaited: they are told that they are anonymous', async () => {
     expect(await announced('/notes', {})).toBe(401)
     expect(await announced('/notes', { 'private-token': 'noor' })).toBe(401)
     expect(await announced('/guests', { 'private-token': 'noor' })).toBe(401)

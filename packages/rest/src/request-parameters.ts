@@ -39,7 +39,7 @@ export function mergeParameters({ query, form, body, path }: ParameterSources): 
   validateCallerParameters(inQuery)
   validateCallerParameters(inBody)
   const values = { ...inQuery.values, ...inBody.values, ...path }
-  requireSoundText(values)
+  validateText(values)
   const repeated = new Map(
     [...inQuery.repeated].filter(([name]) => !Object.hasOwn(inBody.values, name)).concat([...inBody.repeated]),
   )
@@ -127,11 +127,11 @@ function plain(value: unknown): unknown {
 }
 
 /** Neither database keeps such text, and no other client could read it. A file is bytes, and may hold anything. */
-function requireSoundText(values: unknown): void {
+function validateText(values: unknown): void {
   const waiting: { value: unknown; depth: number }[] = [{ value: values, depth: 0 }]
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     const { value, depth } = entry
-    if (typeof value === 'string' && unsound.test(value)) throw badRequest()
+    if (typeof value === 'string' && invalidCharacters.test(value)) throw badRequest()
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue
     if (depth > MAX_DEPTH) throw badRequest()
     if (Array.isArray(value)) {
@@ -139,12 +139,12 @@ function requireSoundText(values: unknown): void {
       continue
     }
     for (const [name, inner] of Object.entries(value)) {
-      if (unsound.test(name)) throw badRequest()
+      if (invalidCharacters.test(name)) throw badRequest()
       waiting.push({ value: inner, depth: depth + 1 })
     }
   }
 }
 
-const unsound = /[\0\p{Surrogate}]/u
+const invalidCharacters = /[\0\p{Surrogate}]/u
 
 export const badRequest = (): RestError => new RestError(400, { error: 'Bad Request' })

@@ -126,7 +126,7 @@ export function restListener(options: RestOptions): RequestListener {
 
 async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
   if (route.callerId === undefined) return undefined
-  await throttle?.requireFewFailures(incoming)
+  await throttle?.requireFailureAllowance(incoming)
   try {
     return await route.callerId(incoming)
   } catch (refusal) {

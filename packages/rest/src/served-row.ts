@@ -14,9 +14,9 @@ import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { restErrorOf } from './error-response.ts'
-import { requireNoFormerPath } from './former-path.ts'
+import { redirectFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
-import { noNames, parametersOf, TOLD_BY_HEADERS } from './parameter-names.ts'
+import { noNames, parametersOf, HEADER_INPUT } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { CallerRefusal, RestError } from './rest-error.ts'
@@ -42,7 +42,7 @@ const credentialNames = ['private_token', 'access_token', 'bearer_token', 'job_t
 /** That there may be a body, of any method. */
 const anyBody = z.unknown()
 /** Of whoever has shown nothing yet that counts: a form may still hold a credential. */
-const strangersForms: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
+const anonymousFormLimits: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
 /** A row as the kit serves it. */
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
@@ -57,7 +57,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
       ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
     },
     async admit(incoming) {
-      await deps.throttle?.requireFewFailures(incoming)
+      await deps.throttle?.requireFailureAllowance(incoming)
       const early = await callerByHeaders(row, incoming, deps)
       await deps.throttle?.count(incoming, countedId(early))
       requireJsonFormat(row, incoming)
@@ -71,13 +71,13 @@ function bodyRulesFor(
   { operation }: RestRoute,
   { caller, refusal }: EarlyCaller,
 ): Pick<Admitted, 'forms' | 'beyondLimit'> {
-  if (refusal !== undefined) return { forms: strangersForms, beyondLimit: refusal }
+  if (refusal !== undefined) return { forms: anonymousFormLimits, beyondLimit: refusal }
   try {
     requireCaller(caller?.actor, operation.caller)
   } catch (beyondLimit) {
-    return { forms: strangersForms, beyondLimit }
+    return { forms: anonymousFormLimits, beyondLimit }
   }
-  return caller?.actor === undefined ? { forms: strangersForms } : {}
+  return caller?.actor === undefined ? { forms: anonymousFormLimits } : {}
 }
 
 /** Who calls, as far as the query and the headers tell; a refusal waits until its turn in the order of checks. */
@@ -148,7 +148,7 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    await requireNoFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
+    await redirectFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
     throw restErrorOf(error, row)
   }
 }
@@ -158,9 +158,9 @@ const noDocument = Buffer.from('{}')
 
 /** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
 function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
-  if (!Object.hasOwn(shapeOf(operation.input) ?? {}, TOLD_BY_HEADERS)) return {}
+  if (!Object.hasOwn(shapeOf(operation.input) ?? {}, HEADER_INPUT)) return {}
   const captcha = captchaAnswerIn(raw.headers, settings.serviceName)
-  return captcha && { [TOLD_BY_HEADERS]: captcha }
+  return captcha && { [HEADER_INPUT]: captcha }
 }
 
 /** Tells whether a body has a credential. Checks names only: reading the body again would cost as much as the first time. */

@@ -1,5 +1,5 @@
 import { type CoreSettings, csrfTokenOf, isFromOurPage } from '@penstock/core'
-import { type Incoming, pageProofIn, sessionCookieName } from '@penstock/http'
+import { type Incoming, csrfProofIn, sessionCookieName } from '@penstock/http'
 
 /** Until the browser ends; when the session itself ends is ours to say. `undefined` takes the cookie away. */
 export function setSessionCookie(secret: string | undefined, settings: CoreSettings): Record<string, string> {
@@ -16,7 +16,7 @@ export function setSessionCookie(secret: string | undefined, settings: CoreSetti
 }
 
 /** Of a form that anyone may send; none of them takes a file. */
-export const SMALL_FORM = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
+export const SMALL_FORM_LIMITS = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
 
 /** Whether a form has been sent by a page of ours, which may carry the proof in a field instead. */
 export function isOurForm(
@@ -24,7 +24,7 @@ export function isOurForm(
   secret: string | undefined,
   field: string | undefined,
 ): boolean {
-  const { csrfToken = field, fetchSite } = pageProofIn(raw.headers)
+  const { csrfToken = field, fetchSite } = csrfProofIn(raw.headers)
   return secret !== undefined && isFromOurPage(secret, { csrfToken, fetchSite })
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@penstock/http'
 import { z } from 'zod'
 import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM, setSessionCookie } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
 const START_PATH = '/'
@@ -33,7 +33,7 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
       path: SIGN_IN_PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
+      forms: SMALL_FORM_LIMITS,
       handle: (request) => begin(core, request),
     },
     {
@@ -41,7 +41,7 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
       path: SIGN_OUT_PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
+      forms: SMALL_FORM_LIMITS,
       handle: (request) => end(core, request),
     },
   ])

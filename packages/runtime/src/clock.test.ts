@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { monotoneNanoseconds, systemClock } from './clock.ts'
+import { monotonicNanoseconds, systemClock } from './clock.ts'
 
 function twoClocks() {
   const now = { wallMs: 1_000, steadyNs: 70n }
-  const nowNs = monotoneNanoseconds(
+  const nowNs = monotonicNanoseconds(
     () => now.wallMs,
     () => now.steadyNs,
   )

@@ -17,7 +17,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  nowNs: monotoneNanoseconds(() => Date.now(), process.hrtime.bigint),
+  nowNs: monotonicNanoseconds(() => Date.now(), process.hrtime.bigint),
   sleep,
 }
 
@@ -25,7 +25,7 @@ export const systemClock: Clock = {
  * The wall's time at the steady clock's resolution. When the wall steps back, time stands still until the wall has
  * caught up: equal times are harmless, a span that ends before it starts is not.
  */
-export function monotoneNanoseconds(wallMs: () => number, steadyNs: () => bigint): () => bigint {
+export function monotonicNanoseconds(wallMs: () => number, steadyNs: () => bigint): () => bigint {
   let offsetNs = BigInt(wallMs()) * NS_PER_MS - steadyNs()
   let lastNs = 0n
   return () => {

@@ -1,7 +1,7 @@
 import { Gate, ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { jsonLog } from './log.ts'
-import { Repeating } from './repeating.ts'
+import { RepeatingTask } from './repeating-task.ts'
 
 function worldOf() {
   const clock = new ManualClock()
@@ -13,7 +13,7 @@ function worldOf() {
 test('works in its turn, not at once, and sleeps anew after each', async () => {
   const { clock, pace } = worldOf()
   const ranAtMs: number[] = []
-  const repeating = new Repeating('work.failed', pace, async () => void ranAtMs.push(clock.nowMs()))
+  const repeating = new RepeatingTask('work.failed', pace, async () => void ranAtMs.push(clock.nowMs()))
   await clock.advance(3_500)
   expect(ranAtMs).toEqual([1_000, 2_000, 3_000])
   await repeating.end()
@@ -25,7 +25,7 @@ test('the first turn may be another', async () => {
   const { clock, pace } = worldOf()
   const ranAtMs: number[] = []
   const work = async () => void ranAtMs.push(clock.nowMs())
-  const repeating = new Repeating('work.failed', { ...pace, firstAfterMs: 0 }, work)
+  const repeating = new RepeatingTask('work.failed', { ...pace, firstAfterMs: 0 }, work)
   await clock.untilSleeping()
   await clock.advance(1_000)
   expect(ranAtMs).toEqual([0, 1_000])
@@ -36,7 +36,7 @@ test('one at a time: slow work delays the next', async () => {
   const { clock, pace } = worldOf()
   const slow = new Gate()
   let begun = 0
-  const repeating = new Repeating('work.failed', pace, async () => {
+  const repeating = new RepeatingTask('work.failed', pace, async () => {
     begun += 1
     await slow.opened
   })
@@ -52,7 +52,7 @@ test('one at a time: slow work delays the next', async () => {
 test('a failure is logged under its event and tried again', async () => {
   const { clock, lines, pace } = worldOf()
   let tries = 0
-  const repeating = new Repeating('usage.unwritten', pace, async () => {
+  const repeating = new RepeatingTask('usage.unwritten', pace, async () => {
     tries += 1
     if (tries === 1) throw new Error('disk full')
   })
@@ -66,7 +66,7 @@ test('its end waits for what is under way', async () => {
   const { clock, pace } = worldOf()
   const slow = new Gate()
   const seen: string[] = []
-  const repeating = new Repeating('work.failed', pace, async () => {
+  const repeating = new RepeatingTask('work.failed', pace, async () => {
     await slow.opened
     seen.push('worked')
   })

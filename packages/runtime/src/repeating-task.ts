@@ -10,7 +10,7 @@ interface Pace {
 }
 
 /** Does something again and again, one at a time, until it is ended. A failure is logged, and tried again in its turn. */
-export class Repeating {
+export class RepeatingTask {
   readonly #stop = new AbortController()
   readonly #over: Promise<void>
 

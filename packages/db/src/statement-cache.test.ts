@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { withKeptStatements } from './kept-statements.ts'
+import { withStatementCache } from './statement-cache.ts'
 
 let directory: string
 let database: Sqlite.Database
-let kept: ReturnType<typeof withKeptStatements>
+let kept: ReturnType<typeof withStatementCache>
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'penstock-db-'))
   database = new Sqlite(join(directory, 'test.db'))
   database.exec('create table notes (id integer); insert into notes values (7)')
-  kept = withKeptStatements(database)
+  kept = withStatementCache(database)
 })
 
 afterEach(() => {

@@ -13,7 +13,7 @@ export class QueueFullError extends Error {
  * Runs one piece of work after another, in the order they are asked for, with a turn of the event loop in between; one that
  * fails holds up none.
  */
-export class Turns {
+export class SerialQueue {
   readonly #most: number
   #unfinished = 0
   #last: Promise<unknown> = Promise.resolve()
@@ -24,7 +24,7 @@ export class Turns {
   }
 
   /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
-  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#unfinished >= this.#most) throw new QueueFullError()
     this.#unfinished += 1
     const result = this.#last.then(work).finally(() => {
@@ -36,7 +36,7 @@ export class Turns {
   }
 
   /** Resolves when what has been asked for so far is over. */
-  async over(): Promise<void> {
+  async drain(): Promise<void> {
     await this.#last
   }
 }

@@ -4,7 +4,7 @@
  *
  * @see spec/rest-part2-details.md 8.5
  */
-export const printedMap =
+export const fieldErrorText =
   (failed: string) =>
   (fields: Readonly<Record<string, readonly string[]>>): string => {
     const entries = Object.entries(fields).map(([name, messages]) => {
