@@ -13,16 +13,14 @@ import {
 } from 'kysely'
 import type { Db } from './db.ts'
 
-/** By name, `0001_…`; applied in the order of the names. Append-only: what has been released is never changed. */
+/** The migrations by name (`0001_…`), which are applied in the order of their names. Never change a released migration. */
 export type Migrations = Readonly<Record<string, Migration>>
 
 /**
- * Applies the migrations that the database has not seen.
+ * Applies the pending migrations, all in one write transaction. Either all are applied or none. If several processes start
+ * at the same time, one migrates while the others wait and then find nothing to do.
  *
- * All of them in one write transaction: they happen wholly or not at all, and of several processes that start at once
- * one migrates while the others wait and then find nothing to do.
- *
- * Throws when one fails, and `NewerVersionError` when the database has seen one that is not listed.
+ * @throws the error of a migration that fails; NewerVersionError if an applied migration is not in `migrations`
  */
 export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
   const work = async (tx: Transaction<Tables>) => {
@@ -30,7 +28,7 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
     const migrator = new Migrator({
       db: inside(tx),
       provider: { getMigrations: async () => ({ ...migrations }) },
-      // The order it would insist on otherwise is that of the clock at the time, which may have stepped back.
+      // Otherwise Kysely checks the order by the times at which migrations ran, and the clock may have stepped back.
       allowUnorderedMigrations: true,
       disableTransactions: true,
     })
@@ -40,7 +38,7 @@ export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): P
   await db.write(work, { noTimeout: true })
 }
 
-/** Names of those the database has not seen; changes nothing. @throws NewerVersionError */
+/** Returns the names of the migrations that are not applied yet, and changes nothing. @throws NewerVersionError */
 export async function pendingMigrations<Tables>(
   db: Pick<Db<Tables>, 'read'>,
   migrations: Migrations,
@@ -50,14 +48,14 @@ export async function pendingMigrations<Tables>(
   return Object.keys(migrations).filter((name) => !applied.includes(name))
 }
 
-/** The database was made by a newer version. */
+/** The error for a database that a newer version of Penstock has migrated. */
 export class NewerVersionError extends Error {
   override readonly name = 'NewerVersionError'
 }
 
 function refuseNewer(applied: readonly string[], migrations: Migrations): void {
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name))
-  if (unknown !== undefined) throw new NewerVersionError(`a newer version has made this database (it has ${unknown})`)
+  if (unknown !== undefined) throw new NewerVersionError(`a newer version of Penstock has migrated this database (it has ${unknown})`)
 }
 
 async function appliedTo<Tables>(db: Kysely<Tables>): Promise<string[]> {
@@ -67,7 +65,7 @@ async function appliedTo<Tables>(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The migrator wants a database that can reserve a connection; a transaction is one already. */
+/** Adapts a transaction to the migrator, which expects a database from which it can reserve a connection. */
 function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
   const executor = tx.getExecutor()
   const connection: DatabaseConnection = {
@@ -98,7 +96,7 @@ function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
   })
 }
 
-/** The transaction is the lock. */
+/** Removes the migration lock from an adapter, because the write transaction already excludes other migrators. */
 function withoutLock(adapter: DialectAdapter): DialectAdapter {
   const nothing = { value: async () => {} }
   return Object.create(adapter, { acquireMigrationLock: nothing, releaseMigrationLock: nothing })

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
-test('one after another, and between two of them others get their turn', async () => {
+test('runs tasks one after another, with a turn of the event loop in between', async () => {
   const queue = new SerialQueue()
   const order: string[] = []
-  setImmediate(() => order.push('somebody else'))
+  setImmediate(() => order.push('event loop'))
   await Promise.all(['first', 'second'].map((name) => queue.run(async () => order.push(name))))
-  expect(order).toEqual(['first', 'somebody else', 'second'])
+  expect(order).toEqual(['first', 'event loop', 'second'])
 })
 
-test('one that fails holds up none, and of too many the last is refused', async () => {
+test('continues after a failed task, and rejects tasks beyond the maximum', async () => {
   const queue = new SerialQueue(2)
   const failing = queue.run(() => Promise.reject(new Error('no')))
   const next = queue.run(async () => 'done')

@@ -1,41 +1,41 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** A queue is as long as it may become; whoever comes now waits less by coming later. */
+/** The error for a full queue; the caller should retry later. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 
   constructor() {
-    super('Too many are waiting for their turn')
+    super('Too many tasks are waiting in the queue')
   }
 }
 
 /**
- * Runs one piece of work after another, in the order they are asked for, with a turn of the event loop in between; one that
- * fails holds up none.
+ * Runs tasks one after another, in the order in which they were submitted, with a turn of the event loop in between. A task
+ * that fails does not affect the others.
  */
 export class SerialQueue {
-  readonly #most: number
+  readonly #maxUnfinished: number
   #unfinished = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param most at work and waiting together */
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most
+  /** @param maxUnfinished the maximum number of tasks that run or wait */
+  constructor(maxUnfinished = Number.POSITIVE_INFINITY) {
+    this.#maxUnfinished = maxUnfinished
   }
 
-  /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#unfinished >= this.#most) throw new QueueFullError()
+  /** Runs `task` in its turn, and returns its result. Rejects with `QueueFullError` if the queue is full. */
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#unfinished >= this.#maxUnfinished) throw new QueueFullError()
     this.#unfinished += 1
-    const result = this.#last.then(work).finally(() => {
+    const result = this.#last.then(task).finally(() => {
       this.#unfinished -= 1
     })
-    // What can be done without waiting would else all be done at once: meanwhile nobody is read from, and no connection taken.
+    // Without this turn, tasks that never wait would run in one go, and block all input and output meanwhile.
     this.#last = result.catch(() => {}).then(() => setImmediate())
     return result
   }
 
-  /** Resolves when what has been asked for so far is over. */
+  /** Resolves when all tasks that were submitted before this call are done. */
   async drain(): Promise<void> {
     await this.#last
   }

@@ -7,13 +7,13 @@ import { withStatementCache } from './statement-cache.ts'
 
 let directory: string
 let database: Sqlite.Database
-let kept: ReturnType<typeof withStatementCache>
+let cached: ReturnType<typeof withStatementCache>
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'penstock-db-'))
   database = new Sqlite(join(directory, 'test.db'))
   database.exec('create table notes (id integer); insert into notes values (7)')
-  kept = withStatementCache(database)
+  cached = withStatementCache(database)
 })
 
 afterEach(() => {
@@ -23,25 +23,25 @@ afterEach(() => {
 
 const numbered = (number: number) => `select ${number} as number`
 
-test('what was asked before is not prepared again', () => {
-  expect(kept.prepare(numbered(1))).toBe(kept.prepare(numbered(1)))
+test('does not prepare the same statement again', () => {
+  expect(cached.prepare(numbered(1))).toBe(cached.prepare(numbered(1)))
 })
 
-test('of more than 250 those go that were not asked for longest', () => {
-  const [first, second] = [kept.prepare(numbered(1)), kept.prepare(numbered(2))]
-  for (let number = 3; number <= 250; number += 1) kept.prepare(numbered(number))
-  expect(kept.prepare(numbered(1))).toBe(first)
-  kept.prepare(numbered(251))
-  expect([kept.prepare(numbered(1)) === first, kept.prepare(numbered(2)) === second]).toEqual([true, false])
+test('evicts the least recently used of more than 250 statements', () => {
+  const [first, second] = [cached.prepare(numbered(1)), cached.prepare(numbered(2))]
+  for (let number = 3; number <= 250; number += 1) cached.prepare(numbered(number))
+  expect(cached.prepare(numbered(1))).toBe(first)
+  cached.prepare(numbered(251))
+  expect([cached.prepare(numbered(1)) === first, cached.prepare(numbered(2)) === second]).toEqual([true, false])
 })
 
-test('what is longer than 10,000 characters is not kept', () => {
+test('does not cache statements longer than 10,000 characters', () => {
   const long = `select 1 /* ${'-'.repeat(10_000)} */`
-  expect(kept.prepare(long)).not.toBe(kept.prepare(long))
+  expect(cached.prepare(long)).not.toBe(cached.prepare(long))
 })
 
-test('a column that another connection adds is there', () => {
-  const all = () => kept.prepare('select * from notes').all([])
+test('a cached statement returns a column that another connection has added', () => {
+  const all = () => cached.prepare('select * from notes').all([])
   expect(all()).toEqual([{ id: 7 }])
   const other = new Sqlite(join(directory, 'test.db'))
   other.exec("alter table notes add column text text default 'new'")
@@ -49,8 +49,8 @@ test('a column that another connection adds is there', () => {
   expect(all()).toEqual([{ id: 7, text: 'new' }])
 })
 
-test('a table that is made anew is read as it is now', () => {
-  const all = () => kept.prepare('select * from notes').all([])
+test('a cached statement reads a table that was dropped and created again', () => {
+  const all = () => cached.prepare('select * from notes').all([])
   expect(all()).toEqual([{ id: 7 }])
   database.exec("drop table notes; create table notes (text text, id integer); insert into notes values ('new', 8)")
   expect(all()).toEqual([{ text: 'new', id: 8 }])

@@ -1,25 +1,25 @@
 import type Sqlite from 'better-sqlite3'
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 
-/** Kept for each connection; of further ones those make room that have not been used for longest. */
+/** The maximum number of cached statements per connection; the least recently used one is evicted. */
 const MAX_STATEMENTS = 250
-/** Longer ones, as for many rows at once, are rarely the same again. */
+/** The maximum length of a cached statement's text. Longer ones, such as inserts of many rows, are rarely repeated. */
 const MAX_TEXT_LENGTH = 10_000
 
 /**
- * The connection as Kysely takes it, with statements that stay prepared: to prepare one costs about as much as to run it,
- * and what is asked comes again and again. After a change of the tables SQLite prepares them anew by itself.
+ * Adapts a connection for Kysely, with a cache of prepared statements: preparing one takes about as long as running it, and
+ * most queries are repeated. After a schema change, SQLite prepares cached statements again by itself.
  */
 export function withStatementCache(database: Sqlite.Database): SqliteDatabase {
-  const kept = new Map<string, SqliteStatement>()
+  const cache = new Map<string, SqliteStatement>()
   return {
     prepare(text) {
-      const statement = kept.get(text) ?? database.prepare(text)
+      const statement = cache.get(text) ?? database.prepare(text)
       if (text.length > MAX_TEXT_LENGTH) return statement
-      // Behind all others: a map keeps the order in which its keys came.
-      kept.delete(text)
-      kept.set(text, statement)
-      if (kept.size > MAX_STATEMENTS) kept.delete(kept.keys().next().value!)
+      // Moves the statement to the end: a map keeps its keys in insertion order, so the first is the least recently used.
+      cache.delete(text)
+      cache.set(text, statement)
+      if (cache.size > MAX_STATEMENTS) cache.delete(cache.keys().next().value!)
       return statement
     },
     close: () => void database.close(),

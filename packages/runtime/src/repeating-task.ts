@@ -1,31 +1,31 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
-interface Pace {
+interface Schedule {
   readonly everyMs: number
-  /** Default: `everyMs`. */
+  /** The delay before the first run. Default: `everyMs`. */
   readonly firstAfterMs?: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Does something again and again, one at a time, until it is ended. A failure is logged, and tried again in its turn. */
+/** Repeats a task at an interval until it is ended. Runs never overlap. A failure is logged, and the next run is the retry. */
 export class RepeatingTask {
   readonly #stop = new AbortController()
-  readonly #over: Promise<void>
+  readonly #ended: Promise<void>
 
-  constructor(failureEvent: string, pace: Pace, work: () => Promise<void>) {
-    this.#over = this.#run(failureEvent, pace, work)
+  constructor(failureEvent: string, schedule: Schedule, work: () => Promise<void>) {
+    this.#ended = this.#run(failureEvent, schedule, work)
   }
 
-  /** Resolves when what is under way is done. */
+  /** Starts no further run, and resolves when the current one is done. */
   async end(): Promise<void> {
     this.#stop.abort()
-    await this.#over
+    await this.#ended
   }
 
-  async #run(failureEvent: string, pace: Pace, work: () => Promise<void>): Promise<void> {
-    const { everyMs, firstAfterMs = everyMs, clock, log } = pace
+  async #run(failureEvent: string, schedule: Schedule, work: () => Promise<void>): Promise<void> {
+    const { everyMs, firstAfterMs = everyMs, clock, log } = schedule
     const { signal } = this.#stop
     for (let waitMs = firstAfterMs; ; waitMs = everyMs) {
       await clock.sleep(waitMs, signal).catch(() => {})
@@ -33,7 +33,7 @@ export class RepeatingTask {
       try {
         await work()
       } catch (error) {
-        log.error({ event: failureEvent, err: error }, 'regular work has failed; it is tried again')
+        log.error({ event: failureEvent, err: error }, 'a periodic task has failed; it runs again at the next interval')
       }
     }
   }
