@@ -45,7 +45,7 @@ test.each<[Failure, number, unknown]>([
   expect(answer(failure)).toEqual([status, body])
 })
 
-test('an area has words of its own for what is invalid', () => {
+test('formats validation errors with the function of the route', () => {
   const invalid = (fields: object) => `Failed: ${JSON.stringify(fields)}`
   expect(answer({ code: 'invalid', fields: { dueDate: ['x'] } }, { invalid })).toEqual([
     400,
@@ -53,7 +53,7 @@ test('an area has words of its own for what is invalid', () => {
   ])
 })
 
-test('Retry-After is whole seconds, and one at least', () => {
+test('Retry-After is in whole seconds, and at least 1', () => {
   const { headers } = restErrorOf(new DomainError({ code: 'too_often', retryAfterSeconds: 0.2 }))
   expect(headers).toEqual({ 'Retry-After': '1' })
 })

@@ -7,7 +7,7 @@ import { badRequest } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import type { RestRoute } from './route.ts'
 
-/** How a row names its parameters, and what it says in its own words. */
+/** The parts of a route that affect error messages. */
 type Wording = Pick<RestRoute, 'names' | 'invalid' | 'emptyWhenMissing'>
 
 interface Answer {
@@ -16,7 +16,7 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What is said on which failure of an operation. @see spec/rest-part2-details.md 1.5, 1.8 B */
+/** The response for each failure of an operation. GitLab clients match on these statuses and texts. */
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
   parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
@@ -80,13 +80,13 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) })
 
 export function restErrorOf({ failure, cause }: DomainError, row: Wording = {}): RestError {
-  // Each code's function takes its own failure, which the type of a lookup cannot say.
+  // The cast is needed because TypeScript cannot relate the function found by a code to the failure with that code.
   const answer = answers[failure.code] as (failure: Failure, row: Wording) => Answer
   const { status, body, headers } = answer(failure, row)
   return new RestError(status, body, headers, { cause })
 }
 
-/** Every failure as an answer. What is not one of ours is a bug: its answer says nothing, the log all. */
+/** Returns the response for any error. An unexpected error gets a 500 without details; the log has them. */
 export function renderError(thrown: unknown, incoming: Incoming): Reply {
   const error = asFailure(thrown)
   if (error instanceof RestError) return replyOf(error)
@@ -96,7 +96,7 @@ export function renderError(thrown: unknown, incoming: Incoming): Reply {
   return replyOf(new RestError(500, { message: '500 Internal Server Error' }))
 }
 
-/** As exact as the platform's, line feeds and the blank at the end included. */
+/** The text of GitLab's error, including its line feeds and trailing blank. */
 const BROKEN_JSON =
   '\nProblem:\n  message body does not match declared format\nResolution:\n  ' +
   "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
@@ -120,7 +120,7 @@ const requestAnswers: {
 }
 
 function requestError({ problem, headers }: RequestProblem, incoming: Incoming): RestError {
-  // The type of a table lookup cannot say that each function gets the problem of its own kind.
+  // The cast is needed because TypeScript cannot relate the function found by a kind to the problem of that kind.
   const answer = requestAnswers[problem.kind] as (incoming: Incoming, problem: RequestErrorKind) => Answer
   const { status, body } = answer(incoming, problem)
   return new RestError(status, body, headers)

@@ -15,7 +15,7 @@ import type { authenticate } from './authenticate.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { restErrorOf } from './error-response.ts'
 import { redirectFormerPath } from './former-path.ts'
-import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
+import { keysetHeaders, type ListRequest, pageHeaders } from './page-headers.ts'
 import { noNames, parametersOf, HEADER_INPUT } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
@@ -30,21 +30,21 @@ type Caller = Awaited<ReturnType<Authenticate>>
 export interface RowDeps {
   readonly core: Core
   readonly authenticate: Authenticate
-  /** `undefined`: nobody is counted. */
+  /** The throttle, or `undefined` if requests are not counted. */
   readonly throttle: Throttle | undefined
   readonly limits: RowLimits
   readonly documents: Pick<DocumentReader, 'read'>
 }
 
-/** Parameters that are or change who calls. In a body, they make it necessary to look again. */
+/** The parameters that identify or change the caller. If the body has one, the caller is looked up again. */
 const credentialNames = ['private_token', 'access_token', 'bearer_token', 'job_token', 'token', 'sudo']
 
-/** That there may be a body, of any method. */
+/** The body schema of all routes: an optional body, for any method. */
 const anyBody = z.unknown()
-/** Of whoever has shown nothing yet that counts: a form may still hold a credential. */
+/** The body limits for a caller who is not authenticated yet; a small form may still have a credential. */
 const anonymousFormLimits: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
-/** A row as the kit serves it. */
+/** Converts a row of the REST API to a route of the HTTP package. */
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
   return {
     method: row.method,
@@ -66,7 +66,10 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
   }
 }
 
-/** A stranger's body is read as far as a credential needs; if it goes on, they are told that they have none. */
+/**
+ * Returns the body limits for a caller. The body of an unauthenticated caller is read only up to the size that a credential
+ * needs. A longer body gets the error for missing authentication.
+ */
 function bodyRulesFor(
   { operation }: RestRoute,
   { caller, refusal }: EarlyCaller,
@@ -80,7 +83,7 @@ function bodyRulesFor(
   return caller?.actor === undefined ? { forms: anonymousFormLimits } : {}
 }
 
-/** Who calls, as far as the query and the headers tell; a refusal waits until its turn in the order of checks. */
+/** The caller by query and headers, or the refusal of the credential, which is reported later in the order of checks. */
 interface EarlyCaller {
   readonly caller?: Caller
   readonly refusal?: unknown
@@ -106,7 +109,7 @@ async function callerOf(
     return await authenticate(
       core,
       { method, headers: raw.headers, parameters, source },
-      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, asks: row.ignoresCredentials !== true },
+      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, authenticates: row.ignoresCredentials !== true },
     )
   } catch (refusal) {
     if (refusal instanceof RestError && refusal.status === 401) await throttle?.countFailure(incoming)
@@ -116,7 +119,7 @@ async function callerOf(
 
 const queryOf = ({ search }: Incoming) => urlEncodedEntries(search.slice(1))
 
-/** @throws RestError 406, unless the row has a parameter of that name, which the platform takes for the format too */
+/** Rejects a `format` other than JSON, unless the route has a parameter with that name. @throws RestError 406 */
 function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
   if (!/format|%/.test(incoming.search)) return
   const { format } = mergeParameters({ query: queryOf(incoming), path: {} }).values
@@ -136,14 +139,14 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   const caller = isCallerInBody ? await outcomeOf(callerOf(row, request, parameters.values, deps)) : early
   const counted = countedId(caller)
   if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = settled(caller)
+  const { actor } = requireAuthenticated(caller)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const given = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
-    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, given) : given
+    const values = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? emptyDocument, values) : values
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
@@ -153,25 +156,25 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   }
 }
 
-/** Read in place of a missing body, so that errors name its missing members. */
-const noDocument = Buffer.from('{}')
+/** The document that replaces a missing body, so that the error lists the missing members. */
+const emptyDocument = Buffer.from('{}')
 
-/** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
+/** Returns the CAPTCHA answer in the headers, for a request that is repeated after it was rejected as spam. */
 function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
   if (!Object.hasOwn(shapeOf(operation.input) ?? {}, HEADER_INPUT)) return {}
   const captcha = captchaAnswerIn(raw.headers, settings.serviceName)
   return captcha && { [HEADER_INPUT]: captcha }
 }
 
-/** Tells whether a body has a credential. Checks names only: reading the body again would cost as much as the first time. */
+/** Tells whether a body has a credential. It checks only names, because merging the parameters again would be expensive. */
 function hasCredential({ form, body }: RouteRequest): boolean {
-  // `token[]` is a form of the parameter `token`.
+  // `token[]` also sets the parameter `token`.
   if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   return credentialNames.some((name) => Object.hasOwn(body, name))
 }
 
-/** Returns the user that the throttle counts: the owner of the shown credential, even if it was refused or used for sudo. */
+/** Returns the user that the throttle counts: the owner of the credential, even if it was rejected or used for sudo. */
 const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 
@@ -181,7 +184,7 @@ const outcomeOf = (caller: Promise<Caller>): Promise<EarlyCaller> =>
     (refusal: unknown) => ({ refusal }),
   )
 
-function settled({ caller, refusal }: EarlyCaller): Caller {
+function requireAuthenticated({ caller, refusal }: EarlyCaller): Caller {
   if (caller === undefined) throw refusal
   return caller
 }
@@ -208,13 +211,13 @@ function replyTo(
     nowMs: clock.nowMs(),
   }
   const of = (value: unknown) => shape!.of(value as never, context)
-  const at: ListedAt = { url: settings.externalUrl + safePath(request.path), input: operation.input, names, values }
-  if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, at), json: result.items.map(of) }
-  if (isPage(result)) return { status, headers: pageHeaders(result, at), json: result.items.map(of) }
+  const list: ListRequest = { url: settings.externalUrl + safePath(request.path), input: operation.input, names, values }
+  if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, list), json: result.items.map(of) }
+  if (isPage(result)) return { status, headers: pageHeaders(result, list), json: result.items.map(of) }
   return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }
 }
 
-/** Of success. */
+/** Returns the status of a successful call. */
 export function statusOf({ status, method, shape, content }: RestRoute): number {
   if (status !== undefined) return status
   if (shape === undefined && content === undefined) return 204
@@ -226,10 +229,10 @@ const has = (value: unknown, ...keys: string[]): boolean =>
 const isPage = (result: unknown): result is Page<unknown> => has(result, 'items', 'page', 'perPage', 'hasNext')
 const isKeysetPage = (result: unknown): result is KeysetPage<unknown> => has(result, 'items', 'perPage', 'nextCursor')
 
-/** As a part of a header: what a client wrote into the path unescaped must not end the URL there. */
+/** Encodes characters that a client may send unescaped in a path, but that would end the URL in a Link header. */
 const safePath = (path: string): string => path.replaceAll(/[^\x21\x23-\x3b\x3d\x3f-\x7e]/g, encodeURIComponent)
 
-/** The limits of rows, by their names. */
+/** The counters for the limits of single routes, by the names of the limits. */
 export class RowLimits {
   readonly #clock: Clock
   readonly #limiters = new Map<string, WindowLimiter>()
