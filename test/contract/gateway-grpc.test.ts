@@ -28,7 +28,7 @@ service:
     logs: {receivers: [otlp], exporters: [file]}
 `
 
-/** Lets everybody in and hands everything on. */
+/** Admits every call and forwards it. */
 function openGate(upstream: Upstream, streams: boolean): Ingest {
   const deadlineMs = (given: number | undefined) => Math.min(given ?? Number.POSITIVE_INFINITY, Date.now() + 10_000)
   return {
@@ -72,7 +72,7 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     ['whole', 'gzip'],
     ['streamed', 'none'],
     ['streamed', 'gzip'],
-  ])('what the SDK exports arrives once (%s, compression %s)', async (way, compression) => {
+  ])('forwards everything that the SDK exports once (%s, compression %s)', async (way, compression) => {
     const { listener, address, endings } = await startFront({ ingest: openGate(upstream, way === 'streamed') })
     const options = { url: `http://${address}`, compression: compression as never }
 
@@ -101,7 +101,7 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     await listener.close()
   })
 
-  test('what the collector says of a broken message reaches the client', async () => {
+  test('returns the error of the collector for a broken message', async () => {
     const answer = await upstream.send({
       signal: 'traces',
       encoding: 'protobuf',

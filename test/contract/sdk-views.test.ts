@@ -14,7 +14,7 @@ import { describeWithCollector } from '../collector/collector-suite.ts'
 import { type Agent, itemCount, startAgent } from './agent.ts'
 import { compareModels } from './compare-models.ts'
 import { fixtureCases } from './fixture-cases.ts'
-import { Reckoning, sdkLosses } from './known-differences.ts'
+import { DifferenceTally, sdkLosses } from './known-differences.ts'
 
 const exporters = {
   'HTTP/JSON': { traces: JsonTraceExporter, metrics: JsonMetricExporter, logs: JsonLogExporter },
@@ -24,10 +24,10 @@ const exporters = {
 type Transport = keyof typeof exporters
 const transports = Object.keys(exporters) as Transport[]
 
-/** `undefined` when the collector took it, else why not. */
+/** Exports a conversion, and returns `undefined` if the collector accepted it, or the reason if not. */
 type Ship = (conversion: Conversion) => Promise<string | undefined>
 
-/** The three stock exporters of a transport. */
+/** Returns the three standard exporters of a transport. */
 function shippers(transport: Transport, { collector }: Agent): Record<Signal, Ship> & { shutdown(): Promise<unknown> } {
   const { traces, metrics, logs } = exporters[transport]
   const urlOf = (signal: Signal) =>
@@ -55,7 +55,7 @@ function result(start: (done: (result: { code: number; error?: Error }) => void)
 
 const cases = fixtureCases()
 
-describeWithCollector('SDK views, by the stock exporters to a collector', () => {
+describeWithCollector('SDK views, sent by the standard exporters to a collector', () => {
   let agent: Agent
 
   beforeEach(async () => {
@@ -63,9 +63,9 @@ describeWithCollector('SDK views, by the stock exporters to a collector', () => 
   })
   afterEach(() => agent.stop())
 
-  test.each(transports)('%s', async (transport) => {
+  test.each(transports)('all fixtures over %s', async (transport) => {
     const ship = shippers(transport, agent)
-    const reckoning = new Reckoning(sdkLosses)
+    const tally = new DifferenceTally(sdkLosses)
     for (const signal of signalNames) {
       for (const { name, conversion } of cases) {
         expect([name, await ship[signal](conversion)]).toEqual([name, undefined])
@@ -74,36 +74,36 @@ describeWithCollector('SDK views, by the stock exporters to a collector', () => 
       const received = await agent.received(signal, items)
       expect(received).toHaveLength(cases.length)
       cases.forEach(({ name, conversion }, i) => {
-        reckoning.add(`${name}, ${signal}`, compareModels(conversion[signal], received[i]))
+        tally.add(`${name}, ${signal}`, compareModels(conversion[signal], received[i]))
       })
     }
     await ship.shutdown()
 
-    expect(reckoning.unexplained).toEqual([])
-    expect(reckoning.unmet).toEqual([])
-    expect(reckoning.compared).toBeGreaterThan(140_000)
+    expect(tally.unexplained).toEqual([])
+    expect(tally.unobserved).toEqual([])
+    expect(tally.compared).toBeGreaterThan(140_000)
   })
 
-  test.each(transports)('%s, spans and log records of many pipelines in one export', async (transport) => {
+  test.each(transports)('spans and log records of many pipelines in one export over %s', async (transport) => {
     const batch = cases.slice(0, 100)
     const together = <S extends 'traces' | 'logs'>(signal: S): OtlpRequest<S> => ({
       resources: batch.flatMap(({ conversion }) => (conversion[signal] as OtlpRequest<S>).resources),
     })
     const ship = shippers(transport, agent)
-    const reckoning = new Reckoning(sdkLosses)
+    const tally = new DifferenceTally(sdkLosses)
     for (const signal of ['traces', 'logs'] as const) {
       const request = together(signal)
       expect(await ship[signal]({ ...batch[0]!.conversion, [signal]: request })).toBeUndefined()
       const received = await agent.received(signal, itemCount(request))
-      reckoning.add(signal, compareModels([request], received))
+      tally.add(signal, compareModels([request], received))
     }
     await ship.shutdown()
 
-    expect(reckoning.unexplained).toEqual([])
-    expect(reckoning.compared).toBeGreaterThan(25_000)
+    expect(tally.unexplained).toEqual([])
+    expect(tally.compared).toBeGreaterThan(25_000)
   })
 
-  test('HTTP/JSON, an integer next to 2^63: accepted, as the largest double below', async () => {
+  test('an integer next to 2^63 over HTTP/JSON arrives as the largest double below', async () => {
     const ship = shippers('HTTP/JSON', agent)
     const { conversion } = cases.find(({ name }) => name === 'e25-artifact-of-the-largest-int64')!
     expect(await ship.traces(conversion)).toBeUndefined()
