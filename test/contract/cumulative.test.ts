@@ -9,7 +9,7 @@ import { type Agent, startAgent } from './agent.ts'
 import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, ndjsonOf } from './generated-pipelines.ts'
 import { totalsOfPage } from './prometheus-totals.ts'
-import { allPoints, isAdded, keyOf, type SeriesPoint } from './series.ts'
+import { allPoints, isAccumulated, keyOf, type SeriesPoint } from './series.ts'
 
 const pipelines = generatePipelines(90)
 const batches = [pipelines.slice(0, 1), pipelines.slice(1, 30), pipelines.slice(30, 31), pipelines.slice(31)]
@@ -30,7 +30,7 @@ describeWithCollector('cumulative metrics that Prometheus scrapes from a collect
   /** Expects that each series has one start time, and that each point is later than the one before. */
   function expectGrowingSeries(points: readonly SeriesPoint[]): void {
     const times = new Map<string, { startNs: bigint; lastNs: bigint }>()
-    for (const each of points.filter(isAdded)) {
+    for (const each of points.filter(isAccumulated)) {
       const { startTimeUnixNano: startNs, timeUnixNano: lastNs } = each.point
       const earlier = times.get(keyOf(each)) ?? { startNs, lastNs: startNs - 1n }
       expect(startNs).toBe(earlier.startNs)

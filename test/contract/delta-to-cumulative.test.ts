@@ -9,7 +9,7 @@ import { type Agent, itemCount, startAgent } from './agent.ts'
 import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
 import { parsePrometheusText } from './prometheus-text.ts'
-import { allPoints, isAdded, lastTotals } from './series.ts'
+import { allPoints, isAccumulated, lastTotals } from './series.ts'
 
 const pipelines = generatePipelines(200)
 
@@ -46,7 +46,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
 
     const points = sent.reduce((sum, request) => sum + itemCount(request), 0)
     const totals = allPoints(await agent.totals(points))
-    const added = allPoints(sent).filter(isAdded).length
+    const added = allPoints(sent).filter(isAccumulated).length
     expect(await processedPoints(agent.collector)).toEqual({ '': added })
     expect(lastTotals(totals)).toEqual(expectedTotals(pipelines))
     expect(added).toBeGreaterThan(1_000)
@@ -77,7 +77,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
       sent.push(request)
     }
 
-    const added = allPoints(sent).filter(isAdded).length
+    const added = allPoints(sent).filter(isAccumulated).length
     const { '': kept = 0, ...dropped } = await processedPoints(agent.collector)
     const droppedPoints = Object.values(dropped).reduce((a, b) => a + b, 0)
     expect(kept + droppedPoints).toBe(added)

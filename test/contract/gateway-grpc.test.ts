@@ -29,7 +29,7 @@ service:
 `
 
 /** Admits every call and forwards it. */
-function openGate(upstream: Upstream, streams: boolean): Ingest {
+function admitAll(upstream: Upstream, streams: boolean): Ingest {
   const deadlineMs = (given: number | undefined) => Math.min(given ?? Number.POSITIVE_INFINITY, Date.now() + 10_000)
   return {
     admit: () => letIn,
@@ -73,7 +73,7 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     ['streamed', 'none'],
     ['streamed', 'gzip'],
   ])('forwards everything that the SDK exports once (%s, compression %s)', async (way, compression) => {
-    const { listener, address, endings } = await startFront({ ingest: openGate(upstream, way === 'streamed') })
+    const { listener, address, endings } = await startFront({ ingest: admitAll(upstream, way === 'streamed') })
     const options = { url: `http://${address}`, compression: compression as never }
 
     const tracerProvider = new BasicTracerProvider({

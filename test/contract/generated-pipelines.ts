@@ -31,7 +31,7 @@ const reasons = ['script_failure', 'runner_system_failure']
  * `count` gives the same pipelines.
  */
 export function generatePipelines(count: number): GeneratedPipeline[] {
-  const pick = dice(20_260_101)
+  const pick = randomIntegers(20_260_101)
   const pipelines = Array.from({ length: count }, (_, i): GeneratedPipeline => {
     const id = 1_000 + i
     const createdAt = i * 7 + pick(20)
@@ -65,7 +65,7 @@ export function generatePipelines(count: number): GeneratedPipeline[] {
 }
 
 /** Returns a generator of integers below `below`, with a fixed sequence. @see Park and Miller, "minimal standard" generator */
-function dice(seed: number): (below: number) => number {
+function randomIntegers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (state * 48_271) % 2_147_483_647
@@ -73,8 +73,8 @@ function dice(seed: number): (below: number) => number {
   }
 }
 
-const newYear = Date.UTC(2026, 0, 1)
-const date = (seconds: number): string => new Date(newYear + seconds * 1_000).toISOString()
+const startOf2026Ms = Date.UTC(2026, 0, 1)
+const date = (seconds: number): string => new Date(startOf2026Ms + seconds * 1_000).toISOString()
 
 /** Returns the pipeline hook that GitLab would send. */
 export function hookOf(pipeline: GeneratedPipeline): object {

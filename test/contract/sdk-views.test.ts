@@ -25,10 +25,10 @@ type Transport = keyof typeof exporters
 const transports = Object.keys(exporters) as Transport[]
 
 /** Exports a conversion, and returns `undefined` if the collector accepted it, or the reason if not. */
-type Ship = (conversion: Conversion) => Promise<string | undefined>
+type Send = (conversion: Conversion) => Promise<string | undefined>
 
 /** Returns the three standard exporters of a transport. */
-function shippers(transport: Transport, { collector }: Agent): Record<Signal, Ship> & { shutdown(): Promise<unknown> } {
+function sendersOf(transport: Transport, { collector }: Agent): Record<Signal, Send> & { shutdown(): Promise<unknown> } {
   const { traces, metrics, logs } = exporters[transport]
   const urlOf = (signal: Signal) =>
     transport === 'gRPC' ? `http://${collector.grpcEndpoint}` : `${collector.httpEndpoint}/v1/${signal}`
@@ -64,11 +64,11 @@ describeWithCollector('SDK views, sent by the standard exporters to a collector'
   afterEach(() => agent.stop())
 
   test.each(transports)('all fixtures over %s', async (transport) => {
-    const ship = shippers(transport, agent)
+    const senders = sendersOf(transport, agent)
     const tally = new DifferenceTally(sdkLosses)
     for (const signal of signalNames) {
       for (const { name, conversion } of cases) {
-        expect([name, await ship[signal](conversion)]).toEqual([name, undefined])
+        expect([name, await senders[signal](conversion)]).toEqual([name, undefined])
       }
       const items = cases.reduce((sum, { conversion }) => sum + itemCount(conversion[signal]), 0)
       const received = await agent.received(signal, items)
@@ -77,7 +77,7 @@ describeWithCollector('SDK views, sent by the standard exporters to a collector'
         tally.add(`${name}, ${signal}`, compareModels(conversion[signal], received[i]))
       })
     }
-    await ship.shutdown()
+    await senders.shutdown()
 
     expect(tally.unexplained).toEqual([])
     expect(tally.unobserved).toEqual([])
@@ -89,25 +89,25 @@ describeWithCollector('SDK views, sent by the standard exporters to a collector'
     const together = <S extends 'traces' | 'logs'>(signal: S): OtlpRequest<S> => ({
       resources: batch.flatMap(({ conversion }) => (conversion[signal] as OtlpRequest<S>).resources),
     })
-    const ship = shippers(transport, agent)
+    const senders = sendersOf(transport, agent)
     const tally = new DifferenceTally(sdkLosses)
     for (const signal of ['traces', 'logs'] as const) {
       const request = together(signal)
-      expect(await ship[signal]({ ...batch[0]!.conversion, [signal]: request })).toBeUndefined()
+      expect(await senders[signal]({ ...batch[0]!.conversion, [signal]: request })).toBeUndefined()
       const received = await agent.received(signal, itemCount(request))
       tally.add(signal, compareModels([request], received))
     }
-    await ship.shutdown()
+    await senders.shutdown()
 
     expect(tally.unexplained).toEqual([])
     expect(tally.compared).toBeGreaterThan(25_000)
   })
 
   test('an integer next to 2^63 over HTTP/JSON arrives as the largest double below', async () => {
-    const ship = shippers('HTTP/JSON', agent)
+    const senders = sendersOf('HTTP/JSON', agent)
     const { conversion } = cases.find(({ name }) => name === 'e25-artifact-of-the-largest-int64')!
-    expect(await ship.traces(conversion)).toBeUndefined()
-    await ship.shutdown()
+    expect(await senders.traces(conversion)).toBeUndefined()
+    await senders.shutdown()
 
     const [received] = await agent.received('traces', itemCount(conversion.traces))
     const spans = received!.resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))

@@ -20,7 +20,7 @@ export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPo
 }
 
 /** Tells whether a point belongs to a counter or histogram, which accumulate, and not to a gauge. */
-export const isAdded = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
+export const isAccumulated = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
 
 /** Returns the last point of each series. */
 export function lastTotals(points: readonly SeriesPoint[]): Map<string, Total> {

@@ -34,7 +34,7 @@ export function lockFile(file: string): FileLock {
     return { kind: 'acquired', release: () => void database.close() }
   } catch (error) {
     if (!isBusy(error)) throw error
-    const processId = holderOf(database)
+    const processId = findHolder(database)
     // If another process took the lock in between and has not written its id yet, the file still has our own id.
     return { kind: 'held', processId: hasWrittenId && processId === process.pid ? undefined : processId }
   } finally {
@@ -42,7 +42,7 @@ export function lockFile(file: string): FileLock {
   }
 }
 
-function holderOf(database: Sqlite.Database): number | undefined {
+function findHolder(database: Sqlite.Database): number | undefined {
   // Our own commit failed because of a reader, so no other process holds the lock.
   if (database.inTransaction) return undefined
   try {

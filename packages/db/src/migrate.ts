@@ -24,9 +24,9 @@ export type Migrations = Readonly<Record<string, Migration>>
  */
 export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
   const work = async (tx: Transaction<Tables>) => {
-    refuseNewer(await appliedTo(tx), migrations)
+    requireKnownMigrations(await appliedMigrations(tx), migrations)
     const migrator = new Migrator({
-      db: inside(tx),
+      db: asDatabase(tx),
       provider: { getMigrations: async () => ({ ...migrations }) },
       // Otherwise Kysely checks the order by the times at which migrations ran, and the clock may have stepped back.
       allowUnorderedMigrations: true,
@@ -43,8 +43,8 @@ export async function pendingMigrations<Tables>(
   db: Pick<Db<Tables>, 'read'>,
   migrations: Migrations,
 ): Promise<string[]> {
-  const applied = await appliedTo(db.read)
-  refuseNewer(applied, migrations)
+  const applied = await appliedMigrations(db.read)
+  requireKnownMigrations(applied, migrations)
   return Object.keys(migrations).filter((name) => !applied.includes(name))
 }
 
@@ -53,12 +53,12 @@ export class NewerVersionError extends Error {
   override readonly name = 'NewerVersionError'
 }
 
-function refuseNewer(applied: readonly string[], migrations: Migrations): void {
+function requireKnownMigrations(applied: readonly string[], migrations: Migrations): void {
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name))
   if (unknown !== undefined) throw new NewerVersionError(`a newer version of Penstock has migrated this database (it has ${unknown})`)
 }
 
-async function appliedTo<Tables>(db: Kysely<Tables>): Promise<string[]> {
+async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db)
@@ -66,7 +66,7 @@ async function appliedTo<Tables>(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /** Adapts a transaction to the migrator, which expects a database from which it can reserve a connection. */
-function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
+function asDatabase<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
   const executor = tx.getExecutor()
   const connection: DatabaseConnection = {
     executeQuery: async <Row>(query: CompiledQuery) => (await tx.executeQuery(query)) as QueryResult<Row>,
@@ -75,7 +75,7 @@ function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
     },
   }
   const refuseNesting = async () => {
-    throw new Error('A migration runs inside a transaction already')
+    throw new Error('A migration already runs inside a transaction')
   }
   const driver: Driver = {
     init: async () => {},

@@ -131,7 +131,7 @@ class ConnectionPool {
 
   /** Returns a connection. @param limitMs the time limit for each answer; `undefined` for none */
   async connect(limitMs: number | undefined): Promise<Connection> {
-    return new Connection(await this.#pool.connect().catch(throwClassified), limitMs)
+    return new Connection(await this.#pool.connect().catch(throwConnectionError), limitMs)
   }
 
   /** Closes the pool; may be called more than once. */
@@ -160,7 +160,7 @@ class Connection implements PostgresPoolClient {
     this.#client = client
     this.#limitMs = limitMs
     this.broken = new Promise((_, reject) => {
-      this.#onError = (error) => reject(classified(error))
+      this.#onError = (error) => reject(classifyError(error))
     })
     this.broken.catch(() => {})
     client.on('error', this.#onError)
@@ -179,7 +179,7 @@ class Connection implements PostgresPoolClient {
       if (this.#broken !== undefined) throw this.#broken
       const query = { text, values: [...values], ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }) }
       const result = await this.#client.query(query).catch((error: unknown) => {
-        const cause = classified(error)
+        const cause = classifyError(error)
         if (cause instanceof ConnectionError) this.#broken = cause
         throw cause
       })
@@ -198,13 +198,13 @@ class Connection implements PostgresPoolClient {
 }
 
 /** Returns errors of the server and errors about values that cannot be sent unchanged; others become a ConnectionError. */
-function classified(error: unknown): unknown {
+function classifyError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })
 }
 
-const throwClassified = (error: unknown): never => {
-  throw classified(error)
+const throwConnectionError = (error: unknown): never => {
+  throw classifyError(error)
 }
 
 const { BOOL, INT8, NUMERIC } = pg.types.builtins

@@ -24,7 +24,7 @@ const problems: Readonly<Record<string, HeadProblem>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The headers are too long.' },
 }
 const targetTooLong: HeadProblem = { status: 414, message: 'The request target is too long.' }
-const malformed: HeadProblem = { status: 400, message: 'This is not a request in HTTP/1.1.' }
+const malformed: HeadProblem = { status: 400, message: 'This is not an HTTP/1.1 request.' }
 
 /**
  * Returns the status and message for a request that Node could not parse. The status is Node's, except 414 for a first

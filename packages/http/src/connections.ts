@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { subscriberOf, unmapped } from '@penstock/runtime'
+import { subscriberOf, unmapIpv4 } from '@penstock/runtime'
 import { type ConnectionClass, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 
 interface OpenConnection {
@@ -22,7 +22,7 @@ export interface ConnectionsOptions {
 /** The time in which a connection in the reserve has to send the head of its request. */
 const RESERVE_HEAD_MS = 1_000
 /** The time that a client has to read an error response before its connection is destroyed. */
-const LEAVING_MS = 1_000
+const CLOSE_GRACE_MS = 1_000
 
 /** The open sockets of a listener: admits, evicts and destroys them as a `ConnectionTable` decides. */
 export class Connections {
@@ -36,7 +36,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    const address = unmapped(socket.remoteAddress ?? '')
+    const address = unmapIpv4(socket.remoteAddress ?? '')
     const admission = this.#table.add(socket, this.#options.isExempt(address) ? undefined : subscriberOf(address))
     if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') {
       this.#options.onLimit(address)
@@ -87,7 +87,7 @@ export class Connections {
   /** Sends a final response and destroys the socket soon after, even if the client does not close it. */
   end(socket: Socket, answer: string): void {
     this.#table.setState(socket, 'leaving')
-    this.#destroyAfter(socket, LEAVING_MS)
+    this.#destroyAfter(socket, CLOSE_GRACE_MS)
     socket.end(answer)
   }
 

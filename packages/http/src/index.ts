@@ -16,7 +16,7 @@ export { listenerFull } from './listener-full.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
-export { defaultJsonLimits, parseJson, readBytes, requireIdentity } from './read-json.ts'
+export { defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
 export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 export {

@@ -52,7 +52,7 @@ export interface ListenOptions {
 const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
 const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 60_000 }
 /** The interval at which Node checks for requests that exceed their time limits. */
-const CHECK_MS = 1_000
+const CHECK_INTERVAL_MS = 1_000
 /**
  * How long an idle connection is kept. This is longer than common proxies keep theirs, so that the proxy closes the
  * connection first and never sends a request into one that is being closed.
@@ -61,11 +61,11 @@ const KEEP_ALIVE_MS = 75_000
 /** The number of unanswered requests that one connection may have. */
 const MAX_PIPELINED = 32
 /** The minimum interval between log lines about reached limits. */
-const LOG_EVERY_MS = 60_000
+const LOG_INTERVAL_MS = 60_000
 
-const pipelinedTooMany: HeadProblem = { status: 503, message: 'Too many requests were sent ahead of their answers.' }
-const noRoom: HeadProblem = { status: 503, message: 'The server has too many connections.' }
-const noTunnel: HeadProblem = { status: 405, message: 'This server is no proxy.' }
+const tooManyPipelined: HeadProblem = { status: 503, message: 'The connection has too many unanswered requests.' }
+const tooManyConnections: HeadProblem = { status: 503, message: 'The server has too many connections.' }
+const connectNotSupported: HeadProblem = { status: 405, message: 'This server is not a proxy.' }
 
 /**
  * Serves HTTP/1.1. `ConnectionTable` limits the number of connections, and `ListenTimes` limits how long each may take.
@@ -82,7 +82,7 @@ export async function listen(
   const server = createServer({
     headersTimeout: times.headMs,
     requestTimeout: times.requestMs,
-    connectionsCheckingInterval: CHECK_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   server.timeout = times.stallMs
@@ -109,14 +109,14 @@ export async function listen(
     request.url = originForm(request.url ?? '')
     const problem =
       headProblem(request.url, request.rawHeaders) ??
-      (pipelined === MAX_PIPELINED ? pipelinedTooMany : undefined) ??
-      (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? noRoom : undefined)
+      (pipelined === MAX_PIPELINED ? tooManyPipelined : undefined) ??
+      (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? tooManyConnections : undefined)
     if (problem !== undefined) return refuse(response, problem, refusalForm)
     if (connectionClass === 'reserve') response.shouldKeepAlive = false
     startAfter(previous, socket, () => handler(request, response))
   })
   server.on('connect', (_request, socket) =>
-    connections.end(socket as Socket, refusalText(noTunnel, refusalForm, { Allow: 'GET' })),
+    connections.end(socket as Socket, refusalText(connectNotSupported, refusalForm, { Allow: 'GET' })),
   )
   server.on('timeout', (socket) => {
     const responses = connections.responsesOf(socket)
@@ -196,7 +196,7 @@ function limitLog(log: Log | undefined, lineOf: (source: string) => ListenerFull
     isQuiet = true
     setTimeout(() => {
       isQuiet = false
-    }, LOG_EVERY_MS).unref()
+    }, LOG_INTERVAL_MS).unref()
     const { fields, message } = lineOf(source)
     log.warn(fields, message)
   }

@@ -116,20 +116,20 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', generation: Generat
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => refine?.(zodSchema, jsonSchema, io),
   })
-  for (const [id, definition] of Object.entries($defs)) components[id] = referringToComponents(definition)
-  return referringToComponents(rest) as Json
+  for (const [id, definition] of Object.entries($defs)) components[id] = withComponentReferences(definition)
+  return withComponentReferences(rest) as Json
 }
 
 /** Rewrites zod's references, which point beside the schema, to the place where OpenAPI keeps all components. */
-function referringToComponents(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(referringToComponents)
+function withComponentReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withComponentReferences)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
       key === '$ref' && typeof inner === 'string'
         ? inner.replace(/^#\/\$defs\//, '#/components/schemas/')
-        : referringToComponents(inner),
+        : withComponentReferences(inner),
     ]),
   )
 }

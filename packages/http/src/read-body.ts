@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import {
   isWithoutBody,
   type JsonBodyLimits,
-  parseInTurn,
+  parseJsonYielding,
   readBytes,
   readJsonBytes,
-  requireIdentity,
+  requireUncompressed,
 } from './read-json.ts'
 import { type FormEntry, multipartEntries } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
@@ -40,7 +40,7 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
   if (isWithoutBody(request)) return { body: undefined }
   const { 'content-type': contentType = '' } = request.headers
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
-  requireIdentity(request)
+  requireUncompressed(request)
   const { limitBytes, jsonLimits }: JsonBodyLimits = { ...limits, ...rules }
   if (rules.keepsBytes && type !== 'application/json') {
     throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
@@ -49,7 +49,7 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
     case 'application/json': {
       const bytes = await readJsonBytes(request, { limitBytes, jsonLimits })
       if (bytes.length === 0) return { body: undefined }
-      return rules.keepsBytes ? { body: undefined, bytes } : { body: await parseInTurn(bytes) }
+      return rules.keepsBytes ? { body: undefined, bytes } : { body: await parseJsonYielding(bytes) }
     }
     case '':
     case 'application/x-www-form-urlencoded':
@@ -68,10 +68,10 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
   }
 }
 
-const formBody = (entries: readonly FormEntry[]): Body => ({ body: byName(entries), form: entries })
+const formBody = (entries: readonly FormEntry[]): Body => ({ body: groupByName(entries), form: entries })
 
 /** Groups entries by name. A name that occurs more than once gets a list of its values. */
-export function byName<Value extends string | object>(
+export function groupByName<Value extends string | object>(
   entries: readonly (readonly [string, Value])[],
 ): Readonly<Record<string, Value | readonly Value[]>> {
   const values = new Map<string, Value | Value[]>()

@@ -29,7 +29,7 @@ export class ClientGone extends Error {
 export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, required: boolean): Promise<unknown> {
   if (!required && isWithoutBody(request)) return undefined
   requireJson(request)
-  return parseInTurn(await readJsonBytes(request, limits))
+  return parseJsonYielding(await readJsonBytes(request, limits))
 }
 
 export function isWithoutBody({ headers }: IncomingMessage): boolean {
@@ -41,7 +41,7 @@ export function isWithoutBody({ headers }: IncomingMessage): boolean {
  *
  * @throws RequestProblem unsupported_media_type
  */
-export function requireIdentity({ headers }: IncomingMessage): void {
+export function requireUncompressed({ headers }: IncomingMessage): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity') {
     throw new RequestProblem(
@@ -52,7 +52,7 @@ export function requireIdentity({ headers }: IncomingMessage): void {
 }
 
 function requireJson(request: IncomingMessage): void {
-  requireIdentity(request)
+  requireUncompressed(request)
   const { headers } = request
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const charsets = parameters.map((text) => /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/.exec(text)?.[1] ?? 'utf-8')
@@ -113,7 +113,7 @@ export function readBytes(
 }
 
 /** The size above which a text is parsed in a separate turn of the event loop, because parsing it takes milliseconds. */
-const OWN_TURN_BYTES = 64 * 1024
+const SEPARATE_TURN_BYTES = 64 * 1024
 
 /**
  * Returns the value of a JSON text. A large text is parsed in a separate turn of the event loop, because the work before
@@ -121,8 +121,8 @@ const OWN_TURN_BYTES = 64 * 1024
  *
  * @throws RequestProblem invalid_json
  */
-export async function parseInTurn(bytes: Uint8Array): Promise<unknown> {
-  if (bytes.length <= OWN_TURN_BYTES) return parseJson(bytes).value
+export async function parseJsonYielding(bytes: Uint8Array): Promise<unknown> {
+  if (bytes.length <= SEPARATE_TURN_BYTES) return parseJson(bytes).value
   await setImmediate()
   const { value } = parseJson(bytes)
   await setImmediate()

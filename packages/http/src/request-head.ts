@@ -26,9 +26,9 @@ const singleHeaders: ReadonlySet<string> = new Set([
  */
 export function headProblem(target: string, rawHeaders: readonly string[]): HeadProblem | undefined {
   // Proxies disagree on whether the path ends at the fragment.
-  if (target.includes('#')) return { status: 400, message: 'A request target has no fragment.' }
+  if (target.includes('#')) return { status: 400, message: 'A request target must not have a fragment.' }
   if (rawHeaders.length > 2 * MAX_HEADERS) {
-    return { status: 431, message: `A request may have ${MAX_HEADERS} headers at most.` }
+    return { status: 431, message: `A request may have at most ${MAX_HEADERS} headers.` }
   }
   const seen = new Set<string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {

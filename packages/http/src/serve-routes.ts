@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
-import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
+import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
-import { type Body, byName, readBody } from './read-body.ts'
+import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
@@ -133,7 +133,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 
 function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
   const { remoteAddress = '' } = context.req.socket
-  const peer = unmapped(remoteAddress)
+  const peer = unmapIpv4(remoteAddress)
   // Repeated headers form one list.
   const forwardedFor = context.req.headersDistinct['x-forwarded-for']?.join()
   return {
@@ -152,7 +152,7 @@ function requestIdOf({ headers }: IncomingMessage): string | undefined {
 }
 
 function queryOf(search: string): RouteRequest['query'] {
-  return byName([...new URLSearchParams(search)])
+  return groupByName([...new URLSearchParams(search)])
 }
 
 function send(context: Koa.Context, reply: Reply): void {

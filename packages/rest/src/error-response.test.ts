@@ -1,9 +1,9 @@
 import { DomainError, type Failure, type ParameterProblem } from '@penstock/core'
 import { expect, test } from 'vitest'
-import { restErrorOf } from './error-response.ts'
+import { toRestError } from './error-response.ts'
 
 const answer = (failure: Failure, row = {}) => {
-  const { status, body } = restErrorOf(new DomainError(failure), row)
+  const { status, body } = toRestError(new DomainError(failure), row)
   return [status, body]
 }
 
@@ -54,7 +54,7 @@ test('formats validation errors with the function of the route', () => {
 })
 
 test('Retry-After is in whole seconds, and at least 1', () => {
-  const { headers } = restErrorOf(new DomainError({ code: 'too_often', retryAfterSeconds: 0.2 }))
+  const { headers } = toRestError(new DomainError({ code: 'too_often', retryAfterSeconds: 0.2 }))
   expect(headers).toEqual({ 'Retry-After': '1' })
 })
 

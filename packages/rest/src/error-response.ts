@@ -79,7 +79,7 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) })
 
-export function restErrorOf({ failure, cause }: DomainError, row: Wording = {}): RestError {
+export function toRestError({ failure, cause }: DomainError, row: Wording = {}): RestError {
   // The cast is needed because TypeScript cannot relate the function found by a code to the failure with that code.
   const answer = answers[failure.code] as (failure: Failure, row: Wording) => Answer
   const { status, body, headers } = answer(failure, row)
@@ -89,11 +89,11 @@ export function restErrorOf({ failure, cause }: DomainError, row: Wording = {}):
 /** Returns the response for any error. An unexpected error gets a 500 without details; the log has them. */
 export function renderError(thrown: unknown, incoming: Incoming): Reply {
   const error = asFailure(thrown)
-  if (error instanceof RestError) return replyOf(error)
-  if (error instanceof DomainError) return replyOf(restErrorOf(error))
-  if (error instanceof RequestProblem) return replyOf(requestError(error, incoming))
-  if (error instanceof MalformedForm) return replyOf(badRequest())
-  return replyOf(new RestError(500, { message: '500 Internal Server Error' }))
+  if (error instanceof RestError) return toReply(error)
+  if (error instanceof DomainError) return toReply(toRestError(error))
+  if (error instanceof RequestProblem) return toReply(requestError(error, incoming))
+  if (error instanceof MalformedForm) return toReply(badRequest())
+  return toReply(new RestError(500, { message: '500 Internal Server Error' }))
 }
 
 /** The text of GitLab's error, including its line feeds and trailing blank. */
@@ -126,7 +126,7 @@ function requestError({ problem, headers }: RequestProblem, incoming: Incoming):
   return new RestError(status, body, headers)
 }
 
-function replyOf({ status, body, headers }: RestError): Reply {
+function toReply({ status, body, headers }: RestError): Reply {
   return typeof body === 'string'
     ? { status, headers, content: body, contentType: 'text/plain' }
     : { status, headers, json: body }

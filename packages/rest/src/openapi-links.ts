@@ -1,7 +1,7 @@
 import type { ResponseRow, RouteShape } from '@penstock/http'
 import type { RestRoute } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
-import { statusOf } from './served-row.ts'
+import { successStatus } from './served-row.ts'
 
 type Documented = RouteShape<RestRoute>
 type Links = NonNullable<ResponseRow['links']>
@@ -10,10 +10,10 @@ type Links = NonNullable<ResponseRow['links']>
 export function withLinks(routes: readonly Documented[]): Documented[] {
   return routes.map((route) => {
     const { documentation, access: row } = route
-    const success = documentation!.responses[statusOf(row)]!
+    const success = documentation!.responses[successStatus(row)]!
     const links = linksFrom(route, routes)
     if (Object.keys(links).length === 0) return route
-    const responses = { ...documentation!.responses, [statusOf(row)]: { ...success, links } }
+    const responses = { ...documentation!.responses, [successStatus(row)]: { ...success, links } }
     return { ...route, documentation: { ...documentation!, responses } }
   })
 }

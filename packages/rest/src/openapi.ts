@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import { API_PREFIX, type Area, type RestRoute } from './route.ts'
-import { isDay, isFile, isMoment, traitsOf } from './schema-traits.ts'
-import { statusOf } from './served-row.ts'
+import { isDay, isFile, isDateOrTime, traitsOf } from './schema-traits.ts'
+import { successStatus } from './served-row.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -48,7 +48,7 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
         )
         if (json.required !== undefined) json.required = json.required.map(snakeCase)
       }
-      if (isMoment(schema)) json.format = isDay(schema) ? 'date' : 'date-time'
+      if (isDateOrTime(schema)) json.format = isDay(schema) ? 'date' : 'date-time'
       if (isFile(schema)) {
         for (const key of Object.keys(json)) delete json[key]
         Object.assign(json, { type: 'string', format: 'binary' })
@@ -121,10 +121,10 @@ function responsesOf(
   const isProjectPath = keys.includes('project') && row.path.includes('/:')
   const isRead = row.method === 'GET'
   return {
-    [statusOf(row)]: successOf(row, keys.includes('perPage')),
+    [successStatus(row)]: successOf(row, keys.includes('perPage')),
     ...(row.isCreated && { 201: { ...successOf(row, false), description: 'Created' } }),
     ...(row.shape &&
-      statusOf(row) !== 204 &&
+      successStatus(row) !== 204 &&
       !isRead && { 204: { description: 'Done; the response has no body' } }),
     ...(isRead && { 304: { description: 'Not changed since the response that If-None-Match names' } }),
     ...(isProjectPath && isRead && { 301: moved }),

@@ -48,7 +48,7 @@ export function keysetHeaders({ nextCursor }: KeysetPage<unknown>, request: List
 function linksTo({ url, input, names, values }: ListRequest) {
   const parts = parametersOf(input, names)
     .map(({ name, schema }) => {
-      const value = sent(values, name) ?? traitsOf(schema).fallback
+      const value = sentValue(values, name) ?? traitsOf(schema).fallback
       return { name, text: queryParts(name, value) }
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -58,7 +58,7 @@ function linksTo({ url, input, names, values }: ListRequest) {
   }
 }
 
-const sent = (values: ListRequest['values'], name: string): unknown =>
+const sentValue = (values: ListRequest['values'], name: string): unknown =>
   Object.hasOwn(values, name) ? values[name] : undefined
 
 function queryParts(name: string, value: unknown): string[] {

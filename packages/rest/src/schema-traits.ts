@@ -9,7 +9,7 @@ export interface Traits {
   fallback: unknown
   text: boolean
   /** Accepts a date or a time, for which an empty text is invalid. */
-  moment: boolean
+  dateOrTime: boolean
   number: boolean
   boolean: boolean
   /** Accepts any value. */
@@ -34,7 +34,7 @@ export function traitsOf(schema: z.core.$ZodType): Traits {
       nullable: false,
       fallback: undefined,
       text: false,
-      moment: false,
+      dateOrTime: false,
       number: false,
       boolean: false,
       any: false,
@@ -53,9 +53,9 @@ export function traitsOf(schema: z.core.$ZodType): Traits {
 export const shapeOf = (schema: z.core.$ZodType): Traits['shape'] => traitsOf(schema).shape
 
 /** The definitions of date and time schemas. `.meta()` creates another schema object with the same definition. */
-const moments = new Set<unknown>([instant, day, dayOrInstant].map((schema) => schema._zod.def))
+const dateOrTimeDefinitions = new Set<unknown>([instant, day, dayOrInstant].map((schema) => schema._zod.def))
 export const isDay = (schema: z.core.$ZodType): boolean => schema._zod.def === (day._zod.def as unknown)
-export const isMoment = (schema: z.core.$ZodType): boolean => moments.has(schema._zod.def)
+export const isDateOrTime = (schema: z.core.$ZodType): boolean => dateOrTimeDefinitions.has(schema._zod.def)
 
 /** Tells whether a schema accepts an uploaded file, which it recognises by its members. */
 export function isFile(schema: z.core.$ZodType): boolean {
@@ -64,8 +64,8 @@ export function isFile(schema: z.core.$ZodType): boolean {
 }
 
 function collect(schema: z.core.$ZodType, traits: Traits): void {
-  if (isMoment(schema)) {
-    traits.moment = true
+  if (isDateOrTime(schema)) {
+    traits.dateOrTime = true
     return
   }
   const { def } = (schema as z.core.$ZodTypes)._zod

@@ -46,7 +46,7 @@ const listThings = unscopedQuery(
 const createThing = unscopedCommand(
   { name: 'createThing', input: z.object({ title: z.string().min(1), file: uploadedFile.optional() }) },
   async ({ actor }, { title, file }) => {
-    if (title === 'bug') throw new Error('of ours')
+    if (title === 'bug') throw new Error('internal detail')
     if (title === 'taken') throw invalid({ title: ['has already been taken'] })
     return { id: file?.bytes.length ?? actor!.id, title }
   },

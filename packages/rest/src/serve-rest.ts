@@ -82,7 +82,7 @@ export function restListener(options: RestOptions): RequestListener {
     (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {
-        await throttle?.count(incoming, await callerOfExtra(route, incoming, throttle))
+        await throttle?.count(incoming, await extraRouteCaller(route, incoming, throttle))
         return route.admit(incoming)
       },
     }),
@@ -122,7 +122,7 @@ export function restListener(options: RestOptions): RequestListener {
   }
 }
 
-async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
+async function extraRouteCaller(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
   if (route.callerId === undefined) return undefined
   await throttle?.requireFailureAllowance(incoming)
   try {

@@ -13,7 +13,7 @@ import { type Clock, subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { restErrorOf } from './error-response.ts'
+import { toRestError } from './error-response.ts'
 import { redirectFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListRequest, pageHeaders } from './page-headers.ts'
 import { noNames, parametersOf, HEADER_INPUT } from './parameter-names.ts'
@@ -59,7 +59,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     async admit(incoming) {
       await deps.throttle?.requireFailureAllowance(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.throttle?.count(incoming, countedId(early))
+      await deps.throttle?.count(incoming, throttledUserId(early))
       requireJsonFormat(row, incoming)
       return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
@@ -136,9 +136,9 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
   const isCallerInBody = !isDocument && hasCredential(request)
-  const caller = isCallerInBody ? await outcomeOf(callerOf(row, request, parameters.values, deps)) : early
-  const counted = countedId(caller)
-  if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
+  const caller = isCallerInBody ? await settledCaller(callerOf(row, request, parameters.values, deps)) : early
+  const counted = throttledUserId(caller)
+  if (counted !== undefined && throttledUserId(early) === undefined) await deps.throttle?.recount(request, counted)
   const { actor } = requireAuthenticated(caller)
   const { core, limits } = deps
   const { operation, names = noNames } = row
@@ -152,7 +152,7 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     await redirectFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
-    throw restErrorOf(error, row)
+    throw toRestError(error, row)
   }
 }
 
@@ -175,10 +175,10 @@ function hasCredential({ form, body }: RouteRequest): boolean {
 }
 
 /** Returns the user that the throttle counts: the owner of the credential, even if it was rejected or used for sudo. */
-const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
+const throttledUserId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 
-const outcomeOf = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+const settledCaller = (caller: Promise<Caller>): Promise<EarlyCaller> =>
   caller.then(
     (found) => ({ caller: found }),
     (refusal: unknown) => ({ refusal }),
@@ -198,7 +198,7 @@ function replyTo(
 ): Reply {
   const { shape, content, operation, names = noNames } = row
   if (result === undefined) return { status: 204 }
-  const status = row.isCreated?.(result) ? 201 : statusOf(row)
+  const status = row.isCreated?.(result) ? 201 : successStatus(row)
   if (shape === undefined && content === undefined) return { status }
   const headers = row.headers?.(result)
   if (content !== undefined) {
@@ -211,14 +211,14 @@ function replyTo(
     nowMs: clock.nowMs(),
   }
   const of = (value: unknown) => shape!.of(value as never, context)
-  const list: ListRequest = { url: settings.externalUrl + safePath(request.path), input: operation.input, names, values }
+  const list: ListRequest = { url: settings.externalUrl + encodedPath(request.path), input: operation.input, names, values }
   if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, list), json: result.items.map(of) }
   if (isPage(result)) return { status, headers: pageHeaders(result, list), json: result.items.map(of) }
   return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }
 }
 
 /** Returns the status of a successful call. */
-export function statusOf({ status, method, shape, content }: RestRoute): number {
+export function successStatus({ status, method, shape, content }: RestRoute): number {
   if (status !== undefined) return status
   if (shape === undefined && content === undefined) return 204
   return method === 'POST' ? 201 : 200
@@ -230,7 +230,7 @@ const isPage = (result: unknown): result is Page<unknown> => has(result, 'items'
 const isKeysetPage = (result: unknown): result is KeysetPage<unknown> => has(result, 'items', 'perPage', 'nextCursor')
 
 /** Encodes characters that a client may send unescaped in a path, but that would end the URL in a Link header. */
-const safePath = (path: string): string => path.replaceAll(/[^\x21\x23-\x3b\x3d\x3f-\x7e]/g, encodeURIComponent)
+const encodedPath = (path: string): string => path.replaceAll(/[^\x21\x23-\x3b\x3d\x3f-\x7e]/g, encodeURIComponent)
 
 /** The counters for the limits of single routes, by the names of the limits. */
 export class RowLimits {

@@ -121,7 +121,7 @@ function readText(traits: Traits, text: string, repeated: readonly unknown[] | u
 function readScalar(traits: Traits, value: number | boolean): unknown {
   if (typeof value === 'number' ? traits.number : traits.boolean) return value
   if (traits.boolean && (value === 0 || value === 1)) return value === 1
-  if (traits.text || traits.moment) return String(value)
+  if (traits.text || traits.dateOrTime) return String(value)
   return traits.element === undefined ? value : readElements(traits, [value])
 }
 

@@ -20,7 +20,7 @@ import { basicUserShape } from './basic-user.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
-const wholeSchema = z.object({
+const privateFieldsSchema = z.object({
   email: z.string(),
   commit_email: z.string(),
   is_admin: z.boolean(),
@@ -39,11 +39,11 @@ const wholeSchema = z.object({
 /** GitLab's default. There is no limit here, but clients expect the field. */
 const PROJECTS_LIMIT = 100_000
 
-/** A user. The fields of `wholeSchema` are present only for administrators and for the user itself. */
+/** A user. The fields of `privateFieldsSchema` are present only for administrators and for the user itself. */
 const userShape: Shape<UserProfile> = {
   schema: basicUserShape.schema
     .extend({ created_at: z.string(), bot: z.boolean() })
-    .extend(wholeSchema.partial().shape),
+    .extend(privateFieldsSchema.partial().shape),
   of: ({ user, isWhole }, context) => ({
     ...basicUserShape.of(user, context),
     created_at: new Date(user.createdAtMs).toISOString(),

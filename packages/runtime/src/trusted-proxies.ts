@@ -67,8 +67,8 @@ export class TrustedProxies {
 function addressIn(entry: string): string | undefined {
   const text = entry.trim()
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-  return isIP(bare) === 0 ? undefined : unmapped(bare)
+  return isIP(bare) === 0 ? undefined : unmapIpv4(bare)
 }
 
 /** Converts an IPv4-mapped IPv6 address, as sockets report it, to IPv4. Other addresses are returned unchanged. */
-export const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+export const unmapIpv4 = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
