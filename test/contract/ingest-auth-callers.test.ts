@@ -97,7 +97,7 @@ describe('callers without a valid key', () => {
     })
   })
 
-  test('T-18: are also those with an ingest token', async () => {
+  test('T-18: are rejected if they send an ingest token', async () => {
     const { token } = await world.createToken()
     expect(refusal(await world.call('GET', '/state', { as: token }))).toEqual([401, 'unauthenticated'])
   })

@@ -30,7 +30,7 @@ test('one process holds the lock, and others get its process id', () => {
   release(second)
 })
 
-test('a reader that blocks the lock for too long has no known process id', () => {
+test('reports no process id if a reader blocks the lock for too long', () => {
   const file = newLockPath()
   release(lockFile(file))
   const reader = new Sqlite(file).exec('begin; select * from sqlite_schema')

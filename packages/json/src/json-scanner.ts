@@ -37,7 +37,7 @@ const SHORT_STRING_BYTES = 48
  * exceeded.
  *
  * For text that `JSON.parse` accepts, the counts are exact, except that a repeated member counts each time, because each
- * is parsed. Malformed text is not detected: its counts cover at least the part that a parser reads before it fails.
+ * is parsed. Malformed text is not detected; its counts are exact only for the part that a parser reads before it fails.
  *
  * Memory is constant, and time is proportional to the bytes. Bytes may be split anywhere.
  */

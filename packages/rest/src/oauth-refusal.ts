@@ -1,7 +1,7 @@
 import type { OAuthRefusal, OAuthRefusalCode } from '@penstock/core'
 import type { Reply } from '@penstock/http'
 
-/** The texts of Doorkeeper, the OAuth library of GitLab. Clients may match on them. */
+/** The texts of Doorkeeper, GitLab's OAuth library, which clients may match on. Only `too_many_tokens` is an addition. */
 const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
   invalid_request:
     'The request is missing a required parameter, includes an unsupported parameter value, or is otherwise malformed.',

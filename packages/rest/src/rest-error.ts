@@ -1,4 +1,4 @@
-/** An error response of the REST adapter itself, such as for credentials, media types and rate limits. */
+/** An error with the status, body and headers of its response. */
 export class RestError extends Error {
   override readonly name = 'RestError'
   readonly status: number

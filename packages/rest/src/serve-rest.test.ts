@@ -427,7 +427,7 @@ describe('rate limits', () => {
     expect((await call('/api/v4/things')).status).toBe(200)
   })
 
-  test('of a single call apply besides the general limits', async () => {
+  test('can be set for a single call', async () => {
     const create = () => call('/api/v4/things', { ...form('title=x'), as: 'mira' }, { rateLimits: 'off' })
     for (let made = 0; made < 3; made++) expect((await create()).status).toBe(201)
     const answer = await create()
