@@ -193,11 +193,11 @@ function requireOrdinary(path: string): void {
   throw new UsageError(`${path} is not a state file of penstock backfill`)
 }
 
-function requireLock(path: string): Extract<FileLock, { kind: 'taken' }> {
+function requireLock(path: string): Extract<FileLock, { kind: 'acquired' }> {
   // The real path is the same for every name of the file.
   const file = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   const lock = lockOn(`${file}.lock`)
-  if (lock.kind === 'taken') return lock
+  if (lock.kind === 'acquired') return lock
   const holder = lock.processId === undefined ? '' : ` (process ${lock.processId})`
   throw new UsageError(
     `another penstock backfill${holder} is using ${path}: wait for its end or stop it, then run the same command again`,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { ConnectionTable, listenerFull } from '@penstock/http'
-import { type Clock, type Log, subscriberOf, unmapped } from '@penstock/runtime'
+import { type Clock, type Log, subscriberOf, unmapIpv4 } from '@penstock/runtime'
 import type { ListenAddress } from '../gateway-config.ts'
 import type { Connection, ConnectionPlace } from './listener-connection.ts'
 
@@ -74,7 +74,7 @@ export class ListenerSlots {
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return
     this.#loggedAtMs = nowMs
     const { maxConnections, maxConnectionsPerAddress: maxPerAddress } = this.#limits
-    const { fields, message } = listenerFull(this.#addressOf(), { maxConnections, maxPerAddress }, unmapped(source))
+    const { fields, message } = listenerFull(this.#addressOf(), { maxConnections, maxPerAddress }, unmapIpv4(source))
     this.#log.warn(fields, message)
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, type Log, type Random, Repeating } from '@penstock/runtime'
+import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
 import { Coalescer } from '../coalesce/coalescer.ts'
@@ -244,8 +244,8 @@ class Plane implements OpenPlane {
   #repeat(): void {
     const { db, clock, log } = this.#deps
     const watching = this.#watch.run()
-    const usage = new Repeating('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
-    const shares = new Repeating('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
+    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
+    const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
       const live = await liveInstances(db, clock.nowMs())
       this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE)).length)
       this.#accessLog.sweep(clock.nowMs())

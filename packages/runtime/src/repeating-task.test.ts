@@ -1,19 +1,19 @@
 import { Gate, ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { jsonLog } from './log.ts'
-import { Repeating } from './repeating.ts'
+import { RepeatingTask } from './repeating-task.ts'
 
-function worldOf() {
+function setUp() {
   const clock = new ManualClock()
   const lines: string[] = []
   const log = jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs())
-  return { clock, lines, pace: { everyMs: 1_000, clock, log } }
+  return { clock, lines, schedule: { everyMs: 1_000, clock, log } }
 }
 
-test('works in its turn, not at once, and sleeps anew after each', async () => {
-  const { clock, pace } = worldOf()
+test('runs after each interval, and not immediately', async () => {
+  const { clock, schedule } = setUp()
   const ranAtMs: number[] = []
-  const repeating = new Repeating('work.failed', pace, async () => void ranAtMs.push(clock.nowMs()))
+  const repeating = new RepeatingTask('work.failed', schedule, async () => void ranAtMs.push(clock.nowMs()))
   await clock.advance(3_500)
   expect(ranAtMs).toEqual([1_000, 2_000, 3_000])
   await repeating.end()
@@ -21,22 +21,22 @@ test('works in its turn, not at once, and sleeps anew after each', async () => {
   expect(ranAtMs).toHaveLength(3)
 })
 
-test('the first turn may be another', async () => {
-  const { clock, pace } = worldOf()
+test('the delay before the first run can differ', async () => {
+  const { clock, schedule } = setUp()
   const ranAtMs: number[] = []
   const work = async () => void ranAtMs.push(clock.nowMs())
-  const repeating = new Repeating('work.failed', { ...pace, firstAfterMs: 0 }, work)
+  const repeating = new RepeatingTask('work.failed', { ...schedule, firstAfterMs: 0 }, work)
   await clock.untilSleeping()
   await clock.advance(1_000)
   expect(ranAtMs).toEqual([0, 1_000])
   await repeating.end()
 })
 
-test('one at a time: slow work delays the next', async () => {
-  const { clock, pace } = worldOf()
+test('does not overlap: a slow run delays the next one', async () => {
+  const { clock, schedule } = setUp()
   const slow = new Gate()
   let begun = 0
-  const repeating = new Repeating('work.failed', pace, async () => {
+  const repeating = new RepeatingTask('work.failed', schedule, async () => {
     begun += 1
     await slow.opened
   })
@@ -49,10 +49,10 @@ test('one at a time: slow work delays the next', async () => {
   await repeating.end()
 })
 
-test('a failure is logged under its event and tried again', async () => {
-  const { clock, lines, pace } = worldOf()
+test('logs a failure with its event, and runs again', async () => {
+  const { clock, lines, schedule } = setUp()
   let tries = 0
-  const repeating = new Repeating('usage.unwritten', pace, async () => {
+  const repeating = new RepeatingTask('usage.unwritten', schedule, async () => {
     tries += 1
     if (tries === 1) throw new Error('disk full')
   })
@@ -62,11 +62,11 @@ test('a failure is logged under its event and tried again', async () => {
   await repeating.end()
 })
 
-test('its end waits for what is under way', async () => {
-  const { clock, pace } = worldOf()
+test('end waits for the current run', async () => {
+  const { clock, schedule } = setUp()
   const slow = new Gate()
   const seen: string[] = []
-  const repeating = new Repeating('work.failed', pace, async () => {
+  const repeating = new RepeatingTask('work.failed', schedule, async () => {
     await slow.opened
     seen.push('worked')
   })

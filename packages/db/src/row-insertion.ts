@@ -1,11 +1,11 @@
 import { type Compilable, CompiledQuery, type Transaction } from 'kysely'
 
-/** So many rows are one statement; fewer are put together from these. */
+/** The numbers of rows per statement. Other numbers of rows are split into these. */
 const CHUNKS = [64, 16, 4, 1] as const
 
 /**
- * An insertion of many rows by few statements that are always the same: neither put into words nor prepared anew, which would
- * cost more than to run them.
+ * Inserts many rows with few statements, which are compiled and prepared only once. Compiling and preparing a statement for
+ * each call would take longer than running it.
  *
  * ```ts
  * const insertLabels = new RowInsertion<Tables, Label>(['name', 'color'], (tx, rows) => tx.insertInto('labels').values(rows))
@@ -14,16 +14,16 @@ const CHUNKS = [64, 16, 4, 1] as const
 export class RowInsertion<Tables, Row extends object> {
   readonly #columns: readonly (keyof Row & string)[]
   readonly #query: (tx: Transaction<Tables>, rows: Row[]) => Compilable
-  /** By what speaks the database's language, and the number of rows. */
+  /** The SQL text by dialect adapter and number of rows. */
   readonly #texts = new WeakMap<object, Map<number, string>>()
 
-  /** @param query for these very rows; all that is not fixed in it are the values of `columns`, row by row */
+  /** @param query returns the statement for the given rows; its only parameters must be the values of `columns`, row by row */
   constructor(columns: readonly (keyof Row & string)[], query: (tx: Transaction<Tables>, rows: Row[]) => Compilable) {
     this.#columns = columns
     this.#query = query
   }
 
-  /** Returns how many were inserted or changed. */
+  /** Returns how many rows were inserted or changed. */
   async run(tx: Transaction<Tables>, rows: readonly Row[]): Promise<number> {
     let affected = 0
     for (let from = 0; from < rows.length; ) {

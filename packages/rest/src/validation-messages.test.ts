@@ -29,7 +29,7 @@ afterAll(async () => {
   await world.close()
 })
 
-/** The rules speak of attributes by the core's names; here they have those of REST. */
+// The core reports errors by its own attribute names; the responses must have the REST names.
 test.each([
   [
     'POST groups/ops/labels',

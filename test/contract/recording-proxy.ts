@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 
-/** Between nginx and the gateway: keeps what nginx sends, to the letter. */
-export class Wire {
+/** A TCP proxy between nginx and the gateway that records the bytes that nginx sends. */
+export class RecordingProxy {
   sent = ''
   readonly #server: Server
   readonly #port: number
