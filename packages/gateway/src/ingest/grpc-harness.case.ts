@@ -29,7 +29,7 @@ export const letIn: Admitted = {
   sample: undefined,
 }
 
-/** Says what a test wants it to say, and writes down what it was asked. */
+/** An ingest with scripted answers that records its calls. */
 export class ScriptedIngest implements Ingest {
   readonly admissionRequests: AdmissionRequest[] = []
   readonly calls: ExportCall[] = []
@@ -107,7 +107,7 @@ export interface Harness {
   readonly port: number
 }
 
-/** The front behind the real listener. */
+/** Starts the front behind a real listener. */
 export async function startFront(
   options: {
     clock?: Clock
@@ -169,7 +169,7 @@ export interface UnaryReply {
   readonly trailers: Metadata
 }
 
-/** A stranger's client. */
+/** A client built on grpc-js, independent of the code under test. */
 export class GrpcClient {
   readonly #client: Client
 
@@ -210,7 +210,7 @@ export class GrpcClient {
   }
 }
 
-/** A front, and a client of it; over with the running test. */
+/** Starts a front and a client, and closes both at the end of the test. */
 export async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
   const harness = await startFront(options)
   const client = new GrpcClient(harness.address)
@@ -219,7 +219,7 @@ export async function start(options: Parameters<typeof startFront>[0] = {}): Pro
   return { ...harness, client }
 }
 
-/** Over with the test, too. */
+/** Opens a raw client, and closes it at the end of the test. */
 export async function raw({ port }: Harness): Promise<RawClient> {
   const client = await RawClient.connect(port)
   onTestFinished(() => client.close())

@@ -7,15 +7,15 @@ import { tooLarge } from './request-validator.ts'
 import type { Ingest } from './ingest.ts'
 import type { Refusal } from './refusals.ts'
 
-/** Whose request it is. */
+/** Receives the events of a request body. */
 export interface BodyOwner {
-  /** It has ended without a byte. */
+  /** The body is empty. */
   bodyEmpty(): void
-  /** On its way; whoever has the answer gives back what the call holds. */
+  /** The body was passed to the gate, which releases the call's reservation when it answers. */
   bodySent(answer: Promise<Answer>): void
-  /** At most once; the owner lets go of the body then. */
+  /** The body is refused. Called at most once; the owner must then discard the body. */
   bodyRefused(refusal: Refusal): void
-  /** Read on, after `take` has said false. */
+  /** The owner may pass more pieces after `take` returned false. */
   resumeBody(): void
 }
 
@@ -24,8 +24,8 @@ export interface BodyRules extends InflationRules {
 }
 
 /**
- * The body of one admitted request on its way to the gate: held until it is complete, or streamed. A body of unknown
- * length is held first, and streamed if it becomes too long to be held.
+ * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered first,
+ * and streamed if it becomes too long.
  */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall
@@ -33,7 +33,7 @@ export class RequestBody implements BodySource {
   readonly #owner: BodyOwner
   #wireBytes = 0
   readonly #maxHeldBytes: number
-  /** `undefined` of a body that is passed on. */
+  /** The buffered body; `undefined` if the body is streamed. */
   #whole: BodyBuffer | undefined
   #stream: BodyStream | undefined
   #sizeCheck: InflatedSizeCheck | undefined
@@ -59,13 +59,13 @@ export class RequestBody implements BodySource {
     return this.#isReaderFull || this.#isInflaterFull
   }
 
-  /** False: wait for `resumeBody`. */
+  /** Adds a piece. Returns false if the caller must wait for `resumeBody`. */
   take(piece: Uint8Array): boolean {
     this.#wireBytes += piece.length
     const refusal = this.#refusal(piece.length)
     if (refusal !== undefined) this.#owner.bodyRefused(refusal)
-    else if (this.#whole === undefined) this.#pass(piece)
-    else this.#hold(this.#whole, piece)
+    else if (this.#whole === undefined) this.#forward(piece)
+    else this.#buffer(this.#whole, piece)
     return !this.isPaused
   }
 
@@ -77,7 +77,7 @@ export class RequestBody implements BodySource {
     else this.#stream?.complete()
   }
 
-  /** Nothing more will be taken. Upstream never gets the end of a body that has not come to its end. */
+  /** Releases the body. A stream that is not complete fails, so that upstream never sees it as complete. */
   discard(why: string): void {
     this.#isDiscarded = true
     this.#sizeCheck?.cancel()
@@ -104,22 +104,22 @@ export class RequestBody implements BodySource {
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
   }
 
-  #hold(whole: BodyBuffer, piece: Uint8Array): void {
+  #buffer(whole: BodyBuffer, piece: Uint8Array): void {
     whole.add(piece)
     if (this.#wireBytes <= this.#maxHeldBytes) return
     this.#whole = undefined
-    this.#pass(whole.bytes())
+    this.#forward(whole.bytes())
   }
 
-  #pass(piece: Uint8Array): void {
+  #forward(piece: Uint8Array): void {
     const stream = this.#stream ?? this.#open()
-    // Whoever read it has seen enough, and will say so.
+    // Upstream has answered early and stopped reading.
     if (stream.destroyed) return
     if (this.#sizeCheck?.write(piece) === false) this.#isInflaterFull = true
     if (!stream.add(piece)) this.#isReaderFull = true
   }
 
-  /** Nothing is asked of upstream before there is something to send. */
+  /** Opens the stream to upstream with the first piece to be sent. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
     const isInspected = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
@@ -164,7 +164,7 @@ export class RequestBody implements BodySource {
     })
   }
 
-  /** Nobody is left who could be overwhelmed. */
+  /** Resumes reading, because nothing consumes the body any more. */
   #unblock(): void {
     if (!this.isPaused) return
     this.#isReaderFull = false

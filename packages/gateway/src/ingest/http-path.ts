@@ -3,15 +3,15 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.t
 
 export type Route = IngestSignal | 'health'
 
-/** What a request target asks for. */
+/** The meaning of a request target. */
 export interface Target {
-  /** `undefined`: nothing of ours. */
+  /** `undefined` if the path is unknown. */
   readonly route: Route | undefined
-  /** Value of the credential's query parameter. */
+  /** The value of the query parameter for credentials. */
   readonly queryCredential: string | undefined
 }
 
-/** Which paths there are (P-2, X-14). Whatever is not exactly one of them, once decoded, is nothing of ours. */
+/** The paths that the gateway serves (P-2, X-14). A decoded path must be equal to one of them. */
 export class PathTable {
   readonly #targets = new Map<string, Target>()
   readonly #readsQuery: boolean
@@ -41,14 +41,14 @@ export class PathTable {
     const route = path === undefined ? undefined : this.#targets.get(path)?.route
     if (!this.#readsQuery || queryAt === -1) return { route, queryCredential: undefined }
     const values = new URLSearchParams(origin.slice(queryAt + 1)).getAll(CREDENTIAL_PARAMETER)
-    // Two of them are no credential, and neither is the empty text; a blank between them says so to the parser.
+    // Several values are joined with a space, which makes the credential malformed.
     return { route, queryCredential: values.length === 0 ? undefined : values.join(' ') }
   }
 }
 
 const absoluteForm = /^https?:\/\/[^/?#]*(\/.*)$/i
 
-/** `http://host/path` is how a client asks a proxy; the path is the same (RFC 9112 section 3.2.2). */
+/** Removes scheme and host of an absolute target, which clients send to proxies (RFC 9112, section 3.2.2). */
 function originForm(requestTarget: string): string {
   return requestTarget.startsWith('/') ? requestTarget : (absoluteForm.exec(requestTarget)?.[1] ?? requestTarget)
 }

@@ -62,7 +62,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
       this.#connection.requestEnded()
       return
     }
-    // The reply goes out whole, but is not ended: where the connection is not to live on, Node would close it now.
+    // The reply is sent but not ended yet: Node would otherwise close a connection that is not kept alive.
     if (text === undefined) response.flushHeaders()
     else response.write(text, 'latin1')
     this.#connection.cutAfter(DISCARD_MS)
@@ -74,7 +74,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 
   protected override writeContinue(): void {
-    // Who speaks HTTP/1.0 would take it for the answer (RFC 9110 section 10.1.1).
+    // An HTTP/1.0 client would take it for the reply (RFC 9110, section 10.1.1).
     if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
   }
 
@@ -87,7 +87,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 }
 
-/** Node joins text to the text of the head and writes both at once; bytes it writes as a second piece, at twice the price. */
+/** Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost. */
 function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

@@ -25,7 +25,7 @@ export class Http2Exchange extends Exchange {
       if (!exchange.onBody(piece)) stream.pause()
     })
     stream.on('end', () => {
-      // Node says so of a stream that was reset, too: what came is then not the whole body. `close` follows.
+      // Node also emits `end` for a stream that was reset, before its body is complete; `close` follows.
       if (stream.aborted || stream.destroyed) return
       stream.setTimeout(0)
       exchange.onBodyEnd()
@@ -33,7 +33,7 @@ export class Http2Exchange extends Exchange {
     stream.on('error', () => {})
     stream.on('close', () => exchange.onAborted())
     stream.setTimeout(idleBodyTimeoutMs, () => {
-      // While upstream does not read, the client's silence is our own doing.
+      // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       if (!exchange.isPaused) exchange.onStalled()
     })
     const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0

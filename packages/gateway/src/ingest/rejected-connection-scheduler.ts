@@ -1,4 +1,4 @@
-/** A connection whose requests can be left unread for a while. */
+/** A connection that can be paused between requests. */
 export interface SchedulableConnection {
   /** The number of rejections since the last `resumeReading`. The scheduler writes it here to avoid a map of connections. */
   rejections: number
