@@ -11,9 +11,9 @@ export type Route =
 const toDefault: Route = { kind: 'default' }
 
 /**
- * Returns the upstream that receives the telemetry of a token (X-12). Requests without a token use the default upstream.
- * If the token has no tenant, or its tenant has no upstream, `unknownTenant` decides between the default upstream and a
- * refusal.
+ * Returns the upstream that receives the telemetry of a token (X-12). Requests without a token use the default
+ * upstream. If the token has no tenant, or its tenant has no upstream, `unknownTenant` decides between the default
+ * upstream and a refusal.
  */
 export function routeOf(
   token: TokenRecord | undefined,

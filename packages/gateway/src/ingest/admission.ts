@@ -36,7 +36,9 @@ export interface AdmissionRequest {
   readonly declaredBytes: number | undefined
 }
 
-/** The result of checking a credential. If its secret is correct, `token` is set and may be named to the client (T-8). */
+/**
+ * The result of checking a credential. If its secret is correct, `token` is set and may be named to the client (T-8).
+ */
 export type Verdict =
   | { readonly allowed: true; readonly token: TokenRecord }
   | { readonly allowed: false; readonly reason: Reason; readonly token: TokenRecord | undefined }

@@ -2,8 +2,8 @@ const SMALLEST_ROOM = 16 * 1024
 const empty = new Uint8Array(0)
 
 /**
- * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, so that a
- * body that arrives byte by byte takes at most twice its size.
+ * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, so that
+ * a body that arrives byte by byte takes at most twice its size.
  */
 export class BodyBuffer {
   #bytes: Uint8Array = empty

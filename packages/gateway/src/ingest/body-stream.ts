@@ -24,8 +24,9 @@ export class BodyStream extends Readable {
   }
 
   /**
-   * Adds a piece. Returns false if the caller must wait for `onReaderReady`. With `keepsLast`, the last piece is not sent
-   * before `complete`: upstream knows the declared length and would otherwise accept a body before it has been checked (P-8).
+   * Adds a piece. Returns false if the caller must wait for `onReaderReady`. With `keepsLast`, the last piece is not
+   * sent before `complete`: upstream knows the declared length and would otherwise accept a body before it has been
+   * checked (P-8).
    */
   add(piece: Uint8Array): boolean {
     if (!this.#keepsLast) return this.push(piece)

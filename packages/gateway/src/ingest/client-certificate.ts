@@ -1,8 +1,8 @@
 import { normalCertificateName } from '../tokens/certificate-names.ts'
 
 /**
- * Returns the names of a client certificate as `DNS:…`, `URI:…` or `email:…` (X-13). `subjectAltName` is Node's text for
- * its subject alternative names; `undefined` if it has none.
+ * Returns the names of a client certificate as `DNS:…`, `URI:…` or `email:…` (X-13). `subjectAltName` is Node's text
+ * for its subject alternative names; `undefined` if it has none.
  */
 export function certificateNames(subjectAltName: string | undefined): readonly string[] {
   return subjectAltName === undefined || subjectAltName === '' ? [] : subjectAltName.split(', ').map(nameOf)

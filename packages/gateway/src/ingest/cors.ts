@@ -7,7 +7,10 @@ const exposed: FlatHeaders = ['access-control-expose-headers', 'Retry-After, WWW
 /** How long a browser may cache a preflight reply. */
 const PREFLIGHT_SECONDS = '7200'
 
-/** The CORS headers for a list of allowed origins (P-16). `*` allows any origin; see `isOriginAllowed` for other patterns. */
+/**
+ * The CORS headers for a list of allowed origins (P-16). `*` allows any origin; see `isOriginAllowed` for other
+ * patterns.
+ */
 export class Cors {
   readonly #allowedOrigins: readonly string[]
   readonly #allowsAny: boolean
@@ -24,7 +27,10 @@ export class Cors {
     return [...varies, 'access-control-allow-origin', this.#allowsAny ? '*' : origin, ...exposed]
   }
 
-  /** Returns the headers to add to the reply to OPTIONS. `requestedHeaders` are the headers that the browser asks to send. */
+  /**
+   * Returns the headers to add to the reply to OPTIONS. `requestedHeaders` are the headers that the browser asks to
+   * send.
+   */
   preflightHeaders(origin: string | undefined, requestedHeaders: string | undefined): FlatHeaders {
     if (origin === undefined || this.#allowedOrigins.length === 0 || !this.#allows(origin)) return none
     return [

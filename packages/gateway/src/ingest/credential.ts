@@ -1,6 +1,8 @@
 import type { CredentialSource } from '../gateway-config.ts'
 
-/** Where a credential was sent. URLs are often logged on their way, so only some tokens may be sent in the query (T-9). */
+/**
+ * Where a credential was sent. URLs are often logged on their way, so only some tokens may be sent in the query (T-9).
+ */
 export type CredentialPlace = 'header' | 'query'
 
 /** The credential of a request, not yet verified. */
@@ -28,9 +30,9 @@ export function credentialHeaders(sources: readonly CredentialSource[]): readonl
 export const CREDENTIAL_PARAMETER = 'access_token'
 
 /**
- * Returns the credential of a request (T-9). `count` is the number of credentials in all headers and the query; more than
- * one is malformed. The caller counts raw headers, because Node silently drops repeated ones. `other` is a credential
- * from a source other than `Authorization`, and `otherFrom` is its place.
+ * Returns the credential of a request (T-9). `count` is the number of credentials in all headers and the query; more
+ * than one is malformed. The caller counts raw headers, because Node silently drops repeated ones. `other` is a
+ * credential from a source other than `Authorization`, and `otherFrom` is its place.
  */
 export function oneCredential(
   count: number,

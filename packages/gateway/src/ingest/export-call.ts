@@ -28,7 +28,9 @@ export interface ExportCall {
   /** The time of the clock at which the client stops waiting. */
   readonly deadlineMs: number | undefined
   readonly admitted: Admitted
-  /** Aborts the call. Set by the component that currently handles the call; the front calls it when the client has gone. */
+  /**
+   * Aborts the call. Set by the component that currently handles the call; the front calls it when the client has gone.
+   */
   onClientGone: (() => void) | undefined
   /** The bytes that the gate has reserved for this call in the budgets. */
   reservedBytes: number

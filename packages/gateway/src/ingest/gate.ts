@@ -40,7 +40,9 @@ export interface GateParts {
   readonly timesCalls: boolean
 }
 
-/** The longest body that is buffered until it is complete. This costs less than a stream and allows a second attempt. */
+/**
+ * The longest body that is buffered until it is complete. This costs less than a stream and allows a second attempt.
+ */
 const MAX_HELD_BYTES = 256 * 1024
 /** The number of bytes of a body that the readiness report inspects. */
 const SAMPLE_BYTES = 64 * 1024

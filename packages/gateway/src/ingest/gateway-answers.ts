@@ -43,7 +43,7 @@ function statusOf(refusal: Refusal, code: number, encoding: Encoding): Refused['
 }
 
 /**
- * Ends a call after its client has gone, so that its reservation is released. The metrics of upstream compare answers with
- * this object and do not count such calls (X-5).
+ * Ends a call after its client has gone, so that its reservation is released. The metrics of upstream compare answers
+ * with this object and do not count such calls (X-5).
  */
 export const clientGone: Refused = gatewayRefusal({ kind: 'upstream_broke', message: 'the client has gone' }, 'unknown')

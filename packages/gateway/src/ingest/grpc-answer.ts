@@ -24,8 +24,8 @@ export interface GrpcError extends RpcStatus {
 }
 
 /**
- * Ends a stream with a Trailers-Only response: one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, so that
- * a client that is still sending a large message stops and sees the status (P-21).
+ * Ends a stream with a Trailers-Only response: one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, so
+ * that a client that is still sending a large message stops and sees the status (P-21).
  */
 export function sendError(stream: ServerHttp2Stream, error: GrpcError): void {
   if (stream.destroyed || stream.headersSent) return
@@ -74,7 +74,9 @@ export function sendAnswer(
   else sendMessage(stream, responseFrame(answer, signal, admitted.warning), admitted.expiresAt)
 }
 
-/** Returns the response: upstream's partial success if there is one, otherwise the warning (E-5) or an empty message. */
+/**
+ * Returns the response: upstream's partial success if there is one, otherwise the warning (E-5) or an empty message.
+ */
 function responseFrame(
   { partialSuccess, body }: Accepted,
   signal: IngestSignal,

@@ -78,7 +78,9 @@ export class GrpcHealth {
     else sendMessage(stream, statusFrame(this.#status))
   }
 
-  /** Keeps the stream open until the client or the connection ends, also for unknown services, as the protocol demands. */
+  /**
+   * Keeps the stream open until the client or the connection ends, also for unknown services, as the protocol demands.
+   */
   #watch(stream: ServerHttp2Stream, service: string): void {
     if (stream.destroyed) return
     if (this.#watchers.size + this.#unknownServiceWatchers.size >= MAX_WATCHERS) {
@@ -113,7 +115,9 @@ function serviceOf(path: string): string {
   return path.slice(1, path.lastIndexOf('/'))
 }
 
-/** Passes the message without its prefix to `then`; `undefined` if there is not exactly one message or it is too long. */
+/**
+ * Passes the message without its prefix to `then`; `undefined` if there is not exactly one message or it is too long.
+ */
 function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | undefined) => void): void {
   let parts: Buffer = Buffer.alloc(0)
   stream.on('data', (part: Buffer) => {
@@ -128,7 +132,9 @@ function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | und
   })
 }
 
-/** Returns field 1 of a HealthCheckRequest. All known names are shorter than 128 bytes, so their length takes one byte. */
+/**
+ * Returns field 1 of a HealthCheckRequest. All known names are shorter than 128 bytes, so their length takes one byte.
+ */
 function serviceIn(message: Uint8Array): string | undefined {
   if (message.length === 0) return ''
   const isName = message[0] === 0x0a && message[1] === message.length - 2

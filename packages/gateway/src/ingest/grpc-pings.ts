@@ -8,8 +8,8 @@ const MAX_STRIKES = 2
 const reason = Buffer.from('too_many_pings')
 
 /**
- * Closes a connection that sends too many pings while it has no streams: GOAWAY ENHANCE_YOUR_CALM, then the socket. Node
- * has already answered a ping when it is reported, so this only prevents further ones.
+ * Closes a connection that sends too many pings while it has no streams: GOAWAY ENHANCE_YOUR_CALM, then the socket.
+ * Node has already answered a ping when it is reported, so this only prevents further ones.
  */
 export function limitPings(session: ServerHttp2Session, nowMs: () => number): void {
   let streams = 0

@@ -20,7 +20,8 @@ export function frame(message: Uint8Array, isCompressed: boolean): Buffer {
 const utf8 = new TextDecoder()
 
 /**
- * Percent-encodes a text for `grpc-message`: every byte of its UTF-8 except printable ASCII other than `%` becomes `%XX`.
+ * Percent-encodes a text for `grpc-message`: every byte of its UTF-8 except printable ASCII other than `%` becomes
+ * `%XX`.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses
  */

@@ -24,8 +24,8 @@ export interface BodyRules extends InflationRules {
 }
 
 /**
- * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered first,
- * and streamed if it becomes too long.
+ * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered
+ * first, and streamed if it becomes too long.
  */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall

@@ -36,8 +36,8 @@ export interface HttpFrontDeps {
 const HEALTH_PATH = '/healthz'
 
 /**
- * Returns the front that serves OTLP/HTTP. Checks path, method and credential of a request, then its media type and size,
- * and only then reads its body. Every refusal is a google.rpc.Status in the encoding of the request.
+ * Returns the front that serves OTLP/HTTP. Checks path, method and credential of a request, then its media type and
+ * size, and only then reads its body. Every refusal is a google.rpc.Status in the encoding of the request.
  */
 export function httpFront(
   config: HttpFrontConfig,

@@ -247,7 +247,9 @@ export class RawClient {
   }
 }
 
-/** Returns the head of a request. `lines` add to or replace Host, credential and media type; an empty value removes one. */
+/**
+ * Returns the head of a request. `lines` add to or replace Host, credential and media type; an empty value removes one.
+ */
 export function head(lines: Readonly<Record<string, string>> = {}, target = '/v1/traces', method = 'POST'): string {
   const all = { host: 'gateway', authorization: 'Bearer good', 'content-type': 'application/x-protobuf', ...lines }
   return `${method} ${target} HTTP/1.1\r\n${Object.entries(all)

@@ -1,6 +1,8 @@
 import { IncomingMessage } from 'node:http'
 
-/** Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error. */
+/**
+ * Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error.
+ */
 export interface BodySink {
   /** Returns false to pause the connection until `resumeBody`. More pieces may still arrive. */
   onBody(piece: Uint8Array): boolean
@@ -15,8 +17,8 @@ const noHeaders = {}
  * A request that passes its body directly to its sink.
  *
  * A normal IncomingMessage is a Readable, which queues the body and delivers it in a later turn. For a request of one
- * packet that doubles the cost. `headers` is overridden because Node would build it to look for `Expect`; the gateway reads
- * `rawHeaders` instead.
+ * packet that doubles the cost. `headers` is overridden because Node would build it to look for `Expect`; the gateway
+ * reads `rawHeaders` instead.
  */
 export class IngestRequest extends IncomingMessage {
   sink: BodySink | undefined

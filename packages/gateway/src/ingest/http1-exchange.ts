@@ -87,7 +87,9 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 }
 
-/** Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost. */
+/**
+ * Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost.
+ */
 function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

@@ -3,9 +3,15 @@ import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
 
-/** The highest compression ratio of deflate: 258 bytes in two bits. gzip cannot exceed it, even with several members (P-9). */
+/**
+ * The highest compression ratio of deflate: 258 bytes in two bits. gzip cannot exceed it, even with several members
+ * (P-9).
+ */
 const MAX_DEFLATE_RATIO = 1032
-/** log2 of the largest zstd window allocated for a request: the size that every decoder should accept (RFC 8878, 3.1.1.1.2). */
+/**
+ * log2 of the largest zstd window allocated for a request: the size that every decoder should accept (RFC 8878,
+ * 3.1.1.1.2).
+ */
 const ZSTD_WINDOW_LOG = 23
 const OUTPUT_CHUNK_BYTES = 64 * 1024
 
@@ -30,8 +36,8 @@ const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {
 }
 
 /**
- * Returns the wire length up to which a body of this content encoding cannot inflate beyond `limitBytes`, so that it need
- * not be inspected. Infinity for encodings that the gateway cannot read: upstream decides about those (P-7).
+ * Returns the wire length up to which a body of this content encoding cannot inflate beyond `limitBytes`, so that it
+ * need not be inspected. Infinity for encodings that the gateway cannot read: upstream decides about those (P-7).
  */
 export function safeWireBytes(coding: string, limitBytes: number): number {
   if (!Object.hasOwn(inflaters, coding) || inflaters[coding] === undefined) return Number.POSITIVE_INFINITY
@@ -70,7 +76,10 @@ export class InflatedSizeCheck {
   #inflatedBytes = 0
   #isConcluded = false
 
-  /** `onDrained` is called when more may be written after `write` returned false, `onVerdict` once, as soon as it is known. */
+  /**
+   * `onDrained` is called when more may be written after `write` returned false, `onVerdict` once, as soon as it is
+   * known.
+   */
   constructor(
     coding: string,
     limitBytes: number,
@@ -112,7 +121,8 @@ export class InflatedSizeCheck {
       if (this.#inflatedBytes > this.#limitBytes) this.#conclude('too_large')
     })
     inflater.on('error', () => this.#conclude('invalid'))
-    // zlib stops at zero bytes after a gzip member, but the decoder of upstream may read on, so the rest must not be trusted.
+    // zlib stops at zero bytes after a gzip member, but the decoder of upstream may read on, so the rest must not be
+    // trusted.
     inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#givenBytes ? 'fits' : 'invalid'))
     return inflater
   }

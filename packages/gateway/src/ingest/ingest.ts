@@ -11,12 +11,15 @@ export interface Ingest {
   /** Returns the longest body to be buffered and sent with `sendWhole`; a longer one is sent with `sendStream`. */
   maxHeldBytes(call: ExportCall): number
   /**
-   * Reserves memory for the bytes of a body (X-3). Returns a refusal if the budget is exhausted. The reservation is released
-   * when the call is answered. Call it for each piece of a body of unknown length.
+   * Reserves memory for the bytes of a body (X-3). Returns a refusal if the budget is exhausted. The reservation is
+   * released when the call is answered. Call it for each piece of a body of unknown length.
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
   sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer>
-  /** Streams a body. The stream must fail if the client goes away or the body is too large; the upstream request is then aborted. */
+  /**
+   * Streams a body. The stream must fail if the client goes away or the body is too large; the upstream request is then
+   * aborted.
+   */
   sendStream(call: ExportCall, body: Readable): Promise<Answer>
   /** Releases the reservation of a call for which no `send…` method will be called. */
   abandon(call: ExportCall): void

@@ -9,7 +9,10 @@ import { RefusalWriter } from './reply.ts'
 /** The time that a client has to read the final response before the connection is cut. */
 const FINAL_RESPONSE_GRACE_MS = 2_000
 
-/** Returns an HTTP/1 server for sockets that the listener accepts. It has no timeouts, because the listener enforces them. */
+/**
+ * Returns an HTTP/1 server for sockets that the listener accepts. It has no timeouts, because the listener enforces
+ * them.
+ */
 export function http1Server(
   onRequest: (request: IngestRequest, response: ServerResponse) => void,
   random: Random,
@@ -24,7 +27,8 @@ export function http1Server(
     requestTimeout: 0,
   })
   server.timeout = 0
-  // By default Node drops all headers after the thousandth, possibly Content-Length. The size of the head is limited anyway.
+  // By default Node drops all headers after the thousandth, possibly Content-Length. The size of the head is limited
+  // anyway.
   server.maxHeadersCount = 0
   server.on('request', onRequest)
   // CONNECT is not supported.

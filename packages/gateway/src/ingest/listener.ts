@@ -27,7 +27,10 @@ export interface Front {
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
 
-/** The fronts of a listener. HTTP/2 streams with a content type `application/grpc…` go to `grpc`, all else to `http` (P-1). */
+/**
+ * The fronts of a listener. HTTP/2 streams with a content type `application/grpc…` go to `grpc`, all else to `http`
+ * (P-1).
+ */
 export interface Fronts {
   readonly http: Front
   readonly grpc: Pick<Front, 'onHttp2'> & {
@@ -89,8 +92,8 @@ export async function openListener(
 }
 
 /**
- * Serves both versions of HTTP and both OTLP protocols on one port. Detects the HTTP version by ALPN with TLS, and by the
- * first bytes otherwise. Checks all connections for timeouts once a second.
+ * Serves both versions of HTTP and both OTLP protocols on one port. Detects the HTTP version by ALPN with TLS, and by
+ * the first bytes otherwise. Checks all connections for timeouts once a second.
  */
 class OpenListener implements Listener {
   readonly #settings: ListenerSettings
@@ -238,10 +241,11 @@ class OpenListener implements Listener {
       this.#http1.emit('connection', socket)
       return
     }
-    // Over HTTP/1 a client may close its side and wait for the reply. Over HTTP/2 streams have their own end, and with a
-    // half-open socket the session would not notice that the client has gone (X-5).
+    // Over HTTP/1 a client may close its side and wait for the reply. Over HTTP/2 streams have their own end, and with
+    // a half-open socket the session would not notice that the client has gone (X-5).
     socket.allowHalfOpen = false
-    // HTTP/2 connections are counted as gRPC: few other clients use it, and the protocol is not known before the first stream.
+    // HTTP/2 connections are counted as gRPC: few other clients use it, and the protocol is not known before the first
+    // stream.
     this.#newSession = undefined
     this.#http2.emit('connection', socket)
     connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#newSession)

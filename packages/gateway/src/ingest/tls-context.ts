@@ -12,8 +12,8 @@ export interface TlsMaterial {
 }
 
 /**
- * Reads certificate and key. Returns `undefined` if their digest is `knownDigest`. Rejects if a file cannot be read, or if
- * certificate and key do not match, as happens while they are being replaced.
+ * Reads certificate and key. Returns `undefined` if their digest is `knownDigest`. Rejects if a file cannot be read, or
+ * if certificate and key do not match, as happens while they are being replaced.
  *
  * It is called every second, and a digest costs far less than a TLS context.
  */

@@ -14,7 +14,10 @@ export interface MessageBody {
 }
 
 export interface BodyLimits {
-  /** The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also inflated. */
+  /**
+   * The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also
+   * inflated.
+   */
   readonly heldBytes: number
 }
 

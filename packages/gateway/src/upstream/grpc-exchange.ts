@@ -113,7 +113,9 @@ export class Exchange {
     }
   }
 
-  /** Finishes the exchange when the reply is complete, and stops sending the request body if it has not been sent yet. */
+  /**
+   * Finishes the exchange when the reply is complete, and stops sending the request body if it has not been sent yet.
+   */
   replyEnded(): void {
     if (this.#trailers === undefined) return
     this.#finish(this.#reply(this.#trailers))
@@ -168,7 +170,10 @@ export class Exchange {
     }
   }
 
-  /** Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as complete. */
+  /**
+   * Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as
+   * complete.
+   */
   #pipe(body: Readable, bytes: number): void {
     if (body.destroyed) {
       this.#stream.close(NGHTTP2_CANCEL)

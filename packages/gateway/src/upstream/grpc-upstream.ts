@@ -26,7 +26,9 @@ export interface GrpcUpstreamSettings {
   readonly target: GrpcTarget
   /** Returns the value of `authorization` for each request; `undefined` to send none. */
   readonly credential: () => string | undefined
-  /** `client` if clients' credentials are passed on; answers about the credential are then passed to the client (X-9). */
+  /**
+   * `client` if clients' credentials are passed on; answers about the credential are then passed to the client (X-9).
+   */
   readonly credentialOwner?: CredentialOwner
   /** Default 4 MiB (C-6). */
   readonly bodyLimitBytes?: number

@@ -74,7 +74,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isOver) this.#fail(error)
   }
 
-  /** Ends the attempt with an error. A refusal is valid once its status line has arrived; a success must be complete. */
+  /**
+   * Ends the attempt with an error. A refusal is valid once its status line has arrived; a success must be complete.
+   */
   #fail(error: Error): void {
     if (this.#status >= 300) this.#end({ kind: 'reply', reply: this.#reply('broken') })
     else this.#end({ kind: 'failed', sent: this.#controller !== undefined, error })
