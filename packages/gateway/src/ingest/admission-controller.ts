@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@penstock/runtime'
-import type { Route } from '../attribution/tenant-route.ts'
+import type { TenantRoute } from '../attribution/tenant-route.ts'
 import { blindness, type EffectRules, effectOf } from '../enforcement/effect.ts'
 import type { Sightings } from '../enforcement/sightings.ts'
 import type { Limiting } from '../limits/limiting.ts'
@@ -23,7 +23,7 @@ export interface AdmissionControllerParts {
   readonly sightings: Sightings
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
-  readonly route: (token: TokenRecord) => Route
+  readonly route: (token: TokenRecord) => TenantRoute
 }
 
 /** Admits or refuses requests before their body is read. Shared by HTTP, gRPC and forward-auth. */

@@ -34,7 +34,7 @@ export const CREDENTIAL_PARAMETER = 'access_token'
  * than one is malformed. The caller counts raw headers, because Node silently drops repeated ones. `other` is a
  * credential from a source other than `Authorization`, and `otherFrom` is its place.
  */
-export function oneCredential(
+export function readCredential(
   count: number,
   authorization: string | undefined,
   other: string | undefined,

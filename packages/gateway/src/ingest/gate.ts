@@ -43,7 +43,7 @@ export interface GateParts {
 /**
  * The longest body that is buffered until it is complete. This costs less than a stream and allows a second attempt.
  */
-const MAX_HELD_BYTES = 256 * 1024
+const MAX_BUFFERED_BYTES = 256 * 1024
 /** The number of bytes of a body that the readiness report inspects. */
 const SAMPLE_BYTES = 64 * 1024
 
@@ -64,9 +64,9 @@ export class Gate implements Ingest {
     return this.#parts.admissionController.admit(admissionRequest)
   }
 
-  maxHeldBytes(call: ExportCall): number {
+  maxBufferedBytes(call: ExportCall): number {
     const isRewritten = this.#parts.attributesResources && call.admitted.token !== undefined
-    return isRewritten ? Number.POSITIVE_INFINITY : MAX_HELD_BYTES
+    return isRewritten ? Number.POSITIVE_INFINITY : MAX_BUFFERED_BYTES
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -87,10 +87,10 @@ export class Gate implements Ingest {
     call.reservedBytes = 0
   }
 
-  async sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     this.#begin(call)
     try {
-      const answer = await this.#sendWhole(call, body)
+      const answer = await this.#sendBuffered(call, body)
       this.#settle(call, body.length)
       if (call.admitted.sample !== undefined) this.#reportSample(call, call.admitted.sample, body)
       return answer
@@ -149,7 +149,7 @@ export class Gate implements Ingest {
     if (this.#inFlightCalls === 0) this.#onIdle?.()
   }
 
-  async #sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async #sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     const { attributesResources, maxBodyBytes, coalescing, upstreamOf, clock } = this.#parts
     const { token } = call.admitted
     const upstream = upstreamOf(call.admitted)

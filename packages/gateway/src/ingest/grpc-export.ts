@@ -46,8 +46,8 @@ export class GrpcExport implements BodySource {
   #call: ExportCall | undefined
   /** An incomplete message prefix. */
   #prefix: Uint8Array | undefined
-  #whole: BodyBuffer | undefined
-  #passing: BodyStream | undefined
+  #buffered: BodyBuffer | undefined
+  #streamed: BodyStream | undefined
   #sizeCheck: InflatedSizeCheck | undefined
   #isReaderFull = false
   #isInflaterFull = false
@@ -84,9 +84,9 @@ export class GrpcExport implements BodySource {
     this.#hasEnded = true
     if (this.#messageBytes < 0) this.#protocolError('the request has no message')
     else if (this.#gotBytes < this.#messageBytes) this.#protocolError('the message is shorter than its prefix says')
-    else if (this.#whole !== undefined) this.#checkWhole(this.#whole.bytes())
+    else if (this.#buffered !== undefined) this.#checkBuffered(this.#buffered.bytes())
     else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
-    else this.#passing?.complete()
+    else this.#streamed?.complete()
   }
 
   /** Handles the end of the stream. If the call has not been answered yet, the client has cancelled it. */
@@ -157,7 +157,7 @@ export class GrpcExport implements BodySource {
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new BodyBuffer(bytes)
+    if (bytes <= ingest.maxBufferedBytes(call)) this.#buffered = new BodyBuffer(bytes)
     else this.#pass(call)
     return true
   }
@@ -184,24 +184,24 @@ export class GrpcExport implements BodySource {
     this.#gotBytes += part.length
     if (this.#gotBytes > this.#messageBytes) {
       this.#protocolError('the request has more than one message')
-    } else if (this.#whole !== undefined) {
-      this.#whole.add(part)
-    } else if (this.#passing !== undefined && !this.#passing.destroyed) {
+    } else if (this.#buffered !== undefined) {
+      this.#buffered.add(part)
+    } else if (this.#streamed !== undefined && !this.#streamed.destroyed) {
       if (this.#sizeCheck?.write(part) === false) this.#isInflaterFull = true
-      if (!this.#passing.add(part)) this.#isReaderFull = true
+      if (!this.#streamed.add(part)) this.#isReaderFull = true
       if (this.#isFull) this.#stream.pause()
     }
   }
 
   #pass(call: ExportCall): void {
     const isInspected = this.#messageBytes > uninspectedBytes(call, this.#context)
-    const passing = new BodyStream(this, isInspected)
-    this.#passing = passing
-    if (isInspected) this.#sizeCheck = this.#createSizeCheck(call, () => passing.complete())
-    void this.#send(call, passing)
+    const streamed = new BodyStream(this, isInspected)
+    this.#streamed = streamed
+    if (isInspected) this.#sizeCheck = this.#createSizeCheck(call, () => streamed.complete())
+    void this.#send(call, streamed)
   }
 
-  #checkWhole(body: Uint8Array): void {
+  #checkBuffered(body: Uint8Array): void {
     const call = this.#call!
     if (body.length <= uninspectedBytes(call, this.#context)) {
       void this.#send(call, body)
@@ -230,9 +230,9 @@ export class GrpcExport implements BodySource {
   async #send(call: ExportCall, body: Uint8Array | BodyStream): Promise<void> {
     const { ingest } = this.#context
     this.#isSent = true
-    this.#whole = undefined
+    this.#buffered = undefined
     try {
-      this.#answer(await (body instanceof Uint8Array ? ingest.sendWhole(call, body) : ingest.sendStream(call, body)))
+      this.#answer(await (body instanceof Uint8Array ? ingest.sendBuffered(call, body) : ingest.sendStream(call, body)))
     } catch (error) {
       this.failed(error)
     }
@@ -290,8 +290,8 @@ export class GrpcExport implements BodySource {
   #finish(why: string): void {
     this.#isOver = true
     this.#sizeCheck?.cancel()
-    this.#whole = undefined
-    if (this.#passing !== undefined && !this.#passing.readableEnded) this.#passing.destroy(new BrokenBody(why))
+    this.#buffered = undefined
+    if (this.#streamed !== undefined && !this.#streamed.readableEnded) this.#streamed.destroy(new BrokenBody(why))
     if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)
     this.#context.over(this)
   }

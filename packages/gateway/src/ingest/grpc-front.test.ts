@@ -7,7 +7,7 @@ import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { Answer, Refused } from './answer.ts'
-import { accepted, type Harness, letIn, raw, start, type UnaryReply } from './grpc-harness.case.ts'
+import { accepted, type Harness, admittedWithoutToken, raw, start, type UnaryReply } from './grpc-harness.case.ts'
 import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
 import { frame } from './grpc-wire.ts'
 import type { Refusal } from './refusals.ts'
@@ -80,7 +80,7 @@ describe('P-21, P-22: refusals', () => {
     }
     expect(ingest.calls).toHaveLength(0)
     expect(endings[0]).toMatchObject({ outcome: 'refused', status: 16, refusedAs: 'unauthenticated', wireBytes: 0 })
-    ingest.admission = letIn
+    ingest.admission = admittedWithoutToken
     expect(await client.unary(large)).toMatchObject({ code: 0 })
   })
 
@@ -186,9 +186,9 @@ describe('messages', () => {
   const message = Buffer.from('0123456789')
   const framed = frame(message, false)
 
-  test.each([true, false])('accepts a message in any pieces (buffered: %s)', async (takesWhole) => {
+  test.each([true, false])('accepts a message in any pieces (buffered: %s)', async (buffersBodies) => {
     const harness = await start()
-    harness.ingest.takesWhole = takesWhole
+    harness.ingest.buffersBodies = buffersBodies
     for (let at = 0; at <= framed.length; at += 3) {
       expect(await statusOf(harness, {}, framed.subarray(0, at), framed.subarray(at), Buffer.alloc(0))).toBe(0)
     }
@@ -212,9 +212,9 @@ describe('messages', () => {
     ['a compressed message without grpc-encoding', {}, [frame(message, true)], 13],
     ['a compressed message with grpc-encoding identity', { 'grpc-encoding': 'identity' }, [frame(message, true)], 13],
   ])('refuses %s', async (_, headers, pieces, code) => {
-    for (const takesWhole of [true, false]) {
+    for (const buffersBodies of [true, false]) {
       const harness = await start()
-      harness.ingest.takesWhole = takesWhole
+      harness.ingest.buffersBodies = buffersBodies
       expect(await statusOf(harness, headers, ...pieces)).toBe(code)
       expect(harness.ingest.bodies).toEqual([])
       expect(harness.ingest.reservedBytes).toBe(0)
@@ -242,9 +242,9 @@ describe('messages', () => {
     expect(await client.unary(Buffer.alloc(1_000))).toMatchObject({ code: 0 })
   })
 
-  test.each([true, false])('P-9: refuses a gzip bomb (buffered: %s)', async (takesWhole) => {
+  test.each([true, false])('P-9: refuses a gzip bomb (buffered: %s)', async (buffersBodies) => {
     const harness = await start({ maxBodyBytes: 1_000_000 })
-    harness.ingest.takesWhole = takesWhole
+    harness.ingest.buffersBodies = buffersBodies
     const bomb = gzipSync(Buffer.alloc(1_000_001))
     expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(8)
     expect(harness.ingest.bodies).toEqual([])
@@ -253,12 +253,12 @@ describe('messages', () => {
 
   test.each([true, false])(
     'forwards a gzip bomb with a valid token unchanged, unless all bodies are inspected (buffered: %s)',
-    async (takesWhole) => {
+    async (buffersBodies) => {
       const bomb = gzipSync(Buffer.alloc(1_000_001))
       for (const inspectInflatedSize of ['unauthenticated', 'always'] as const) {
         const harness = await start({ maxBodyBytes: 1_000_000, inspectInflatedSize })
-        harness.ingest.takesWhole = takesWhole
-        harness.ingest.admission = { ...letIn, auth: 'verified', token: tokenRecord() }
+        harness.ingest.buffersBodies = buffersBodies
+        harness.ingest.admission = { ...admittedWithoutToken, auth: 'verified', token: tokenRecord() }
         const isForwarded = inspectInflatedSize === 'unauthenticated'
         expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(isForwarded ? 0 : 8)
         expect(harness.ingest.bodies).toEqual(isForwarded ? [bomb] : [])
@@ -268,9 +268,9 @@ describe('messages', () => {
 
   test.each([true, false])(
     'answers a BadRequest to a message that is not gzip (buffered: %s)',
-    async (takesWhole) => {
+    async (buffersBodies) => {
       const harness = await start({ maxBodyBytes: 1_000_000 })
-      harness.ingest.takesWhole = takesWhole
+      harness.ingest.buffersBodies = buffersBodies
       const session = connect(`http://${harness.address}`)
       const stream = session.request({ ...exportHeaders, 'grpc-encoding': 'gzip' })
       stream.end(frame(Buffer.alloc(2_000), true))
@@ -298,7 +298,7 @@ describe('messages', () => {
     const harness = await start()
     const gate = new Gate()
     let seen = 0
-    harness.ingest.takesWhole = false
+    harness.ingest.buffersBodies = false
     harness.ingest.sendStream = async (_, body: Readable) => {
       await gate.opened
       for await (const part of body) seen += part.length
@@ -359,7 +359,7 @@ describe('answers', () => {
   test('E-5, O-9: sends a warning with full successes only', async () => {
     const harness = await start()
     const { client, ingest } = harness
-    ingest.admission = { ...letIn, warning: 'this token ends soon', expiresAt: '2026-12-01T00:00:00Z' }
+    ingest.admission = { ...admittedWithoutToken, warning: 'this token ends soon', expiresAt: '2026-12-01T00:00:00Z' }
     const warned = await client.unary(Buffer.alloc(0))
     expect(decodeExportResponse('traces', warned.message!, 'protobuf')).toEqual({
       rejected: 0n,
@@ -396,7 +396,7 @@ describe('answers', () => {
 
   test('answers code 14 with RetryInfo after an internal error', async () => {
     const { client, ingest } = await start()
-    ingest.sendWhole = () => Promise.reject(new Error('a bug'))
+    ingest.sendBuffered = () => Promise.reject(new Error('a bug'))
     const reply = await client.unary(Buffer.alloc(0))
     expect([reply.code, retryDelayOf(reply)]).toEqual([14, 3_000])
     ingest.admit = () => {
@@ -407,7 +407,7 @@ describe('answers', () => {
 
   test('passes on an answer that arrives before the message is complete', async () => {
     const { client, ingest } = await start()
-    ingest.takesWhole = false
+    ingest.buffersBodies = false
     ingest.sendStream = async () => refused({ grpcCode: 14, cause: 'unreachable', httpStatus: 503, retryAfter: 2 })
     expect(await client.unary(Buffer.alloc(8_000_000))).toMatchObject({ code: 14 })
   })

@@ -47,7 +47,7 @@ const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
 
 const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
 
-const twoHosts: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
+const hostMismatch: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
 
 const exportOf = Symbol('export')
 type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
@@ -116,7 +116,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const head = this.#parts.headReader.read(rawHeaders, undefined)
     const { source, certificateNames, isReserved } = peerOf(stream)
     if (isReserved || head.hosts > 1) {
-      sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : twoHosts, this.#parts.random))
+      sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : hostMismatch, this.#parts.random))
       return
     }
     const admissionRequest: AdmissionRequest = {

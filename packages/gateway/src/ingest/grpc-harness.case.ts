@@ -19,7 +19,7 @@ import type { Refusal } from './refusals.ts'
 
 export const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
-export const letIn: Admitted = {
+export const admittedWithoutToken: Admitted = {
   admitted: true,
   token: undefined,
   auth: 'off',
@@ -36,8 +36,8 @@ export class ScriptedIngest implements Ingest {
   readonly bodies: Buffer[] = []
   readonly problems: Error[] = []
   reservedBytes = 0
-  admission: Admission = letIn
-  takesWhole = true
+  admission: Admission = admittedWithoutToken
+  buffersBodies = true
   noRoom: Refusal | undefined
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
   readonly #watchers: (() => void)[] = []
@@ -47,8 +47,8 @@ export class ScriptedIngest implements Ingest {
     return this.admission
   }
 
-  maxHeldBytes(): number {
-    return this.takesWhole ? Number.POSITIVE_INFINITY : 0
+  maxBufferedBytes(): number {
+    return this.buffersBodies ? Number.POSITIVE_INFINITY : 0
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -62,7 +62,7 @@ export class ScriptedIngest implements Ingest {
     this.reservedBytes -= call.reservedBytes
   }
 
-  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     return this.#send(call, Promise.resolve(Buffer.from(body)))
   }
 

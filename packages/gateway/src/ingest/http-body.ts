@@ -32,9 +32,9 @@ export class RequestBody implements BodySource {
   readonly #rules: BodyRules
   readonly #owner: BodyOwner
   #wireBytes = 0
-  readonly #maxHeldBytes: number
+  readonly #maxBufferedBytes: number
   /** The buffered body; `undefined` if the body is streamed. */
-  #whole: BodyBuffer | undefined
+  #buffered: BodyBuffer | undefined
   #stream: BodyStream | undefined
   #sizeCheck: InflatedSizeCheck | undefined
   #isSent = false
@@ -47,8 +47,8 @@ export class RequestBody implements BodySource {
     this.#call = call
     this.#rules = rules
     this.#owner = owner
-    this.#maxHeldBytes = rules.ingest.maxHeldBytes(call)
-    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new BodyBuffer(call.declaredBytes)
+    this.#maxBufferedBytes = rules.ingest.maxBufferedBytes(call)
+    if ((call.declaredBytes ?? 1) <= this.#maxBufferedBytes) this.#buffered = new BodyBuffer(call.declaredBytes)
   }
 
   get wireBytes(): number {
@@ -64,15 +64,15 @@ export class RequestBody implements BodySource {
     this.#wireBytes += piece.length
     const refusal = this.#refusal(piece.length)
     if (refusal !== undefined) this.#owner.bodyRefused(refusal)
-    else if (this.#whole === undefined) this.#forward(piece)
-    else this.#buffer(this.#whole, piece)
+    else if (this.#buffered === undefined) this.#forward(piece)
+    else this.#buffer(this.#buffered, piece)
     return !this.isPaused
   }
 
   end(): void {
     this.#isEnded = true
     if (this.#wireBytes === 0) this.#owner.bodyEmpty()
-    else if (this.#whole !== undefined) this.#check(this.#whole.bytes())
+    else if (this.#buffered !== undefined) this.#check(this.#buffered.bytes())
     else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
     else this.#stream?.complete()
   }
@@ -81,7 +81,7 @@ export class RequestBody implements BodySource {
   discard(why: string): void {
     this.#isDiscarded = true
     this.#sizeCheck?.cancel()
-    this.#whole = undefined
+    this.#buffered = undefined
     if (this.#stream !== undefined && !this.#stream.readableEnded) this.#stream.destroy(new BrokenBody(why))
     if (!this.#isSent) this.#rules.ingest.abandon(this.#call)
     this.#unblock()
@@ -104,11 +104,11 @@ export class RequestBody implements BodySource {
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
   }
 
-  #buffer(whole: BodyBuffer, piece: Uint8Array): void {
-    whole.add(piece)
-    if (this.#wireBytes <= this.#maxHeldBytes) return
-    this.#whole = undefined
-    this.#forward(whole.bytes())
+  #buffer(buffer: BodyBuffer, piece: Uint8Array): void {
+    buffer.add(piece)
+    if (this.#wireBytes <= this.#maxBufferedBytes) return
+    this.#buffered = undefined
+    this.#forward(buffer.bytes())
   }
 
   #forward(piece: Uint8Array): void {
@@ -131,7 +131,7 @@ export class RequestBody implements BodySource {
   }
 
   #check(body: Uint8Array): void {
-    const send = () => this.#send(this.#rules.ingest.sendWhole(this.#call, body))
+    const send = () => this.#send(this.#rules.ingest.sendBuffered(this.#call, body))
     if (body.length <= uninspectedBytes(this.#call, this.#rules)) {
       send()
       return
@@ -143,7 +143,7 @@ export class RequestBody implements BodySource {
 
   #send(answer: Promise<Answer>): void {
     this.#isSent = true
-    this.#whole = undefined
+    this.#buffered = undefined
     this.#owner.bodySent(answer)
   }
 

@@ -39,7 +39,7 @@ describe('X-5: the client has gone', () => {
     client.close()
     await front.ingest.untilSent(1)
     expect(front.ingest.sent[0]?.broken?.message).toBe('the client closed the connection')
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
   test('releases the reservation if the client goes away within a buffered body', async () => {
@@ -53,10 +53,10 @@ describe('X-5: the client has gone', () => {
     const client = await open()
     client.send(`${head({ 'content-length': '500' })}abc`)
     await front.ingest.untilAdmissionRequested()
-    expect(front.ingest.heldBytes).toBe(500)
+    expect(front.ingest.reservedBytes).toBe(500)
     client.close()
     await abandoned.opened
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
     expect(front.ingest.sent).toEqual([])
   })
 })
@@ -101,10 +101,10 @@ describe('X-5, P-8: a request over HTTP/2 that ends within its body', () => {
     const holding = await Http2Client.connect(front.port)
     holding.headers(1, { ...headers, 'content-length': '500' })
     holding.data(1, Buffer.from('abc'))
-    while (front.ingest.heldBytes < 500) await new Promise((resolve) => setImmediate(resolve))
+    while (front.ingest.reservedBytes < 500) await new Promise((resolve) => setImmediate(resolve))
     breakOff(holding)
     await abandoned.opened
-    expect([front.ingest.sent.length, front.ingest.heldBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
+    expect([front.ingest.sent.length, front.ingest.reservedBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
     expect(front.endings).toEqual([])
     streaming.close()
     holding.close()

@@ -136,7 +136,7 @@ describe('P-8: size on the wire', () => {
     expect(await client.reply()).toMatchObject({ status: 503 })
     client.send('0\r\n\r\n').send(post(Buffer.alloc(100)))
     expect(await client.reply()).toMatchObject({ status: 200 })
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 })
 
@@ -150,9 +150,9 @@ describe('P-8, P-9: inflated size', () => {
   test.each([
     ['whole', Number.POSITIVE_INFINITY],
     ['streamed', 0],
-  ])('%s: a bomb is 413, what fits is not', async (_, wholeUpToBytes) => {
+  ])('%s: a bomb is 413, what fits is not', async (_, bufferLimitBytes) => {
     await start({ config })
-    front.ingest.wholeUpToBytes = wholeUpToBytes
+    front.ingest.bufferLimitBytes = bufferLimitBytes
     const client = await open()
     expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
     expect(await client.send(post(members, gzip)).reply()).toMatchObject({ status: 413 })
@@ -160,7 +160,7 @@ describe('P-8, P-9: inflated size', () => {
     expect(await client.send(post(fits, gzip)).reply()).toMatchObject({ status: 200 })
     const whole = front.ingest.sent.filter(({ broken }) => broken === undefined)
     expect(whole.map(({ body }) => body.equals(fits))).toEqual([true])
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
   test('refuses a gzip bomb in chunks', async () => {
@@ -177,7 +177,7 @@ describe('P-8, P-9: inflated size', () => {
 
   test('holds back the last piece of a gzip bomb with a declared length', async () => {
     await start({ config })
-    front.ingest.wholeUpToBytes = 0
+    front.ingest.bufferLimitBytes = 0
     let seenBytes = 0
     front.ingest.readStream = async (body) => {
       body.on('data', (piece: Buffer) => {
@@ -198,9 +198,9 @@ describe('P-8, P-9: inflated size', () => {
     ['streamed', 0],
   ])(
     '%s: with a valid token it is upstream that judges the size of a body, and whether it is gzip',
-    async (_, wholeUpToBytes) => {
+    async (_, bufferLimitBytes) => {
       await start({ config })
-      front.ingest.wholeUpToBytes = wholeUpToBytes
+      front.ingest.bufferLimitBytes = bufferLimitBytes
       front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
       front.ingest.answer = (_call, body) => (body.equals(bomb) ? gatewayRefusal(tooLarge(MiB), 'too_large') : accepted)
       const client = await open()

@@ -18,7 +18,7 @@ import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
 /** The state that all requests of a front share. */
-export interface ExchangeContext extends BodyRules {
+export interface HttpExchangeContext extends BodyRules {
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
@@ -34,8 +34,8 @@ const noHeaders: FlatHeaders = []
  * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. After the reply, the
  * rest of the body is read and discarded (P-11). Subclasses write the reply for one version of HTTP.
  */
-export abstract class Exchange implements BodySink, BodyOwner {
-  readonly #context: ExchangeContext
+export abstract class HttpExchange implements BodySink, BodyOwner {
+  readonly #context: HttpExchangeContext
   readonly #peer: Peer
   #isAnswered = false
   #isBodyOver = false
@@ -49,7 +49,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #call: ExportCall | undefined
   #body: RequestBody | undefined
 
-  constructor(context: ExchangeContext, peer: Peer) {
+  constructor(context: HttpExchangeContext, peer: Peer) {
     this.#context = context
     this.#peer = peer
   }

@@ -126,7 +126,7 @@ describe('requests at the gate', () => {
 
   test('have a body of unknown length buffered, or streamed if it becomes too long', async () => {
     await start()
-    front.ingest.unknownUpToBytes = 5
+    front.ingest.unknownLengthBufferLimitBytes = 5
     const streamed: string[] = []
     front.ingest.readStream = async (body) => {
       const whole = await readAll(body)
@@ -141,7 +141,7 @@ describe('requests at the gate', () => {
     }
     expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abcde', 'abcdefg'])
     expect(streamed).toEqual(['abcdefg'])
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
   test('X-1: have a streamed body of unknown length', async () => {
@@ -244,11 +244,11 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
     const reply = await ask(post('a'))
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '3' } })
     expect(reply.body.toString()).not.toContain('secret')
-    front.ingest.maxHeldBytes = () => {
+    front.ingest.maxBufferedBytes = () => {
       throw new Error('secret')
     }
     expect(await ask(post('a'))).toMatchObject({ status: 503 })
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 })
 

@@ -2,7 +2,7 @@ import type { Log, Random } from '@penstock/runtime'
 import type { GatewayConfig } from '../gateway-config.ts'
 import { Cors } from './cors.ts'
 import type { ExportObserver } from './ending.ts'
-import type { ExchangeContext } from './http-exchange.ts'
+import type { HttpExchangeContext } from './http-exchange.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { HeadReader } from './http-headers.ts'
@@ -46,7 +46,7 @@ export function httpFront(
 ): Front {
   const { maxBodyBytes, inspectInflatedSize } = config
   const cors = new Cors(config.allowedOrigins)
-  const context: ExchangeContext = {
+  const context: HttpExchangeContext = {
     ingest,
     log,
     observer,

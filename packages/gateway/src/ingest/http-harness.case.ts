@@ -39,11 +39,11 @@ export class TestIngest implements Ingest {
   readonly sent: SentCall[] = []
   admitted: Admitted = admitted
   /** The length above which bodies are streamed. */
-  wholeUpToBytes = 1024
+  bufferLimitBytes = 1024
   /** The length above which bodies of unknown length are streamed. */
-  unknownUpToBytes = 0
+  unknownLengthBufferLimitBytes = 0
   roomBytes = Number.POSITIVE_INFINITY
-  heldBytes = 0
+  reservedBytes = 0
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
   /** Consumes a stream; reads all of it by default. */
   readStream: (body: Readable) => Promise<Buffer> = readAll
@@ -60,25 +60,25 @@ export class TestIngest implements Ingest {
     return { admitted: false, refusal }
   }
 
-  maxHeldBytes({ declaredBytes }: ExportCall): number {
-    return declaredBytes === undefined ? this.unknownUpToBytes : this.wholeUpToBytes
+  maxBufferedBytes({ declaredBytes }: ExportCall): number {
+    return declaredBytes === undefined ? this.unknownLengthBufferLimitBytes : this.bufferLimitBytes
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
-    if (this.heldBytes + bytes > this.roomBytes) {
+    if (this.reservedBytes + bytes > this.roomBytes) {
       return { kind: 'overloaded', message: 'No room.', retryAfterSeconds: 3 }
     }
-    this.heldBytes += bytes
+    this.reservedBytes += bytes
     call.reservedBytes += bytes
     return undefined
   }
 
   abandon(call: ExportCall): void {
-    this.heldBytes -= call.reservedBytes
+    this.reservedBytes -= call.reservedBytes
     call.reservedBytes = 0
   }
 
-  async sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     return this.#send(call, Buffer.from(body), undefined)
   }
 

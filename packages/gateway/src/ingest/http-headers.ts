@@ -1,6 +1,6 @@
 import type { Encoding } from '@penstock/otlp'
 import type { CredentialSource } from '../gateway-config.ts'
-import { type Credential, credentialHeaders, oneCredential } from './credential.ts'
+import { type Credential, credentialHeaders, readCredential } from './credential.ts'
 import type { FlatHeaders } from './export-call.ts'
 
 /** How a header is used: passed on, dropped, or read by the gateway. */
@@ -180,7 +180,7 @@ export class HeadReader {
     const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {
       forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
-      credential: oneCredential(credentials, authorization, otherCredential, otherFrom, this.#allowsBare),
+      credential: readCredential(credentials, authorization, otherCredential, otherFrom, this.#allowsBare),
       encoding: contentTypes === 1 ? encodingOf(contentType!) : undefined,
       contentEncoding: contentEncoding === '' ? '' : codingOf(contentEncoding),
       declaredBytes,

@@ -1,19 +1,19 @@
 import { CREDENTIAL_PARAMETER } from './credential.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
-export type Route = IngestSignal | 'health'
+export type PathRoute = IngestSignal | 'health'
 
 /** The meaning of a request target. */
-export interface Target {
+export interface RequestTarget {
   /** `undefined` if the path is unknown. */
-  readonly route: Route | undefined
+  readonly route: PathRoute | undefined
   /** The value of the query parameter for credentials. */
   readonly queryCredential: string | undefined
 }
 
 /** The paths that the gateway serves (P-2, X-14). A decoded path must be equal to one of them. */
 export class PathTable {
-  readonly #targets = new Map<string, Target>()
+  readonly #targets = new Map<string, RequestTarget>()
   readonly #readsQuery: boolean
 
   constructor(
@@ -26,15 +26,15 @@ export class PathTable {
     if (options.healthPath !== undefined) this.#add(options.healthPath, 'health')
   }
 
-  find(requestTarget: string): Target {
+  find(requestTarget: string): RequestTarget {
     return this.#targets.get(requestTarget) ?? this.#findDecoded(requestTarget)
   }
 
-  #add(path: string, route: Route): void {
+  #add(path: string, route: PathRoute): void {
     this.#targets.set(path, { route, queryCredential: undefined })
   }
 
-  #findDecoded(requestTarget: string): Target {
+  #findDecoded(requestTarget: string): RequestTarget {
     const origin = originForm(requestTarget)
     const queryAt = origin.indexOf('?')
     const path = decoded(queryAt === -1 ? origin : origin.slice(0, queryAt))

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
-import { Exchange, type ExchangeContext } from './http-exchange.ts'
+import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { Framing } from './request-validator.ts'
 import type { IngestRequest } from './http-request.ts'
 import { type Connection, connectionOf, type BodyReceiver } from './listener-connection.ts'
@@ -11,12 +11,12 @@ const http11: Framing = { requiresHost: true, declaresLength: true }
 const http10: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/1. */
-export class Http1Exchange extends Exchange implements BodyReceiver {
+export class Http1Exchange extends HttpExchange implements BodyReceiver {
   readonly #request: IngestRequest
   readonly #response: ServerResponse
   readonly #connection: Connection
 
-  static take(context: ExchangeContext, request: IngestRequest, response: ServerResponse): void {
+  static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
     const exchange = new Http1Exchange(context, request, response, connectionOf(request.socket))
     request.sink = exchange
     exchange.#connection.requestBegan()
@@ -26,7 +26,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 
   private constructor(
-    context: ExchangeContext,
+    context: HttpExchangeContext,
     request: IngestRequest,
     response: ServerResponse,
     connection: Connection,

@@ -1,7 +1,7 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
-import { Exchange, type ExchangeContext } from './http-exchange.ts'
+import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { Framing } from './request-validator.ts'
 import { peerOf } from './listener-connection.ts'
 
@@ -9,11 +9,11 @@ const withBody: Framing = { requiresHost: false, declaresLength: false }
 const withoutBody: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/2 that is not gRPC. */
-export class Http2Exchange extends Exchange {
+export class Http2Exchange extends HttpExchange {
   readonly #stream: ServerHttp2Stream
 
   static take(
-    context: ExchangeContext,
+    context: HttpExchangeContext,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     flags: number,
@@ -40,7 +40,7 @@ export class Http2Exchange extends Exchange {
     exchange.begin(headers[':method'] ?? '', headers[':path'] ?? '', rawHeaders, hasBody ? withBody : withoutBody)
   }
 
-  private constructor(context: ExchangeContext, stream: ServerHttp2Stream) {
+  private constructor(context: HttpExchangeContext, stream: ServerHttp2Stream) {
     super(context, peerOf(stream))
     this.#stream = stream
   }

@@ -70,9 +70,9 @@ export class InflatedSizeCheck {
   readonly #limitBytes: number
   readonly #safeWireBytes: number
   readonly #on: { readonly onDrained: () => void; readonly onVerdict: (verdict: InflationVerdict) => void }
-  readonly #held = new BodyBuffer(undefined)
+  readonly #pending = new BodyBuffer(undefined)
   #inflater: Inflater | undefined
-  #givenBytes = 0
+  #writtenBytes = 0
   #inflatedBytes = 0
   #isConcluded = false
 
@@ -94,12 +94,12 @@ export class InflatedSizeCheck {
   /** Returns false if the caller must wait for `onDrained` before it writes more. */
   write(piece: Uint8Array): boolean {
     if (this.#isConcluded) return true
-    this.#givenBytes += piece.length
+    this.#writtenBytes += piece.length
     if (this.#inflater !== undefined) return this.#inflater.write(piece)
-    this.#held.add(piece)
-    if (this.#givenBytes <= this.#safeWireBytes) return true
+    this.#pending.add(piece)
+    if (this.#writtenBytes <= this.#safeWireBytes) return true
     this.#inflater = this.#start()
-    return this.#inflater.write(this.#held.bytes())
+    return this.#inflater.write(this.#pending.bytes())
   }
 
   end(): void {
@@ -123,7 +123,7 @@ export class InflatedSizeCheck {
     inflater.on('error', () => this.#conclude('invalid'))
     // zlib stops at zero bytes after a gzip member, but the decoder of upstream may read on, so the rest must not be
     // trusted.
-    inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#givenBytes ? 'fits' : 'invalid'))
+    inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#writtenBytes ? 'fits' : 'invalid'))
     return inflater
   }
 

@@ -8,14 +8,14 @@ import type { Refusal } from './refusals.ts'
 export interface Ingest {
   /** Decides whether a request is admitted, before its body is read. Synchronous and cheap. */
   admit(admissionRequest: AdmissionRequest): Admission
-  /** Returns the longest body to be buffered and sent with `sendWhole`; a longer one is sent with `sendStream`. */
-  maxHeldBytes(call: ExportCall): number
+  /** Returns the longest body to be buffered and sent with `sendBuffered`; a longer one is sent with `sendStream`. */
+  maxBufferedBytes(call: ExportCall): number
   /**
    * Reserves memory for the bytes of a body (X-3). Returns a refusal if the budget is exhausted. The reservation is
    * released when the call is answered. Call it for each piece of a body of unknown length.
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
-  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer>
+  sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer>
   /**
    * Streams a body. The stream must fail if the client goes away or the body is too large; the upstream request is then
    * aborted.

@@ -63,7 +63,7 @@ export class Connection implements Peer, SchedulableConnection {
   readonly #place: ConnectionPlace
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
-  #hasSpoken = false
+  #hasSentRequest = false
   #isDraining = false
   #isPausedByScheduler = false
   #requests = 0
@@ -195,7 +195,7 @@ export class Connection implements Peer, SchedulableConnection {
   }
 
   #sweepBody(bodyReceiver: BodyReceiver, nowMs: number, times: ConnectionTimes): void {
-    this.#hasSpoken = true
+    this.#hasSentRequest = true
     if (bodyReceiver.isPaused) this.#progressAtMs = nowMs
     else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) bodyReceiver.onStalled()
   }
@@ -206,7 +206,7 @@ export class Connection implements Peer, SchedulableConnection {
       this.#requestsSeen = this.#requests
       this.#bytesWhenIdle = bytes
       this.#progressAtMs = nowMs
-      this.#hasSpoken = true
+      this.#hasSentRequest = true
       this.#headSinceMs = undefined
     } else if (bytes !== this.#bytesWhenIdle) {
       this.#headSinceMs ??= nowMs
@@ -214,7 +214,7 @@ export class Connection implements Peer, SchedulableConnection {
     const quietMs = nowMs - this.#progressAtMs
     const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
     if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
-    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
+    else if (this.#isDraining && this.#hasSentRequest && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {

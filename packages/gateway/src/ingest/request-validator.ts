@@ -2,7 +2,7 @@ import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { Cors } from './cors.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
-import type { Target } from './http-path.ts'
+import type { RequestTarget } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Peer } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
@@ -66,7 +66,7 @@ export class RequestValidator {
 
   validate(
     head: RequestHead,
-    { route }: Target,
+    { route }: RequestTarget,
     request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
   ): RequestVerdict {
