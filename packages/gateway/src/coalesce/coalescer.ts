@@ -310,7 +310,7 @@ export class Coalescer implements Coalescing {
 
   #heldRefusal(lane: Lane, nowMs: number): Refused {
     const retryAfterSeconds = Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000))
-    const message = 'the upstream has asked for a pause'
+    const message = 'the upstream throttles requests'
     return gatewayRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
   }
 

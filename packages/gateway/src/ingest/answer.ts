@@ -19,7 +19,7 @@ export interface EncodedBody {
 /**
  * Why an export was refused, and what that means for its data:
  *
- * - `rejected`: upstream refused the body for good and accepted nothing of it (400, 500, code 3 …)
+ * - `rejected`: a final refusal: upstream accepted nothing of the body (400, 500, code 3 …)
  * - `too_large`: upstream found the body too large (413, or code 8 without RetryInfo)
  * - `throttled`: upstream accepted nothing, but may accept the body later (429, 503, code 14, code 8 with RetryInfo)
  * - `credential`: upstream refused the credential (401, 403)

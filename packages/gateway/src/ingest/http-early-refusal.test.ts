@@ -197,7 +197,7 @@ describe('P-8, P-9: inflated size', () => {
     ['whole', Number.POSITIVE_INFINITY],
     ['streamed', 0],
   ])(
-    '%s: with a valid token it is upstream that judges the size of a body, and whether it is gzip',
+    '%s: leaves the inflated size and the validity of gzip to upstream if the token is valid',
     async (_, bufferLimitBytes) => {
       await start({ config })
       front.ingest.bufferLimitBytes = bufferLimitBytes
