@@ -10,7 +10,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { letIn, startFront } from '../../packages/gateway/src/ingest/grpc-harness.case.ts'
+import { admittedWithoutToken, startFront } from '../../packages/gateway/src/ingest/grpc-harness.case.ts'
 import type { Ingest } from '../../packages/gateway/src/ingest/ingest.ts'
 import { GrpcUpstream } from '../../packages/gateway/src/upstream/grpc-upstream.ts'
 import type { Upstream } from '../../packages/gateway/src/upstream/upstream.ts'
@@ -32,11 +32,11 @@ service:
 function admitAll(upstream: Upstream, streams: boolean): Ingest {
   const deadlineMs = (given: number | undefined) => Math.min(given ?? Number.POSITIVE_INFINITY, Date.now() + 10_000)
   return {
-    admit: () => letIn,
-    maxHeldBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
+    admit: () => admittedWithoutToken,
+    maxBufferedBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
     reserve: () => undefined,
     abandon: () => {},
-    sendWhole: (call, body) =>
+    sendBuffered: (call, body) =>
       upstream.send({ ...call, body, contentLength: body.length, deadlineMs: deadlineMs(call.deadlineMs) }),
     sendStream: (call, body) =>
       upstream.send({ ...call, body, contentLength: call.declaredBytes, deadlineMs: deadlineMs(call.deadlineMs) }),

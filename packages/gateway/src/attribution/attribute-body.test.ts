@@ -73,6 +73,6 @@ test.each([
 test('the refusal names the problem', async () => {
   expect(await attribute({ bytes: Buffer.from([0x0b]) })).toEqual({
     kind: 'refused',
-    refusal: { kind: 'bad_body', message: 'The body is not an OTLP export: a field has wire type 3.' },
+    refusal: { kind: 'bad_body', message: 'The body is not an OTLP export: wire type 3.' },
   })
 })

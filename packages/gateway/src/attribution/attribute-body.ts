@@ -24,8 +24,8 @@ export type AttributionResult =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
- * Writes `ingest.token.id` and `ingest.token.name` into each Resource of a body (X-11). A gzip body is inflated, and the
- * result is not compressed. `maxBytes` limits the inflated body (P-8).
+ * Writes `ingest.token.id` and `ingest.token.name` into each Resource of a body (X-11). A gzip body is inflated, and
+ * the result is not compressed. `maxBytes` limits the inflated body (P-8).
  *
  * Profiles are returned unchanged: their attribute keys may be references into a dictionary, so spoofed attributes
  * cannot be found without decoding it. Upstream can read the token of profiles from the request headers.

@@ -54,7 +54,7 @@ export class FieldCursor {
         this.#skip(4)
         return true
       default:
-        return malformed(`a field has wire type ${this.wireType}`)
+        return malformed(`wire type ${this.wireType}`)
     }
   }
 

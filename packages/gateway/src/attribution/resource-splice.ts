@@ -10,7 +10,9 @@ import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 const FIRST = 1
 const TAG = new Uint8Array([FIRST * 8 + LENGTH_DELIMITED])
 
-/** The highest number of fields read in one body. A field can take two bytes, so the size alone does not bound the time. */
+/**
+ * The highest number of fields read in one body. A field can take two bytes, so the size alone does not bound the time.
+ */
 const MAX_FIELDS = 1_000_000
 
 const ownKeys = [TOKEN_ID_KEY, TOKEN_NAME_KEY].map((key) => Buffer.from(key))
@@ -22,9 +24,9 @@ const ownKeys = [TOKEN_ID_KEY, TOKEN_NAME_KEY].map((key) => Buffer.from(key))
  *          ^ corrected             ^ corrected
  *
  * Removes attributes that the client sent under the token's keys, so that they cannot be spoofed. Adds a Resource to
- * groups without one. Merges several Resources of one group, as protobuf demands: decoders that keep only the last would
- * lose the name of the service. Copies all other fields unchanged. Throws `BodyRefused` if the body is not valid protobuf
- * framing or would exceed `maxBytes`.
+ * groups without one. Merges several Resources of one group, as protobuf demands: decoders that keep only the last
+ * would lose the name of the service. Copies all other fields unchanged. Throws `BodyRefused` if the body is not valid
+ * protobuf framing or would exceed `maxBytes`.
  */
 export function spliceProtobuf(body: Uint8Array, attributes: Uint8Array, maxBytes: number): Uint8Array {
   return new Splice(body, attributes, maxBytes).run()
@@ -81,7 +83,10 @@ class Splice {
     }
   }
 
-  /** Returns whether the KeyValue has one of the token's keys. If `key` occurs twice, the last one counts, as in every decoder. */
+  /**
+   * Returns whether the KeyValue has one of the token's keys. If `key` occurs twice, the last one counts, as in every
+   * decoder.
+   */
   #hasOwnKey(start: number, end: number): boolean {
     let keyStart = 0
     let keyEnd = 0

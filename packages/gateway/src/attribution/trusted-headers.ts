@@ -10,7 +10,10 @@ export interface TrustedHeaderOptions {
 const OWN_HEADERS = ['x-ingest-token-id', 'x-ingest-token-name', 'x-ingest-auth'] as const
 const TENANT_HEADER = 'x-scope-orgid'
 
-/** Returns the lower-case names of headers that only the gateway may set. Client headers with these names are removed. */
+/**
+ * Returns the lower-case names of headers that only the gateway may set. Client headers with these names are removed
+ * (X-10).
+ */
 export function reservedHeaders({ tenantHeader }: TrustedHeaderOptions): ReadonlySet<string> {
   return new Set(tenantHeader ? [...OWN_HEADERS, TENANT_HEADER] : OWN_HEADERS)
 }
@@ -24,7 +27,9 @@ const anonymous: Readonly<Record<Admitted['auth'], FlatHeaders>> = {
 const withTenant = new WeakMap<TokenRecord, FlatHeaders>()
 const withoutTenant = new WeakMap<TokenRecord, FlatHeaders>()
 
-/** Returns the headers that identify the client to upstream: token id and name, whether it was verified, tenant. */
+/**
+ * Returns the headers that identify the client to upstream (X-10): token id and name, whether it was verified, tenant.
+ */
 export function attributionHeaders({ token, auth }: Admitted, { tenantHeader }: TrustedHeaderOptions): FlatHeaders {
   if (token === undefined) return anonymous[auth]
   const cache = tenantHeader ? withTenant : withoutTenant

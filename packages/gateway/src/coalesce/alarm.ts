@@ -1,8 +1,8 @@
 import type { Clock } from '@penstock/runtime'
 
 /**
- * Calls `onWake` at the earliest of the requested times, with a single timer. `onWake` must request the next time itself.
- * A timer per batch would cost more than all other work on the batch.
+ * Calls `onWake` at the earliest of the requested times, with a single timer. `onWake` must request the next time
+ * itself. A timer per batch would cost more than all other work on the batch.
  */
 export class Alarm {
   readonly #clock: Clock

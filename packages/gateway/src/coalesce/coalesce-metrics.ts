@@ -27,7 +27,7 @@ export class CoalesceMetrics {
     this.#splits[cause].value += 1
   }
 
-  mayRepeat(bodies: number): void {
+  countPossibleDuplicates(bodies: number): void {
     this.#repeats.value += bodies
   }
 }

@@ -49,7 +49,10 @@ export class Coalescer implements Coalescing {
   readonly #random: Random
   readonly #metrics: CoalesceMetrics
   readonly #lanes: Lanes
-  /** Separate alarms, because windows are short and deadlines long: with one alarm each would keep rescheduling the other. */
+  /**
+   * Separate alarms, because windows are short and deadlines long: with one alarm each would keep rescheduling the
+   * other.
+   */
   readonly #windowAlarm: Alarm
   readonly #deadlineAlarm: Alarm
   /** Lanes that have waiting bodies. */
@@ -79,7 +82,9 @@ export class Coalescer implements Coalescing {
     )
   }
 
-  /** Returns the longest wire length that is worth joining in this content encoding; -1 if the encoding cannot be read. */
+  /**
+   * Returns the longest wire length that is worth joining in this content encoding; -1 if the encoding cannot be read.
+   */
   #maxWireBytes(contentEncoding: string): number {
     if (contentEncoding === '' || contentEncoding === 'identity') return this.#settings.maxBodyBytes
     return contentEncoding === 'gzip' ? this.#settings.maxGzipBytes : -1
@@ -253,7 +258,7 @@ export class Coalescer implements Coalescing {
         this.#metrics.split(action.cause)
         if (action.cause === 'too_large') lane.lowerCap(batch.bytes, nowMs)
         // A reply that was too long to read also becomes a 500; upstream may then have accepted the batch (S4).
-        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.mayRepeat(batch.members.length)
+        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.countPossibleDuplicates(batch.members.length)
         this.#split(batch, lane, nowMs)
         return
     }
@@ -293,7 +298,10 @@ export class Coalescer implements Coalescing {
     this.#deadlineAlarm.off()
   }
 
-  /** Adds up to two seconds to the wait, so that clients do not all return at once (P-13). A date is passed on unchanged. */
+  /**
+   * Adds up to two seconds to the wait, so that clients do not all return at once (P-13). A date is passed on
+   * unchanged.
+   */
   #withJitter(answer: Refused): Refused {
     const { retryAfter } = answer
     if (typeof retryAfter !== 'number') return answer
@@ -302,7 +310,7 @@ export class Coalescer implements Coalescing {
 
   #heldRefusal(lane: Lane, nowMs: number): Refused {
     const retryAfterSeconds = Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000))
-    const message = 'the upstream has asked for a pause'
+    const message = 'the upstream throttles requests'
     return gatewayRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
   }
 

@@ -8,8 +8,8 @@ const MAX_LENGTH_BYTES = 4
  *
  *     record = 0A · canonical varint n · n bytes
  *
- * Such bodies can be concatenated: the end of each record is determined by its own length prefix, so the joined body has
- * exactly the records of its parts, and malformed content of one record cannot affect another.
+ * Such bodies can be concatenated: the end of each record is determined by its own length prefix, so the joined body
+ * has exactly the records of its parts, and malformed content of one record cannot affect another.
  */
 export function countRecords(body: Uint8Array): number {
   const end = body.length

@@ -139,7 +139,7 @@ async function run(all: readonly Step[], rest: Script = 'byContent') {
     metrics: new MetricRegistry(),
   })
   const bodies: Sent[] = []
-  /** Bodies that the test has refused for good when they were sent alone, whatever their content. */
+  /** Bodies that got a final refusal from the test when they were sent alone, independent of their content. */
   const condemned = new Set<unknown>()
   const play = (pending: Pending, script: Script) => {
     if (script === 'badRequest' || script === 'tooLarge') condemned.add(pending.request.body)

@@ -3,7 +3,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { Batch, type Member } from './batch.ts'
 
 /** How long the lane keeps a batch limit that was lowered because upstream found a batch too large. */
-const CAP_FORGOTTEN_MS = 600_000
+const LOWERED_CAP_TTL_MS = 600_000
 
 /**
  * Returns the key that bodies must share to be joined (C-1). Its parts cannot contain a line feed, so different calls
@@ -66,7 +66,7 @@ export class Lane {
   /** Halves the batch limit after upstream has found a batch of `bytes` too large. */
   lowerCap(bytes: number, nowMs: number): void {
     const halved = Math.floor(Math.min(bytes, this.capBytes(nowMs)) / 2)
-    this.#lowered = { bytes: halved, untilMs: nowMs + CAP_FORGOTTEN_MS }
+    this.#lowered = { bytes: halved, untilMs: nowMs + LOWERED_CAP_TTL_MS }
   }
 
   /** Returns whether the lane has no state that would be lost with it. */

@@ -43,7 +43,9 @@ export class Lanes {
   }
 }
 
-/** Drops idle lanes among the oldest half, so that it is rarely called. Returns whether there is room for a new lane. */
+/**
+ * Drops idle lanes among the oldest half, so that it is rarely called. Returns whether there is room for a new lane.
+ */
 function dropIdle(lanes: Map<string, Lane>, nowMs: number): boolean {
   let left = MAX_LANES / 2
   for (const lane of lanes.values()) {

@@ -21,7 +21,9 @@ interface Decoded {
   readonly resourceSpans?: { readonly scopeSpans?: { readonly spans?: { readonly name?: string }[] }[] }[]
 }
 
-/** Returns the span names that protobufjs finds; it skips unknown fields and groups. Throws if the body is malformed. */
+/**
+ * Returns the span names that protobufjs finds; it skips unknown fields and groups. Throws if the body is malformed.
+ */
 export function spanNames(body: Uint8Array): string[] {
   const decoded = requestType.toObject(requestType.decode(body)) as Decoded
   const scopes = (decoded.resourceSpans ?? []).flatMap(({ scopeSpans = [] }) => scopeSpans)

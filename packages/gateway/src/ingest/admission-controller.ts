@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@penstock/runtime'
-import type { Route } from '../attribution/tenant-route.ts'
+import type { TenantRoute } from '../attribution/tenant-route.ts'
 import { blindness, type EffectRules, effectOf } from '../enforcement/effect.ts'
 import type { Sightings } from '../enforcement/sightings.ts'
 import type { Limiting } from '../limits/limiting.ts'
@@ -15,7 +15,7 @@ import { type Refusal, type RefusalKind, refusalTable } from './refusals.ts'
 export interface AdmissionControllerParts {
   readonly clock: Clock
   readonly log: Log
-  /** `undefined` until the store has been read once. */
+  /** Returns `undefined` until the store has been read once. */
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
   readonly effect: EffectRules
@@ -23,10 +23,10 @@ export interface AdmissionControllerParts {
   readonly sightings: Sightings
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
-  readonly route: (token: TokenRecord) => Route
+  readonly route: (token: TokenRecord) => TenantRoute
 }
 
-/** Lets a request in, or says why not, on what it shows before its body. The same for HTTP, gRPC and forward-auth. */
+/** Admits or refuses requests before their body is read. Shared by HTTP, gRPC and forward-auth. */
 export class AdmissionController {
   readonly #parts: AdmissionControllerParts
 
@@ -34,14 +34,14 @@ export class AdmissionController {
     this.#parts = parts
   }
 
-  /** Never throws: a fault of ours is a retryable refusal (spec/otlp-gateway.md 1.3, last row). */
+  /** Decides on a request. Never throws: an internal error becomes a retryable refusal. */
   admit(admissionRequest: AdmissionRequest): Admission {
     try {
       return this.#admit(admissionRequest)
     } catch (error) {
       const { log, effect } = this.#parts
-      log.error({ event: 'admission.failed', err: error }, 'a request could not be judged')
-      const message = 'The gateway has failed to judge this request.'
+      log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
+      const message = 'The gateway failed to check this request.'
       const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(effect.random) }
       return { admitted: false, refusal }
     }
@@ -51,9 +51,9 @@ export class AdmissionController {
     const { clock, snapshot: currentSnapshot, effect, limiter, sightings, metrics } = this.#parts
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
-    const blind = blindness(snapshot, nowMs, effect)
-    if (blind !== undefined) return { admitted: false, refusal: blind }
-    const verdict = this.#judge(admissionRequest, snapshot!, nowMs)
+    const snapshotRefusal = blindness(snapshot, nowMs, effect)
+    if (snapshotRefusal !== undefined) return { admitted: false, refusal: snapshotRefusal }
+    const verdict = this.#authenticate(admissionRequest, snapshot!, nowMs)
     const isSampled = sightings.note(admissionRequest, verdict, nowMs)
     const admission = effectOf(admissionRequest, verdict, snapshot!, nowMs, effect)
     const { signal, transport } = admissionRequest
@@ -64,28 +64,28 @@ export class AdmissionController {
       if (verdict.token !== undefined) metrics.tokenRejected(verdict.token, signal, nowMs)
     }
     if (!admission.admitted) {
-      this.#refused(admissionRequest, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal, nowMs)
+      this.#recordRefusal(admissionRequest, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal, nowMs)
       return admission
     }
     const { token } = admission
     if (token === undefined) return isSampled ? { ...admission, sample: admissionRequest } : admission
     const route = this.#parts.route(token)
-    if (route.kind === 'forbidden') return this.#turnedAway(admissionRequest, token, route.refusal, nowMs)
+    if (route.kind === 'forbidden') return this.#refuseToken(admissionRequest, token, route.refusal, nowMs)
     const over = token.limits && limiter.take(token, signal, admissionRequest.declaredBytes ?? 0, nowMs)
     if (over === undefined) return admission
     metrics.throttled(token, signal, over.limit, nowMs)
     const message = `The ingest token ${token.id} is over its limit ${over.limit}.`
     const retryAfterSeconds = Math.max(1, Math.ceil(over.waitMs / 1_000))
-    return this.#turnedAway(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
+    return this.#refuseToken(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
   }
 
-  /** Of a token that is good, but not for this. */
-  #turnedAway(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
-    this.#refused(admissionRequest, refusal.kind, token, refusal, nowMs)
+  /** Refuses a request with a valid token because of its tenant or its limits. */
+  #refuseToken(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
+    this.#recordRefusal(admissionRequest, refusal.kind, token, refusal, nowMs)
     return { admitted: false, refusal }
   }
 
-  #refused(
+  #recordRefusal(
     admissionRequest: AdmissionRequest,
     reason: Reason | RefusalKind,
     token: TokenRecord | undefined,
@@ -100,7 +100,7 @@ export class AdmissionController {
     accessLog.refused(admissionRequest, reason, token?.id, ending, nowMs)
   }
 
-  #judge(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {
+  #authenticate(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {
     const { authenticator, metrics } = this.#parts
     if (!metrics.timesVerification()) return authenticator.judge(admissionRequest, snapshot, nowMs)
     const start = performance.now()

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BodyBuffer } from './body-buffer.ts'
 
-test('a body in one piece is not copied', () => {
+test('does not copy a body of one piece', () => {
   const piece = Buffer.from('abc')
   const body = new BodyBuffer(3)
   body.add(piece)
   expect(body.bytes()).toBe(piece)
 })
 
-test('in whatever pieces it comes, and whatever was declared, the body is the same; no piece is written to', () => {
+test('returns the same body for any pieces and any declared length, and does not modify the pieces', () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 12 })
   fc.assert(
     fc.property(pieces, fc.option(fc.nat(100_000), { nil: undefined }), (parts, declared) => {

@@ -2,17 +2,17 @@ const SMALLEST_ROOM = 16 * 1024
 const empty = new Uint8Array(0)
 
 /**
- * Puts a body together. One that comes in one piece is not copied; of others the pieces are, so that a body cut into
- * single bytes holds no more memory than twice its size.
+ * Collects the pieces of a body. A body of one piece is not copied. Several pieces are copied into one buffer, so that
+ * a body that arrives byte by byte takes at most twice its size.
  */
 export class BodyBuffer {
   #bytes: Uint8Array = empty
-  /** The first piece lies here as it came, and is not ours to write to. */
+  /** Whether `#bytes` is the first piece itself, which must not be modified. */
   #isBorrowed = true
   #length = 0
   readonly #expectedBytes: number | undefined
 
-  /** `expectedBytes`: what the client has declared. */
+  /** `expectedBytes`: the declared length of the body. */
   constructor(expectedBytes: number | undefined) {
     this.#expectedBytes = expectedBytes
   }

@@ -4,23 +4,21 @@ import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Accepted, Refused, RefusedCause } from './answer.ts'
 import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
 
-/** All of it, without remark (P-6). */
+/** Full success without a warning (P-6). */
 export const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
-/** For rows of the table that name no wait. */
-const noChance: Random = () => 0
+/** For rows of the table that state no wait. */
+const noRandom: Random = () => 0
 
 /**
- * A row of the table as the end of a call that had already been let in.
+ * Returns the answer to an admitted call that the gateway itself refuses.
  *
- * `encoding`: of the client, whom a google.rpc.Status can then tell what is wrong with its body.
- *
- * @see spec/otlp-gateway.md 1.3
+ * With the client's `encoding`, a refusal of its body has a google.rpc.Status that describes the problem.
  */
 export function gatewayRefusal(
   refusal: Refusal,
   cause: RefusedCause,
-  random: Random = noChance,
+  random: Random = noRandom,
   encoding?: Encoding,
 ): Refused {
   const { kind, message } = refusal
@@ -36,7 +34,7 @@ export function gatewayRefusal(
   }
 }
 
-/** Only where it says more than code and message do. */
+/** Returns an encoded status only if it adds something to code and message. */
 function statusOf(refusal: Refusal, code: number, encoding: Encoding): Refused['status'] {
   const fieldViolations = violationsOf(refusal)
   if (fieldViolations === undefined) return undefined
@@ -45,7 +43,7 @@ function statusOf(refusal: Refusal, code: number, encoding: Encoding): Refused['
 }
 
 /**
- * Ends a call whose client no longer listens, so that what was reserved for it is given back. This very object stands
- * for it: whoever counts what upstream did leaves it out (X-5).
+ * Ends a call after its client has gone, so that its reservation is released. The metrics of upstream compare answers
+ * with this object and do not count such calls (X-5).
  */
 export const clientGone: Refused = gatewayRefusal({ kind: 'upstream_broke', message: 'the client has gone' }, 'unknown')

@@ -1,19 +1,19 @@
 import { gunzip, gunzipSync, type InputType } from 'node:zlib'
 
-/** With `info`, zlib hands out its engine too; the types of Node do not say so. */
+/** The result of zlib with the option `info`, which Node's types do not declare. */
 interface WithEngine {
   readonly buffer: Uint8Array
   readonly engine: { readonly bytesWritten: number }
 }
 
-/** What a body holds; or it is not gzip from its first byte to its last, or holds more than it may. */
+/** The inflated body; `invalid` if any part of the body is not gzip, `too_large` if it exceeds the limit. */
 export type GunzipResult = Uint8Array | 'invalid' | 'too_large'
 
 /**
- * Inflates a gzip body of any number of members, away from the event loop.
+ * Inflates a gzip body of any number of members on a worker thread.
  *
- * Trailing zero bytes make it invalid: zlib stops there without a word, other readers skip them, and whatever follows
- * them would be lost (C-3).
+ * A body with zero bytes after a member is invalid: zlib silently stops there, while other decoders skip the zeros and
+ * read on (C-3).
  */
 export function gunzipBody(body: Uint8Array, maxBytes: number): Promise<GunzipResult> {
   return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export function gunzipBody(body: Uint8Array, maxBytes: number): Promise<GunzipRe
   })
 }
 
-/** The same at once, for what is too small to be worth a thread. */
+/** Like `gunzipBody`, but synchronous, for bodies that are too small to be worth a thread. */
 export function gunzipBodySync(body: Uint8Array, maxBytes: number): GunzipResult {
   try {
     return whole(gunzipSync(body, optionsFor(body, maxBytes)), body)
@@ -49,7 +49,7 @@ function whole(result: InputType, body: Uint8Array): GunzipResult {
   return engine.bytesWritten === body.length ? buffer : 'invalid'
 }
 
-/** zlib's own failures have codes such as Z_DATA_ERROR; `undefined`: not about the body. */
+/** Maps an error of zlib; `undefined` if the body is not its cause. zlib's own codes begin with `Z_`. */
 function failureOf({ code }: NodeJS.ErrnoException): 'invalid' | 'too_large' | undefined {
   if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large'
   return code?.startsWith('Z_') ? 'invalid' : undefined

@@ -17,8 +17,8 @@ import { allAccepted } from './gateway-answers.ts'
 import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
-/** What all requests of a front share. */
-export interface ExchangeContext extends BodyRules {
+/** The state that all requests of a front share. */
+export interface HttpExchangeContext extends BodyRules {
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
@@ -31,16 +31,16 @@ export interface ExchangeContext extends BodyRules {
 const noHeaders: FlatHeaders = []
 
 /**
- * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. What comes of a body
- * whose request has been answered is read and thrown away (P-11). A version of HTTP says how bytes go out.
+ * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. After the reply, the
+ * rest of the body is read and discarded (P-11). Subclasses write the reply for one version of HTTP.
  */
-export abstract class Exchange implements BodySink, BodyOwner {
-  readonly #context: ExchangeContext
+export abstract class HttpExchange implements BodySink, BodyOwner {
+  readonly #context: HttpExchangeContext
   readonly #peer: Peer
   #isAnswered = false
   #isBodyOver = false
   #isGone = false
-  /** The client may not send its body, so what follows the head cannot be told from a next request. */
+  /** The client may skip its body, so it is not known whether a body or the next request follows the head. */
   #awaitsContinue = false
   #discardedBytes = 0
   #encoding: Encoding = 'json'
@@ -49,17 +49,17 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #call: ExportCall | undefined
   #body: RequestBody | undefined
 
-  constructor(context: ExchangeContext, peer: Peer) {
+  constructor(context: HttpExchangeContext, peer: Peer) {
     this.#context = context
     this.#peer = peer
   }
 
-  /** `isClosing`: the connection must not carry another request. */
+  /** Writes the reply. `isClosing`: the connection must not be used for another request. */
   protected abstract write(status: number, headers: FlatHeaders, body: Uint8Array | undefined, isClosing: boolean): void
-  /** The body of a request that was answered early has come to its end. */
+  /** Ends the exchange when the body of a request that was answered early is complete. */
   protected abstract finish(): void
   protected abstract writeContinue(): void
-  /** Nothing more is to be read or written. */
+  /** Ends the exchange without reading or writing anything more. */
   protected abstract cut(): void
   abstract resumeBody(): void
 
@@ -75,7 +75,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       this.#begin(method, requestTarget, rawHeaders, framing)
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
     }
   }
 
@@ -88,7 +88,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       return this.#body?.take(piece) ?? true
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
       return true
     }
   }
@@ -103,7 +103,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       this.#body?.end()
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
     }
   }
 
@@ -112,17 +112,17 @@ export abstract class Exchange implements BodySink, BodyOwner {
     this.#isGone = true
     this.#isAnswered = true
     if (wasAnswered) return
-    this.#body?.discard('the client broke off')
+    this.#body?.discard('the client closed the connection')
     this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
 
   onStalled(): void {
-    this.#endBroken({ kind: 'overloaded', message: 'The body of this request has stopped coming; send it again.' })
+    this.#endBroken({ kind: 'overloaded', message: 'The body of this request stopped arriving. Send it again.' })
   }
 
   onBroken(): void {
-    this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not framed as HTTP demands.' })
+    this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not valid HTTP framing.' })
   }
 
   bodyEmpty(): void {
@@ -130,7 +130,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
   }
 
   bodySent(answer: Promise<Answer>): void {
-    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#failed(error))
+    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#internalError(error))
   }
 
   bodyRefused(refusal: Refusal): void {
@@ -177,21 +177,21 @@ export abstract class Exchange implements BodySink, BodyOwner {
     const reply = isAccepted
       ? acceptedReply(answer, signal, encoding, admitted.warning)
       : this.#context.refusals.refusedReply(answer, encoding)
-    this.#tell(isAccepted ? 'success' : 'failure', reply.status, undefined)
+    this.#reportEnding(isAccepted ? 'success' : 'failure', reply.status, undefined)
     this.#reply(reply)
   }
 
-  #failed(error: unknown): void {
+  #internalError(error: unknown): void {
     this.#context.log.error({ event: 'http.failed', err: error }, 'a request over HTTP failed inside the gateway')
     try {
       if (this.#isAnswered) this.cut()
-      else this.#refuse({ kind: 'internal', message: 'The gateway has failed to serve this request.' })
+      else this.#refuse({ kind: 'internal', message: 'The gateway failed to process this request.' })
     } catch {
       this.cut()
     }
   }
 
-  /** The rest of the body will not come, or cannot be told from a next request. */
+  /** Refuses the request and closes the connection, because the end of the body is unknown. */
   #endBroken(refusal: Refusal): void {
     if (this.#isAnswered) {
       this.cut()
@@ -205,11 +205,11 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #refuse(refusal: Refusal, extra: FlatHeaders = noHeaders): void {
     if (this.#isAnswered) return
     const reply = this.#context.refusals.refusalReply(refusal, this.#encoding)
-    this.#tell('refused', reply.status, refusal)
+    this.#reportEnding('refused', reply.status, refusal)
     this.#reply(extra.length === 0 ? reply : { ...reply, headers: reply.headers.concat(extra) })
   }
 
-  #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
+  #reportEnding(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
     this.#context.observer.ended({
       outcome,
       status,

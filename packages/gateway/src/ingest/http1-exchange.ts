@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
-import { Exchange, type ExchangeContext } from './http-exchange.ts'
+import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { Framing } from './request-validator.ts'
 import type { IngestRequest } from './http-request.ts'
 import { type Connection, connectionOf, type BodyReceiver } from './listener-connection.ts'
@@ -11,12 +11,12 @@ const http11: Framing = { requiresHost: true, declaresLength: true }
 const http10: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/1. */
-export class Http1Exchange extends Exchange implements BodyReceiver {
+export class Http1Exchange extends HttpExchange implements BodyReceiver {
   readonly #request: IngestRequest
   readonly #response: ServerResponse
   readonly #connection: Connection
 
-  static take(context: ExchangeContext, request: IngestRequest, response: ServerResponse): void {
+  static take(context: HttpExchangeContext, request: IngestRequest, response: ServerResponse): void {
     const exchange = new Http1Exchange(context, request, response, connectionOf(request.socket))
     request.sink = exchange
     exchange.#connection.requestBegan()
@@ -26,7 +26,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 
   private constructor(
-    context: ExchangeContext,
+    context: HttpExchangeContext,
     request: IngestRequest,
     response: ServerResponse,
     connection: Connection,
@@ -62,7 +62,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
       this.#connection.requestEnded()
       return
     }
-    // The reply goes out whole, but is not ended: where the connection is not to live on, Node would close it now.
+    // The reply is sent but not ended yet: Node would otherwise close a connection that is not kept alive.
     if (text === undefined) response.flushHeaders()
     else response.write(text, 'latin1')
     this.#connection.cutAfter(DISCARD_MS)
@@ -74,7 +74,7 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 
   protected override writeContinue(): void {
-    // Who speaks HTTP/1.0 would take it for the answer (RFC 9110 section 10.1.1).
+    // An HTTP/1.0 client would take it for the reply (RFC 9110, section 10.1.1).
     if (this.#request.httpVersionMinor !== 0) this.#response.writeContinue()
   }
 
@@ -87,7 +87,9 @@ export class Http1Exchange extends Exchange implements BodyReceiver {
   }
 }
 
-/** Node joins text to the text of the head and writes both at once; bytes it writes as a second piece, at twice the price. */
+/**
+ * Converts a body to latin1 text. Node writes head and text in one piece, but head and bytes in two, at twice the cost.
+ */
 function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

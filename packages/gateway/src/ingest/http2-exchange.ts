@@ -1,7 +1,7 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
-import { Exchange, type ExchangeContext } from './http-exchange.ts'
+import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { Framing } from './request-validator.ts'
 import { peerOf } from './listener-connection.ts'
 
@@ -9,11 +9,11 @@ const withBody: Framing = { requiresHost: false, declaresLength: false }
 const withoutBody: Framing = { requiresHost: false, declaresLength: true }
 
 /** One request over HTTP/2 that is not gRPC. */
-export class Http2Exchange extends Exchange {
+export class Http2Exchange extends HttpExchange {
   readonly #stream: ServerHttp2Stream
 
   static take(
-    context: ExchangeContext,
+    context: HttpExchangeContext,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     flags: number,
@@ -25,7 +25,7 @@ export class Http2Exchange extends Exchange {
       if (!exchange.onBody(piece)) stream.pause()
     })
     stream.on('end', () => {
-      // Node says so of a stream that was reset, too: what came is then not the whole body. `close` follows.
+      // Node also emits `end` for a stream that was reset, before its body is complete; `close` follows.
       if (stream.aborted || stream.destroyed) return
       stream.setTimeout(0)
       exchange.onBodyEnd()
@@ -33,14 +33,14 @@ export class Http2Exchange extends Exchange {
     stream.on('error', () => {})
     stream.on('close', () => exchange.onAborted())
     stream.setTimeout(idleBodyTimeoutMs, () => {
-      // While upstream does not read, the client's silence is our own doing.
+      // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       if (!exchange.isPaused) exchange.onStalled()
     })
     const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
     exchange.begin(headers[':method'] ?? '', headers[':path'] ?? '', rawHeaders, hasBody ? withBody : withoutBody)
   }
 
-  private constructor(context: ExchangeContext, stream: ServerHttp2Stream) {
+  private constructor(context: HttpExchangeContext, stream: ServerHttp2Stream) {
     super(context, peerOf(stream))
     this.#stream = stream
   }

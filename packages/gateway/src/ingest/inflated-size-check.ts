@@ -3,15 +3,21 @@ import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
 
-/** deflate packs at most 258 bytes into two bits, and neither gzip nor several members of it can do better (P-9). */
+/**
+ * The highest compression ratio of deflate: 258 bytes in two bits. gzip cannot exceed it, even with several members
+ * (P-9).
+ */
 const MAX_DEFLATE_RATIO = 1032
-/** log2 of the largest zstd window we keep for one request; what every decoder must accept (RFC 8878 section 3.1.1.1.2). */
+/**
+ * log2 of the largest zstd window allocated for a request: the size that every decoder should accept (RFC 8878,
+ * 3.1.1.1.2).
+ */
 const ZSTD_WINDOW_LOG = 23
 const OUTPUT_CHUNK_BYTES = 64 * 1024
 
 type Inflater = zlib.Gunzip | zlib.Inflate
 
-/** Of Node 22.15 and newer. */
+/** The zstd API of Node 22.15 and newer. */
 interface Zstd {
   readonly createZstdDecompress?: (options: { chunkSize: number; params: Record<number, number> }) => Inflater
   readonly constants: { readonly ZSTD_d_windowLogMax?: number }
@@ -30,8 +36,8 @@ const inflaters: Readonly<Record<string, (() => Inflater) | undefined>> = {
 }
 
 /**
- * Up to how many wire bytes a body of this coding cannot inflate beyond `limitBytes`, so that nobody need look inside.
- * Of a coding that we cannot read it is Infinity: upstream is left to judge (P-7).
+ * Returns the wire length up to which a body of this content encoding cannot inflate beyond `limitBytes`, so that it
+ * need not be inspected. Infinity for encodings that the gateway cannot read: upstream decides about those (P-7).
  */
 export function safeWireBytes(coding: string, limitBytes: number): number {
   if (!Object.hasOwn(inflaters, coding) || inflaters[coding] === undefined) return Number.POSITIVE_INFINITY
@@ -39,12 +45,12 @@ export function safeWireBytes(coding: string, limitBytes: number): number {
 }
 
 export interface InflationRules {
-  /** The limit on wire bytes and on inflated bytes. */
+  /** The limit of the wire length and of the inflated length. */
   readonly maxBodyBytes: number
   readonly inspectInflatedSize: InflatedSizeInspection
 }
 
-/** Returns the number of wire bytes up to which the body of this call is forwarded without being inflated to measure it. */
+/** Returns the wire length up to which the body of this call is forwarded without checking its inflated size. */
 export function uninspectedBytes(
   { admitted, contentEncoding }: Pick<ExportCall, 'admitted' | 'contentEncoding'>,
   { maxBodyBytes, inspectInflatedSize }: InflationRules,
@@ -56,23 +62,24 @@ export function uninspectedBytes(
 export type InflationVerdict = 'fits' | 'too_large' | 'invalid'
 
 /**
- * Inflates a copy of a body for its size alone, and keeps nothing of what comes out. A body that ends within
- * `safeWireBytes` is not inflated at all.
- *
- * @see spec/otlp-gateway.md 1.1 P-9
+ * Checks the inflated size of a body by inflating a copy of it and discarding the output (P-9). Does not inflate bodies
+ * that end within `safeWireBytes`.
  */
 export class InflatedSizeCheck {
   readonly #coding: string
   readonly #limitBytes: number
   readonly #safeWireBytes: number
   readonly #on: { readonly onDrained: () => void; readonly onVerdict: (verdict: InflationVerdict) => void }
-  readonly #held = new BodyBuffer(undefined)
+  readonly #pending = new BodyBuffer(undefined)
   #inflater: Inflater | undefined
-  #givenBytes = 0
+  #writtenBytes = 0
   #inflatedBytes = 0
   #isConcluded = false
 
-  /** `drained`: after `write` said false. `judged` is called once: after `end`, or as soon as it is clear. */
+  /**
+   * `onDrained` is called when more may be written after `write` returned false, `onVerdict` once, as soon as it is
+   * known.
+   */
   constructor(
     coding: string,
     limitBytes: number,
@@ -84,15 +91,15 @@ export class InflatedSizeCheck {
     this.#on = on
   }
 
-  /** False: wait for `drained`. */
+  /** Returns false if the caller must wait for `onDrained` before it writes more. */
   write(piece: Uint8Array): boolean {
     if (this.#isConcluded) return true
-    this.#givenBytes += piece.length
+    this.#writtenBytes += piece.length
     if (this.#inflater !== undefined) return this.#inflater.write(piece)
-    this.#held.add(piece)
-    if (this.#givenBytes <= this.#safeWireBytes) return true
+    this.#pending.add(piece)
+    if (this.#writtenBytes <= this.#safeWireBytes) return true
     this.#inflater = this.#start()
-    return this.#inflater.write(this.#held.bytes())
+    return this.#inflater.write(this.#pending.bytes())
   }
 
   end(): void {
@@ -100,7 +107,7 @@ export class InflatedSizeCheck {
     else if (!this.#isConcluded) this.#inflater.end()
   }
 
-  /** No verdict will come any more. */
+  /** Stops the check; `onVerdict` is not called any more. */
   cancel(): void {
     this.#isConcluded = true
     this.#inflater?.destroy()
@@ -114,8 +121,9 @@ export class InflatedSizeCheck {
       if (this.#inflatedBytes > this.#limitBytes) this.#conclude('too_large')
     })
     inflater.on('error', () => this.#conclude('invalid'))
-    // Zlib stops at zero bytes after a member, and a decoder behind us may not: what it did not look at is not judged.
-    inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#givenBytes ? 'fits' : 'invalid'))
+    // zlib stops at zero bytes after a gzip member, but the decoder of upstream may read on, so the rest must not be
+    // trusted.
+    inflater.on('end', () => this.#conclude(inflater.bytesWritten === this.#writtenBytes ? 'fits' : 'invalid'))
     return inflater
   }
 

@@ -4,13 +4,13 @@ import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
 import type { SchedulableConnection, RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 
-/** Who is waiting for the rest of a request on a connection of HTTP/1.1. */
+/** The request that is receiving its body on an HTTP/1.1 connection. */
 export interface BodyReceiver {
-  /** We are the ones who do not read. */
+  /** Whether the gateway itself has paused reading. */
   readonly isPaused: boolean
-  /** No byte has come for too long (X-6). */
+  /** No byte has arrived for too long (X-6). */
   onStalled(): void
-  /** What came is not HTTP. */
+  /** The received bytes are not valid HTTP. */
   onBroken(): void
 }
 
@@ -20,25 +20,25 @@ export interface ConnectionTimes {
   readonly idleConnectionTimeoutMs: number
 }
 
-/** While we drain, a client that has been quiet for so long is not about to send. */
+/** While draining, a connection that has been quiet for this long is closed. */
 const DRAIN_QUIET_MS = 1_000
-/** What anyone may still have to say after its GOAWAY. */
+/** The time after GOAWAY for streams to finish before the connection is cut. */
 const CLOSE_GRACE_MS = 75_000
-/** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
+/** GOAWAY with this id asks for no new streams, but accepts those that are already on their way. */
 const ANY_STREAM = 2 ** 31 - 1
 
-/** The place of a connection among those that the listener keeps. */
+/** The entry of a connection in the listener's connection table. */
 export interface ConnectionPlace {
   isReserved(): boolean
   requestBegan(): void
 }
 
-/** Who is at the other end. */
+/** The other end of a connection. */
 export interface Peer {
   readonly source: string
-  /** `undefined` where no certificate is demanded. */
+  /** `undefined` if the listener demands no certificate. */
   readonly certificateNames: readonly string[] | undefined
-  /** The connection is in the reserve, where only health probes are answered. */
+  /** Whether the connection exceeds the limits, so that only health probes are answered on it. */
   readonly isReserved: boolean
 }
 
@@ -46,13 +46,13 @@ const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false 
 
 const key = Symbol('connection')
 
-/** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
+/** One open connection and its timeouts. The listener calls `sweep` every second. */
 export class Connection implements Peer, SchedulableConnection {
   readonly source: string
   readonly certificateNames: readonly string[] | undefined
-  /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
+  /** Whether the connection is to be closed: over HTTP/1.1, the next reply has `Connection: close` (X-8, X-15). */
   isRetiring = false
-  /** An HTTP/1 answer has said `Connection: close`, so it must be the last. */
+  /** Whether an HTTP/1 reply with `Connection: close` was sent; it must be the last one. */
   hasSentClose = false
   rejections = 0
   bodyReceiver: BodyReceiver | undefined
@@ -63,7 +63,7 @@ export class Connection implements Peer, SchedulableConnection {
   readonly #place: ConnectionPlace
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
-  #hasSpoken = false
+  #hasSentRequest = false
   #isDraining = false
   #isPausedByScheduler = false
   #requests = 0
@@ -99,7 +99,7 @@ export class Connection implements Peer, SchedulableConnection {
     Object.defineProperty(socket, key, { value: this })
   }
 
-  /** From here on it counts as a connection of this protocol. */
+  /** Counts the connection as one of its protocol. */
   opened(cell: Cell, session?: ServerHttp2Session): void {
     this.#cell = cell
     this.#session = session
@@ -112,7 +112,7 @@ export class Connection implements Peer, SchedulableConnection {
     this.#cell = undefined
   }
 
-  /** A request on it has been refused for its credential. Over HTTP/1.1 only. */
+  /** Records that a request was refused because of its credential. Over HTTP/1.1 only. */
   recordRejectedCredential(): void {
     this.#scheduler.recordRejection(this)
   }
@@ -125,7 +125,7 @@ export class Connection implements Peer, SchedulableConnection {
   resumeReading(): void {
     if (!this.#isPausedByScheduler) return
     this.#isPausedByScheduler = false
-    // Whoever paused for reasons of its own goes on reading by itself.
+    // A body receiver that has paused reading resumes it itself.
     if (this.bodyReceiver?.isPaused !== true) this.#socket.resume()
   }
 
@@ -149,7 +149,7 @@ export class Connection implements Peer, SchedulableConnection {
     })
   }
 
-  /** Tells whether the connection has an unanswered request. */
+  /** Returns whether the connection has an unanswered request. */
   get isBusy(): boolean {
     // Over HTTP/1 the rest of a body is discarded after a refusal; that request counts as answered.
     return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
@@ -195,18 +195,18 @@ export class Connection implements Peer, SchedulableConnection {
   }
 
   #sweepBody(bodyReceiver: BodyReceiver, nowMs: number, times: ConnectionTimes): void {
-    this.#hasSpoken = true
+    this.#hasSentRequest = true
     if (bodyReceiver.isPaused) this.#progressAtMs = nowMs
     else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) bodyReceiver.onStalled()
   }
 
-  /** Nothing is under way, so bytes that come are the head of a request. */
+  /** Enforces the timeouts between requests. Bytes that arrive then belong to the head of the next request. */
   #sweepIdle(bytes: number, nowMs: number, times: ConnectionTimes): void {
     if (this.#requests !== this.#requestsSeen) {
       this.#requestsSeen = this.#requests
       this.#bytesWhenIdle = bytes
       this.#progressAtMs = nowMs
-      this.#hasSpoken = true
+      this.#hasSentRequest = true
       this.#headSinceMs = undefined
     } else if (bytes !== this.#bytesWhenIdle) {
       this.#headSinceMs ??= nowMs
@@ -214,7 +214,7 @@ export class Connection implements Peer, SchedulableConnection {
     const quietMs = nowMs - this.#progressAtMs
     const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
     if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
-    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
+    else if (this.#isDraining && this.#hasSentRequest && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
@@ -223,7 +223,7 @@ export class Connection implements Peer, SchedulableConnection {
     else if (this.isRetiring || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sendGoaway(session)
   }
 
-  /** In two steps, so that a stream opened before the client knew is not lost; the second comes with the next sweep. */
+  /** Sends a first GOAWAY. The next sweep closes the session, so that streams opened in the meantime are not lost. */
   #sendGoaway(session: ServerHttp2Session): void {
     if (this.#hasSentGoaway || session.destroyed) return
     this.#hasSentGoaway = true
@@ -232,7 +232,7 @@ export class Connection implements Peer, SchedulableConnection {
   }
 }
 
-/** Of a socket that the listener has handed out. */
+/** Returns the connection of a socket that the listener has accepted. */
 export function connectionOf(socket: Socket): Connection {
   return (socket as Socket & { readonly [key]: Connection })[key]
 }

@@ -6,10 +6,13 @@ import { connectionOf } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import { RefusalWriter } from './reply.ts'
 
-/** How long a client that was told off may take to read it. */
+/** The time that a client has to read the final response before the connection is cut. */
 const FINAL_RESPONSE_GRACE_MS = 2_000
 
-/** Understands HTTP/1 on sockets that someone else accepts and watches over: it has no time limits of its own. */
+/**
+ * Returns an HTTP/1 server for sockets that the listener accepts. It has no timeouts, because the listener enforces
+ * them.
+ */
 export function http1Server(
   onRequest: (request: IngestRequest, response: ServerResponse) => void,
   random: Random,
@@ -24,17 +27,18 @@ export function http1Server(
     requestTimeout: 0,
   })
   server.timeout = 0
-  // Node would leave out all headers after the thousandth, Content-Length and Authorization among them. Bytes are bounded.
+  // By default Node drops all headers after the thousandth, possibly Content-Length. The size of the head is limited
+  // anyway.
   server.maxHeadersCount = 0
   server.on('request', onRequest)
-  // A tunnel is no path of ours, whatever it is to.
+  // CONNECT is not supported.
   server.on('connect', (_request, socket) => {
-    const refusal: Refusal = { kind: 'method_not_allowed', message: 'Only POST is served here.' }
+    const refusal: Refusal = { kind: 'method_not_allowed', message: 'Only POST is allowed here.' }
     writeFinalResponse(socket as Socket, refusals, refusal, 'allow: POST, OPTIONS\r\n')
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connectionOf(socket as Socket)
-    // The second is the end of the stream in the middle of a request: gone, not broken.
+    // The second code means that the stream ended within a request: the client has gone.
     if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
     } else if (connection.hasSentClose) {
@@ -42,10 +46,10 @@ export function http1Server(
     } else if (connection.bodyReceiver !== undefined) {
       connection.bodyReceiver.onBroken()
     } else if (connection.hasRequests) {
-      // What was written now would be taken for the reply to a request before this one.
+      // A response now would be taken for the reply to an earlier request.
       socket.destroy()
     } else {
-      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a request in HTTP/1.1.' }
+      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a valid HTTP/1.1 request.' }
       writeFinalResponse(socket as Socket, refusals, refusal, '')
     }
   })

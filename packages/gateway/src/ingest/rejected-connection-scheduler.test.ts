@@ -44,12 +44,12 @@ test('T-12: resumes as many connections in each turn as account for eight reject
 
 test('T-12: resumes a connection that was rejected more often than the budget of one turn', async () => {
   const scheduler = new RejectedConnectionScheduler()
-  const [greedy, modest] = [new TestConnection(), new TestConnection()]
-  refuse(scheduler, [greedy, modest], 1_000)
+  const [frequent, second] = [new TestConnection(), new TestConnection()]
+  refuse(scheduler, [frequent, second], 1_000)
   await turn()
-  expect([greedy.isPaused, modest.isPaused]).toEqual([false, true])
+  expect([frequent.isPaused, second.isPaused]).toEqual([false, true])
   await turn()
-  expect(modest.isPaused).toBe(false)
+  expect(second.isPaused).toBe(false)
 })
 
 test('resumes every connection in the end, however often it was rejected', async () => {

@@ -1,6 +1,9 @@
-/** A connection whose requests can be left unread for a while. */
+/** A connection that can be paused between requests. */
 export interface SchedulableConnection {
-  /** The number of rejections since the last `resumeReading`. The scheduler writes it here to avoid a map of connections. */
+  /**
+   * The number of rejections since the last `resumeReading`. The scheduler writes it here to avoid a map of
+   * connections.
+   */
   rejections: number
   pauseReading(): void
   resumeReading(): void
@@ -13,10 +16,10 @@ const COMPACT_AT = 1_024
 /**
  * Pauses connections that sent a rejected credential, and resumes them in order, a few in each turn of the event loop.
  *
- * A rejected request takes one turn of the event loop, an accepted one takes several, to upstream and back. Without this
- * class, a flood of wrong tokens that queued up while the process was busy would fill whole turns, and the accepted
- * requests would wait (T-12). Unread bytes stay in the sender's buffers. If few requests are rejected, no connection is
- * paused.
+ * A rejected request takes one turn of the event loop, an accepted one takes several, to upstream and back. Without
+ * this class, a flood of wrong tokens that queued up while the process was busy would fill whole turns, and the
+ * accepted requests would wait (T-12). Unread bytes stay in the sender's buffers. If few requests are rejected, no
+ * connection is paused.
  */
 export class RejectedConnectionScheduler {
   /** Rejected connections in the order in which they are resumed; those before `#next` have been resumed. */

@@ -2,33 +2,33 @@ import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { Cors } from './cors.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
-import type { Target } from './http-path.ts'
+import type { RequestTarget } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Peer } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import type { Reply } from './reply.ts'
 import type { IngestSignal } from './signals.ts'
 
-/** How a version of HTTP says what belongs to a request. */
+/** How a version of HTTP delimits requests. */
 export interface Framing {
   readonly requiresHost: boolean
   /** A request with neither Content-Length nor Transfer-Encoding has no body. */
   readonly declaresLength: boolean
 }
 
-/** What is to be done with a request, on its head alone. */
+/** The decision about a request, based on its head. */
 export type RequestVerdict =
-  /** `isEmpty`: there is nothing to forward, so nothing that upstream could refuse (P-19). */
+  /** Read the body. `isEmpty`: there is no body; answer success without asking upstream (P-19). */
   | { readonly kind: 'receive'; readonly admissionRequest: AdmissionRequest; readonly call: ExportCall; readonly isEmpty: boolean }
   | {
       readonly kind: 'refuse'
       readonly refusal: Refusal
       readonly extra: FlatHeaders
-      /** Where the body ends cannot be trusted. */
+      /** The end of the body is uncertain, so the connection must be closed. */
       readonly isBroken: boolean
-      /** `undefined`: nobody has looked for a credential. */
+      /** `undefined` if the credential has not been checked. */
       readonly admissionRequest: AdmissionRequest | undefined
-      /** Of a request that had been let in. */
+      /** The call, if the request was admitted. */
       readonly call: ExportCall | undefined
     }
   | { readonly kind: 'reply'; readonly reply: Reply }
@@ -37,7 +37,7 @@ export interface RequestValidatorRules {
   readonly ingest: Ingest
   readonly cors: Cors
   readonly maxBodyBytes: number
-  /** Our own code reads bodies, so it must know their coding (P-7). */
+  /** The gateway reads bodies, so it must support their content encoding (P-7). */
   readonly inspects: boolean
   readonly isReady: () => boolean
 }
@@ -52,10 +52,8 @@ const healthy: Reply = {
 }
 
 /**
- * Judges a request in the order path, method, credential, media type, coding, size, room. Nothing but a health probe and
- * a preflight gets past the credential.
- *
- * @see spec/otlp-gateway.md 1.1 P-2 to P-8
+ * Validates a request in the order path, method, credential, media type, content encoding, size, memory budget (P-2 to
+ * P-8). Only health probes and preflights are answered without a credential.
  */
 export class RequestValidator {
   readonly #rules: RequestValidatorRules
@@ -68,22 +66,22 @@ export class RequestValidator {
 
   validate(
     head: RequestHead,
-    { route }: Target,
+    { route }: RequestTarget,
     request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly peer: Peer },
     framing: Framing,
   ): RequestVerdict {
     if (head.hosts > 1 || (framing.requiresHost && head.hosts === 0)) {
-      return broken('A request needs exactly one header Host.')
+      return broken('A request must have exactly one Host header.')
     }
     if (head.transferCodings !== '' && head.transferCodings !== 'chunked') {
-      return broken('Of transfer codings only chunked is understood.')
+      return broken('The only supported transfer coding is chunked.')
     }
     if (route === undefined) return refused({ kind: 'not_found', message: 'There is nothing at this path.' })
     if (route === 'health') return this.#health(request.method)
     if (request.peer.isReserved) return refused(tooManyConnections)
     if (request.method === 'OPTIONS') return this.#preflight(head, request.rawHeaders)
     if (request.method !== 'POST') {
-      return refused({ kind: 'method_not_allowed', message: 'Only POST is served here.' }, allowPost)
+      return refused({ kind: 'method_not_allowed', message: 'Only POST is allowed here.' }, allowPost)
     }
     const isBodyless = head.declaredBytes === undefined && framing.declaresLength && head.transferCodings === ''
     const declaredBytes = isBodyless ? 0 : head.declaredBytes
@@ -110,7 +108,7 @@ export class RequestValidator {
       return refused({ kind: 'unsupported_media_type', message }, noHeaders, admissionRequest, call)
     }
     if (inspects && call.contentEncoding !== '' && call.contentEncoding !== 'gzip') {
-      const message = 'Send the body as it is, or with gzip.'
+      const message = 'Send the body uncompressed, or with gzip.'
       return refused({ kind: 'unsupported_media_type', message }, codings, admissionRequest, call)
     }
     const { declaredBytes } = call
@@ -131,7 +129,7 @@ export class RequestValidator {
 
   #health(method: string): RequestVerdict {
     if (method !== 'GET' && method !== 'HEAD') {
-      return refused({ kind: 'method_not_allowed', message: 'Only GET is served here.' }, allowGet)
+      return refused({ kind: 'method_not_allowed', message: 'Only GET is allowed here.' }, allowGet)
     }
     if (this.#rules.isReady()) return { kind: 'reply', reply: healthy }
     return refused({ kind: 'draining', message: 'The gateway is not ready.' })

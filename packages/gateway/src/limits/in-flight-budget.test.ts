@@ -15,7 +15,7 @@ test('X-3: grants a token a quarter of the budget, and all tokens together the w
   expect(budget.reserve('c', 1)).toBe(true)
 })
 
-test('X-3: grants a body larger than its token's share if the token holds nothing', () => {
+test('X-3: grants a body larger than the share of its token if the token holds nothing', () => {
   const budget = new InFlightBudget(1_000)
   expect(budget.reserve('a', 600)).toBe(true)
   expect(budget.reserve('a', 1)).toBe(false)

@@ -38,7 +38,9 @@ export class InFlightBudget {
     return true
   }
 
-  /** Releases bytes that `reserve` has granted to the same token. Throws `RangeError` if that many were not reserved. */
+  /**
+   * Releases bytes that `reserve` has granted to the same token. Throws `RangeError` if that many were not reserved.
+   */
   release(tokenId: string | undefined, bytes: number): void {
     const held = tokenId === undefined ? this.#heldBytes : (this.#heldByToken.get(tokenId) ?? 0)
     if (bytes > held) throw new RangeError(`cannot release ${bytes} bytes: only ${held} are reserved`)

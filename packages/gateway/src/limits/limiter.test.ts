@@ -23,7 +23,7 @@ const tokenWith = (limits: TokenLimits | undefined, id = 'a'): TokenRecord => ({
 })
 
 describe('X-16: rates', () => {
-  test('allow one second's worth of requests at once, then one at a time', () => {
+  test('allow a burst of one second, then one at a time', () => {
     const limiter = new Limiter()
     const token = tokenWith({ traces: { second: { requests: 4 } } })
     const at = (ms: number) => limiter.take(token, 'traces', 10, NOON_MS + ms)
@@ -34,7 +34,7 @@ describe('X-16: rates', () => {
     expect(at(250)).toEqual({ limit: 'traces.second.requests', waitMs: 250 })
   })
 
-  test('allow a body larger than one second's worth if the bucket is full, and delay the next ones', () => {
+  test('allow a body larger than the burst if the bucket is full, and delay the next ones', () => {
     const limiter = new Limiter()
     const token = tokenWith({ all: { second: { bytes: 1_000 } } })
     expect(limiter.take(token, 'logs', 5_000, NOON_MS)).toBeUndefined()
@@ -144,7 +144,7 @@ const events = fc.array(
   { maxLength: 200 },
 )
 
-test('X-16: in any interval, no more passes than the rate allows plus one second's worth', () => {
+test('X-16: in any interval, no more passes than the rate allows plus a burst of one second', () => {
   fc.assert(
     fc.property(events, fc.integer({ min: 4, max: 50 }), fc.integer({ min: 120, max: 900 }), (run, requests, bytes) => {
       const limiter = new Limiter()
@@ -182,14 +182,14 @@ test('X-16: the stated wait is exactly enough', () => {
         // Three limiters see the same requests; two of them retry, one in time and one too early.
         const [asking, inTime, tooEarly] = [new Limiter(), new Limiter(), new Limiter()]
         const token = tokenWith(limits)
-        const everyone = [asking, inTime, tooEarly]
-        for (const limiter of everyone) limiter.setInstances(instances)
+        const all = [asking, inTime, tooEarly]
+        for (const limiter of all) limiter.setInstances(instances)
         let atMs = NOON_MS
         for (const event of run) {
           atMs += event.afterMs
-          const [over] = everyone.map((limiter) => limiter.take(token, 'traces', event.bytes, atMs))
+          const [over] = all.map((limiter) => limiter.take(token, 'traces', event.bytes, atMs))
           if (over === undefined) {
-            for (const limiter of everyone) limiter.settle(token, 'traces', event.moreBytes, atMs)
+            for (const limiter of all) limiter.settle(token, 'traces', event.moreBytes, atMs)
             continue
           }
           expect(Number.isInteger(over.waitMs)).toBe(true)

@@ -6,7 +6,10 @@ import { TokenLimitState } from './token-limit-state.ts'
 const DAY_MS = 86_400_000
 /** The longest wait stated for a daily quota, so that clients notice a raised quota within the hour. */
 const LONGEST_QUOTA_WAIT_MS = 3_600_000
-/** A wall clock that goes back by more than this was adjusted. Smaller differences arise because callers read it earlier. */
+/**
+ * A wall clock that goes back by more than this was adjusted. Smaller differences arise because callers read it
+ * earlier.
+ */
 const CLOCK_STEP_MS = 1_000
 
 /** The requests and bytes of a token since 00:00 UTC, or in one hour of that day. */
@@ -74,8 +77,8 @@ export class Limiter implements Limiting {
   }
 
   /**
-   * Adds the usage that all processes together had stored before this one started. Call it once, at start. Ignores rows of
-   * other days.
+   * Adds the usage that all processes together had stored before this one started. Call it once, at start. Ignores rows
+   * of other days.
    */
   restore(rows: readonly DailyUse[], nowMs: number): void {
     for (const { tokenId, signal, atMs, requests, bytes } of rows) {

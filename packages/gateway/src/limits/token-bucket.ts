@@ -29,8 +29,8 @@ export class TokenBucket {
   }
 
   /**
-   * Returns the whole milliseconds until `units` may be taken; 0 if they may be taken now. If `units` exceed the capacity,
-   * returns the time until the bucket is full, because they could otherwise never be taken.
+   * Returns the whole milliseconds until `units` may be taken; 0 if they may be taken now. If `units` exceed the
+   * capacity, returns the time until the bucket is full, because they could otherwise never be taken.
    */
   waitMs(units: number, atMs: number): number {
     const owedMs = Math.max(this.#fullAtMs - atMs, 0)

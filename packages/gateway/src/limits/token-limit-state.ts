@@ -47,7 +47,9 @@ export class TokenLimitState {
     return this.#bySignal.get(signal) ?? noLimits
   }
 
-  /** Replaces the limits if `limits` is a new object, and keeps the usage. Any change of a token creates a new object. */
+  /**
+   * Replaces the limits if `limits` is a new object, and keeps the usage. Any change of a token creates a new object.
+   */
   setLimits(limits: TokenLimits, instances: number, atMs: number): void {
     if (limits === this.#limits) return
     this.#limits = limits

@@ -63,13 +63,19 @@ export class Addresses<Resource> {
     return this.#resolving
   }
 
-  /** Like `refresh`, but returns `undefined` if any address is known, even an old one; the name is then resolved in parallel. */
+  /**
+   * Like `refresh`, but returns `undefined` if any address is known, even an old one; the name is then resolved in
+   * parallel.
+   */
   refreshInBackground(): Promise<void> | undefined {
     const resolving = this.refresh()
     return this.#addresses.length > 0 ? undefined : resolving
   }
 
-  /** Returns the next address other than `except` that is not avoided. Returns an avoided one, or `except`, if there is no other. */
+  /**
+   * Returns the next address other than `except` that is not avoided. Returns an avoided one, or `except`, if there is
+   * no other.
+   */
   pick(except?: Address<Resource>): Address<Resource> {
     const nowMs = this.#options.nowMs()
     const known = this.#addresses

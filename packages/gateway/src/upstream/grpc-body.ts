@@ -14,8 +14,11 @@ export interface MessageBody {
 }
 
 export interface BodyLimits {
-  /** The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also inflated. */
-  readonly heldBytes: number
+  /**
+   * The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also
+   * inflated.
+   */
+  readonly maxBufferedBytes: number
 }
 
 /**
@@ -33,10 +36,10 @@ export async function bufferMessage(
   if (encoding === 'json' && signal === 'profiles') {
     return unsupported('profiles in JSON cannot be sent on over gRPC; send protobuf')
   }
-  const whole = body instanceof Uint8Array ? body : await collect(body, limits.heldBytes)
+  const whole = body instanceof Uint8Array ? body : await collect(body, limits.maxBufferedBytes)
   if (whole === undefined || 'kind' in whole) return whole
   if (encoding === 'protobuf') return { body: whole, bytes: whole.length, contentEncoding }
-  const json = await inflate(whole, contentEncoding, limits.heldBytes)
+  const json = await inflate(whole, contentEncoding, limits.maxBufferedBytes)
   if ('kind' in json) return json
   return convertJson(signal as Signal, json, encoder)
 }

@@ -108,7 +108,7 @@ describe('X-6, X-7: time and connections', () => {
       source.write(Buffer.alloc(10))
       await server.until(() => server.begun.length === 1)
       const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
-      if (how === 'fails') source.destroy(new Error('the client broke off'))
+      if (how === 'fails') source.destroy(new Error('the client has gone'))
       else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
       expect(await answer).toBe(clientGone)
       await reset

@@ -35,21 +35,21 @@ export interface GrpcReply {
  * - `broken_off`: the stream ended without a status, so the outcome is unknown
  * - `late`, `abandoned`: aborted by the gateway
  */
-export type ExchangeEnd = GrpcReply | { readonly kind: 'unprocessed' | 'broken_off' | 'late' | 'abandoned' }
+export type GrpcExchangeEnd = GrpcReply | { readonly kind: 'unprocessed' | 'broken_off' | 'late' | 'abandoned' }
 
 const noBytes = Buffer.alloc(0)
 const exchangeOf = Symbol('exchange')
-type ExchangeStream = ClientHttp2Stream & { [exchangeOf]: Exchange }
+type ExchangeStream = ClientHttp2Stream & { [exchangeOf]: GrpcExchange }
 
 /** One request and its reply on one stream. Calls `end` exactly once, and never before the constructor returns. */
-export class Exchange {
+export class GrpcExchange {
   readonly deadlineMs: number
   /** The index of this exchange in the upstream's list. */
   index = -1
   readonly #session: GrpcSession
   readonly #stream: ExchangeStream
   readonly #nowMs: () => number
-  readonly #end: (end: ExchangeEnd, exchange: Exchange) => void
+  readonly #end: (end: GrpcExchangeEnd, exchange: GrpcExchange) => void
   #isOver = false
   #httpStatus = 0
   #encoding: string | undefined
@@ -64,7 +64,7 @@ export class Exchange {
     message: GrpcMessage,
     deadlineMs: number,
     nowMs: () => number,
-    end: (end: ExchangeEnd, exchange: Exchange) => void,
+    end: (end: GrpcExchangeEnd, exchange: GrpcExchange) => void,
   ) {
     this.#session = session
     this.deadlineMs = deadlineMs
@@ -113,7 +113,9 @@ export class Exchange {
     }
   }
 
-  /** Finishes the exchange when the reply is complete, and stops sending the request body if it has not been sent yet. */
+  /**
+   * Finishes the exchange when the reply is complete, and stops sending the request body if it has not been sent yet.
+   */
   replyEnded(): void {
     if (this.#trailers === undefined) return
     this.#finish(this.#reply(this.#trailers))
@@ -147,7 +149,7 @@ export class Exchange {
     this.#session.lastActivityMs = this.#nowMs()
   }
 
-  #finish(end: ExchangeEnd): void {
+  #finish(end: GrpcExchangeEnd): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#end(end, this)
@@ -168,7 +170,10 @@ export class Exchange {
     }
   }
 
-  /** Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as complete. */
+  /**
+   * Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as
+   * complete.
+   */
   #pipe(body: Readable, bytes: number): void {
     if (body.destroyed) {
       this.#stream.close(NGHTTP2_CANCEL)

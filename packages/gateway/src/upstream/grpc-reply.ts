@@ -51,7 +51,10 @@ function accepted({ framed, encoding }: GrpcReply, signal: IngestSignal): Answer
   return encoding === 'gzip' ? acceptedGzip(message, signal) : allAccepted
 }
 
-/** Reads a compressed reply. Some servers compress it because the request was compressed, although identity is requested. */
+/**
+ * Reads a compressed reply. Some servers compress it because the request was compressed, although identity is
+ * requested.
+ */
 async function acceptedGzip(message: Uint8Array, signal: IngestSignal): Promise<Accepted> {
   try {
     return acceptedWith(await gunzipped(message, { maxOutputLength: MAX_REPLY_BYTES }), signal)
@@ -66,7 +69,9 @@ function acceptedWith(message: Uint8Array, signal: IngestSignal): Accepted {
   return { kind: 'accepted', partialSuccess, body: { encoding: 'protobuf', bytes: message } }
 }
 
-/** Returns the partial success, if it can be decoded. In protobuf, profiles have the same fields as the other signals. */
+/**
+ * Returns the partial success, if it can be decoded. In protobuf, profiles have the same fields as the other signals.
+ */
 function partialSuccessOf(message: Uint8Array, signal: IngestSignal): PartialSuccess | undefined {
   if (message.length === 2 && message[0] === 0x0a && message[1] === 0) return undefined
   try {

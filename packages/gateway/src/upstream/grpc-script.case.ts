@@ -19,7 +19,9 @@ export interface GrpcRequest {
 
 export type GrpcPlay = (request: GrpcRequest) => void
 
-/** A gRPC server on a loopback port that answers complete requests with scripted replies, in the order of their arrival. */
+/**
+ * A gRPC server on a loopback port that answers complete requests with scripted replies, in the order of their arrival.
+ */
 export class GrpcScript {
   readonly requests: GrpcRequest[] = []
   readonly sessions: ServerHttp2Session[] = []

@@ -95,7 +95,7 @@ describe('refuses', () => {
     ['inflated', { encoding: 'json', contentEncoding: 'gzip', body: gzipSync(Buffer.alloc(2_000)) }],
   ] as const)('P-8: a body %s that exceeds the buffer limit', async (_, changes) => {
     const server = await script(ok)
-    const answer = await upstreamOf(server.url, { heldBytes: 1_000 }).send(requestOf(changes))
+    const answer = await upstreamOf(server.url, { maxBufferedBytes: 1_000 }).send(requestOf(changes))
     expect(answer).toMatchObject({ kind: 'refused', cause: 'too_large', httpStatus: 413, grpcCode: 8 })
   })
 })

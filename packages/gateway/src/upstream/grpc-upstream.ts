@@ -9,7 +9,7 @@ import type { RefusalKind } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
 import { bufferMessage, type MessageBody } from './grpc-body.ts'
-import { Exchange, type ExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
+import { GrpcExchange, type GrpcExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
 import {
   defaultGrpcSessionLimits,
@@ -26,12 +26,14 @@ export interface GrpcUpstreamSettings {
   readonly target: GrpcTarget
   /** Returns the value of `authorization` for each request; `undefined` to send none. */
   readonly credential: () => string | undefined
-  /** `client` if clients' credentials are passed on; answers about the credential are then passed to the client (X-9). */
+  /**
+   * `client` if clients' credentials are passed on; answers about the credential are then passed to the client (X-9).
+   */
   readonly credentialOwner?: CredentialOwner
   /** Default 4 MiB (C-6). */
   readonly bodyLimitBytes?: number
   /** The highest size of a body that must be buffered before it is sent. Default 64 MiB. */
-  readonly heldBytes?: number
+  readonly maxBufferedBytes?: number
   readonly session?: Partial<GrpcSessionLimits>
   readonly resolve?: Resolve
 }
@@ -66,7 +68,7 @@ const notForwarded = new Set([
   'content-length',
 ])
 
-type Attempt = ExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'invalid_headers' }
+type Attempt = GrpcExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'invalid_headers' }
 
 /**
  * Sends telemetry over OTLP/gRPC with node:http2 (X-4, X-6, X-7). `status-codes.ts` maps upstream's status codes. A
@@ -80,11 +82,11 @@ export class GrpcUpstream implements Upstream {
   readonly #sessions: GrpcSessions
   readonly #encoder = new RequestEncoder('protobuf')
   readonly #owner: CredentialOwner
-  readonly #heldBytes: number
+  readonly #maxBufferedBytes: number
   readonly #scheme: string
   readonly #authority: string
   /** Unordered. Each exchange knows its index, so that it can be removed in constant time. */
-  readonly #inFlight: Exchange[] = []
+  readonly #inFlight: GrpcExchange[] = []
   #isSweeping = false
   #waiting = 0
 
@@ -94,7 +96,7 @@ export class GrpcUpstream implements Upstream {
     this.#deps = deps
     this.name = `${url.protocol}//${url.host}`
     this.bodyLimitBytes = settings.bodyLimitBytes ?? 4 * 1024 * 1024
-    this.#heldBytes = settings.heldBytes ?? 64 * 1024 * 1024
+    this.#maxBufferedBytes = settings.maxBufferedBytes ?? 64 * 1024 * 1024
     this.#owner = settings.credentialOwner ?? 'gateway'
     this.#scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
     this.#authority = url.host
@@ -132,7 +134,7 @@ export class GrpcUpstream implements Upstream {
     const { encoding, contentEncoding, body, contentLength } = request
     const bytes = body instanceof Uint8Array ? body.length : contentLength
     if (encoding === 'protobuf' && bytes !== undefined) return { body, bytes, contentEncoding }
-    return bufferMessage(request, { heldBytes: this.#heldBytes }, this.#encoder)
+    return bufferMessage(request, { maxBufferedBytes: this.#maxBufferedBytes }, this.#encoder)
   }
 
   async #sendMessage(request: UpstreamRequest, { body, bytes, contentEncoding }: MessageBody): Promise<Answer> {
@@ -173,7 +175,7 @@ export class GrpcUpstream implements Upstream {
     message.headers['grpc-timeout'] = formatGrpcTimeout(leftMs)
     return new Promise((resolve) => {
       try {
-        const exchange = new Exchange(session, message, deadlineMs, this.#nowMs, (end, over) => {
+        const exchange = new GrpcExchange(session, message, deadlineMs, this.#nowMs, (end, over) => {
           this.#leave(over)
           resolve(end)
         })
@@ -204,12 +206,12 @@ export class GrpcUpstream implements Upstream {
     return headers
   }
 
-  #enter(exchange: Exchange): void {
+  #enter(exchange: GrpcExchange): void {
     exchange.index = this.#inFlight.push(exchange) - 1
     if (!this.#isSweeping) void this.#sweep()
   }
 
-  #leave(exchange: Exchange): void {
+  #leave(exchange: GrpcExchange): void {
     const last = this.#inFlight.pop()
     if (last === undefined || last === exchange) return
     last.index = exchange.index
@@ -266,7 +268,7 @@ export class GrpcUpstream implements Upstream {
 
 interface AbortState {
   isRequested: boolean
-  exchange: Exchange | undefined
+  exchange: GrpcExchange | undefined
 }
 
 /** Error codes of Node for a session that ended after it was chosen and before the request was made. */

@@ -92,8 +92,8 @@ function refusalOf(reply: HttpReply, context: AnswerContext): Refused {
 }
 
 /**
- * Refines the meaning with the reply's body. A final refusal with a reply that is too long becomes 500. Otherwise the gRPC
- * code of the body is used if it is also final.
+ * Refines the meaning with the reply's body. A final refusal with a reply that is too long becomes 500. Otherwise the
+ * gRPC code of the body is used if it is also final.
  */
 function finalMeaning(meaning: StatusMeaning, reply: HttpReply, status: RpcStatus | undefined): StatusMeaning {
   const isFinal = meaning.cause === 'rejected' || meaning.cause === 'too_large'
@@ -127,7 +127,10 @@ function messageOf({ status }: HttpReply, meaning: StatusMeaning, owner: Credent
 
 const namesWait = (httpStatus: number): boolean => httpStatus === 429 || httpStatus === 503
 
-/** Returns the wait that upstream asked for, or a random one. Never 0: some clients would retry without any delay (P-13). */
+/**
+ * Returns the wait that upstream asked for, or a random one. Never 0: some clients would retry without any delay
+ * (P-13).
+ */
 function retryAfterOf(
   header: string,
   status: RpcStatus | undefined,
@@ -144,7 +147,9 @@ function isPlain({ contentEncoding }: HttpReply): boolean {
   return contentEncoding === '' || contentEncoding === 'identity'
 }
 
-/** Returns the encoding named by the content type, or that of the request if there is none; `undefined` for other types. */
+/**
+ * Returns the encoding named by the content type, or that of the request if there is none; `undefined` for other types.
+ */
 function encodingOf(contentType: string, requested: Encoding): Encoding | undefined {
   if (contentType === '') return requested
   if (contentType === contentTypes.protobuf) return 'protobuf'

@@ -7,7 +7,7 @@ import type { IngestSignal } from '../ingest/signals.ts'
 import type { UpstreamCredential } from './credential.ts'
 import type { WatchedFile } from './watched-file.ts'
 import { answerOf } from './http-answer.ts'
-import { Exchange, type ExchangeEnd } from './http-exchange.ts'
+import { HttpAttempt, type AttemptEnd } from './http-attempt.ts'
 import type { HttpTargets, Target } from './http-targets.ts'
 import type { CredentialOwner } from './status-codes.ts'
 import type { UpstreamRequest } from './upstream.ts'
@@ -40,7 +40,7 @@ export class HttpRequestSender {
   readonly #request: UpstreamRequest
   readonly #settle: { resolve(answer: Answer): void; reject(error: unknown): void }
   #timer: NodeJS.Timeout | undefined
-  #exchange: Exchange | undefined
+  #activeAttempt: HttpAttempt | undefined
   #target: Target | undefined
   #attempts = 0
   #isOver = false
@@ -77,11 +77,11 @@ export class HttpRequestSender {
     if (this.#isOver) return
     this.#attempts += 1
     this.#target = this.#context.targets.pick(this.#target)
-    this.#exchange = new Exchange((end) => this.#ended(end))
+    this.#activeAttempt = new HttpAttempt((end) => this.#ended(end))
     const { signal, body } = this.#request
     this.#target.resource.dispatch(
       { path: this.#context.paths[signal], method: 'POST', headers: this.#headers(), body },
-      this.#exchange,
+      this.#activeAttempt,
     )
   }
 
@@ -103,11 +103,11 @@ export class HttpRequestSender {
   /** Ends the current attempt because of the deadline or because the client has gone. */
   #interrupt(reason: Error): void {
     if (this.#isOver) return
-    if (this.#exchange === undefined) this.#failed({ kind: 'failed', sent: false, error: reason })
-    else this.#exchange.interrupt(reason)
+    if (this.#activeAttempt === undefined) this.#failed({ kind: 'failed', sent: false, error: reason })
+    else this.#activeAttempt.interrupt(reason)
   }
 
-  #ended(end: ExchangeEnd): void {
+  #ended(end: AttemptEnd): void {
     if (end.kind === 'failed') {
       this.#failed(end)
       return
@@ -127,7 +127,7 @@ export class HttpRequestSender {
     else if (owner === 'gateway' && (status === 401 || status === 403)) onAlarm('credential', `HTTP ${status}`)
   }
 
-  #failed({ sent, error }: Extract<ExchangeEnd, { kind: 'failed' }>): void {
+  #failed({ sent, error }: Extract<AttemptEnd, { kind: 'failed' }>): void {
     if (this.#isOver) return
     if (error === ABORTED || this.#hasBodyFailed()) {
       this.#finish(clientGone)

@@ -1,5 +1,5 @@
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Route } from '../attribution/tenant-route.ts'
+import type { TenantRoute } from '../attribution/tenant-route.ts'
 import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
@@ -18,7 +18,7 @@ export interface UpstreamDeps {
 
 export interface Upstreams {
   /** Returns the upstream of a route that is not forbidden. */
-  at(route: Route): Upstream
+  at(route: TenantRoute): Upstream
   close(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ async function openUpstream(
       credential: credential === undefined ? () => undefined : current(credential),
       credentialOwner: passCredentialThrough ? 'client' : 'gateway',
       ...(config.bodyLimitBytes !== undefined && { bodyLimitBytes: config.bodyLimitBytes }),
-      heldBytes: maxBodyBytes,
+      maxBufferedBytes: maxBodyBytes,
     },
     { clock, random, onAlarm },
   )

@@ -4,12 +4,16 @@ import type { Refused } from '../ingest/answer.ts'
 /** The meaning of a status of upstream: its cause, and the status for HTTP and gRPC clients. */
 export type StatusMeaning = Pick<Refused, 'cause' | 'httpStatus' | 'grpcCode'>
 
-/** The owner of the credential that upstream received: the gateway, or the client if its credential is passed on. */
+/**
+ * The owner of the credential that upstream received: the gateway, or the client if its credential is passed on (X-9).
+ */
 export type CredentialOwner = 'gateway' | 'client'
 
 const throttled: StatusMeaning = { cause: 'throttled', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
 const brokenOff: StatusMeaning = { cause: 'unknown', httpStatus: 502, grpcCode: GrpcCode.UNAVAILABLE }
-/** Upstream does not know the path or method. The gateway chose them, not the client, so this is retryable and an alarm. */
+/**
+ * Upstream does not know the path or method. The gateway chose them, not the client, so this is retryable and an alarm.
+ */
 const unknownPath: StatusMeaning = throttled
 const ourCredential: StatusMeaning = { cause: 'credential', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
 const unauthenticated: StatusMeaning = { cause: 'credential', httpStatus: 401, grpcCode: GrpcCode.UNAUTHENTICATED }

@@ -7,13 +7,15 @@ const MAX_FILE_BYTES = 1024 * 1024
 
 export interface WatchOptions {
   readonly nowMs: () => number
-  /** Reports that a changed file could not be used; the previous value stays in use. `reason` never quotes the content. */
+  /**
+   * Reports that a changed file could not be used; the previous value stays in use. `reason` never quotes the content.
+   */
   readonly onError: (file: string, reason: string) => void
 }
 
 /**
- * A small file that is read again when it changes, also if it was replaced by a rename or a changed symbolic link. Checks
- * which file the path leads to and when it was changed, on `refresh` and at most once a second.
+ * A small file that is read again when it changes, also if it was replaced by a rename or a changed symbolic link.
+ * Checks which file the path leads to and when it was changed, on `refresh` and at most once a second.
  */
 export class WatchedFile<Value> {
   readonly #file: string
@@ -52,7 +54,10 @@ export class WatchedFile<Value> {
     return this.#value
   }
 
-  /** Returns `undefined` if `value` is up to date; otherwise a promise that resolves when it is. The promise never rejects. */
+  /**
+   * Returns `undefined` if `value` is up to date; otherwise a promise that resolves when it is. The promise never
+   * rejects.
+   */
   refresh(): Promise<void> | undefined {
     if (this.#reloading !== undefined) return this.#reloading
     const nowMs = this.#options.nowMs()

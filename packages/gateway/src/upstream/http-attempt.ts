@@ -7,7 +7,7 @@ const MAX_REPLY_BYTES = 4 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** How one attempt at one address ended. */
-export type ExchangeEnd =
+export type AttemptEnd =
   | { readonly kind: 'reply'; readonly reply: HttpReply }
   /** There was no usable reply. `sent`: bytes may have reached upstream. */
   | { readonly kind: 'failed'; readonly sent: boolean; readonly error: Error }
@@ -19,8 +19,8 @@ const REPLY_TOO_LONG = new Error('reply longer than the gateway reads')
  *
  * Reports `sent` as soon as a connection has taken the request, because upstream may have received bytes from then on.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #onEnd: (end: ExchangeEnd) => void
+export class HttpAttempt implements Dispatcher.DispatchHandler {
+  readonly #onEnd: (end: AttemptEnd) => void
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   #status = 0
@@ -29,7 +29,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #first: Uint8Array = NOTHING
   #more: Uint8Array[] | undefined
 
-  constructor(onEnd: (end: ExchangeEnd) => void) {
+  constructor(onEnd: (end: AttemptEnd) => void) {
     this.#onEnd = onEnd
   }
 
@@ -74,13 +74,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isOver) this.#fail(error)
   }
 
-  /** Ends the attempt with an error. A refusal is valid once its status line has arrived; a success must be complete. */
+  /**
+   * Ends the attempt with an error. A refusal is valid once its status line has arrived; a success must be complete.
+   */
   #fail(error: Error): void {
     if (this.#status >= 300) this.#end({ kind: 'reply', reply: this.#reply('broken') })
     else this.#end({ kind: 'failed', sent: this.#controller !== undefined, error })
   }
 
-  #end(end: ExchangeEnd): void {
+  #end(end: AttemptEnd): void {
     this.#isOver = true
     this.#first = NOTHING
     this.#more = undefined
