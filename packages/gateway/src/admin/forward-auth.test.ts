@@ -1,7 +1,7 @@
 import { decodeRpcStatus } from '@penstock/otlp'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Admission, Admitted, AdmissionRequest } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'

@@ -20,7 +20,13 @@ export class ClientCounter {
 
   constructor(
     key: string,
-    who: { presented: AdmissionRequest; network: string; userAgent: string; reason: Reason; tokenId: string | undefined },
+    who: {
+      presented: AdmissionRequest
+      network: string
+      userAgent: string
+      reason: Reason
+      tokenId: string | undefined
+    },
     nowMs: number,
     weight: number,
   ) {

@@ -1,5 +1,5 @@
 import { networkOf, type Random } from '@penstock/runtime'
-import type { Admission, Admitted, AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import { rfc3339 } from '../store/rfc3339.ts'

@@ -64,7 +64,13 @@ export class AdmissionController {
       if (verdict.token !== undefined) metrics.tokenRejected(verdict.token, signal, nowMs)
     }
     if (!admission.admitted) {
-      this.#recordRefusal(admissionRequest, reasonOf(verdict, admission.refusal), verdict.token, admission.refusal, nowMs)
+      this.#recordRefusal(
+        admissionRequest,
+        reasonOf(verdict, admission.refusal),
+        verdict.token,
+        admission.refusal,
+        nowMs,
+      )
       return admission
     }
     const { token } = admission
