@@ -55,10 +55,10 @@ export async function exportByWorkers({
     const startMs = performance.now()
     await eachOf(numbers(pipelines), TOGETHER, async (number) => {
       const one = received(number)
-      await Promise.all([own.exporter.intake.receive(one), own.exporter.intake.receive(one)])
+      await Promise.all([own.exporter.intake.enqueueShared(one), own.exporter.intake.enqueueShared(one)])
     })
     const expected = pipelines * signals.length
-    while ((await own.exporter.queue.lanes({ limit: 1 })).length > 0) {
+    while ((await own.exporter.queue.listOpenLanes({ limit: 1 })).length > 0) {
       if (performance.now() - startMs > DEADLINE_MS) throw new Error(`${upstream.ledger.size} of ${expected} exports`)
       await sleep(LOOK_AGAIN_MS)
     }

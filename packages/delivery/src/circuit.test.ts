@@ -57,7 +57,7 @@ test.each<{ name: string; outcome: Outcome; isProbation: boolean }>([
   },
   {
     name: 'never sent',
-    outcome: { kind: 'dead', reason: '', authentication: false, isOurs: true },
+    outcome: { kind: 'dead', reason: '', authentication: false, isLocal: true },
     isProbation: true,
   },
   { name: 'put off', outcome: { kind: 'retry', retryAfterMs: 0, reason: '' }, isProbation: true },
@@ -66,6 +66,6 @@ test.each<{ name: string; outcome: Outcome; isProbation: boolean }>([
 })
 
 test('without an answer of the receiver nothing changes', () => {
-  const ours: Outcome = { kind: 'retry', retryAfterMs: 9_000, reason: '', isOurs: true }
+  const ours: Outcome = { kind: 'retry', retryAfterMs: 9_000, reason: '', isLocal: true }
   for (const outcomes of [[], [ours]]) expect(afterOutcomes(untriedCircuit, policy, outcomes, 0)).toBe(untriedCircuit)
 })

@@ -35,17 +35,17 @@ export function afterOutcomes(
   outcomes: readonly Outcome[],
   nowMs: number,
 ): Circuit {
-  const theirs = outcomes.filter(({ isOurs }) => !isOurs)
+  const theirs = outcomes.filter(({ isLocal }) => !isLocal)
   if (theirs.length === 0) return circuit
   const before = theirs.some(({ kind }) => kind === 'delivered') ? closedCircuit : circuit
-  const failures = theirs.filter((outcome) => isOfTheLane(outcome))
+  const failures = theirs.filter((outcome) => affectsLane(outcome))
   if (failures.length === 0) return { ...before, isProven: true }
   const retryAfterMs = Math.max(...failures.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)))
   return afterFailure(before, policy, retryAfterMs, nowMs)
 }
 
 /** Whether the next delivery of the lane would fare alike: the receiver is down, busy, or refuses the credential. */
-function isOfTheLane(outcome: Outcome): boolean {
+function affectsLane(outcome: Outcome): boolean {
   return outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)
 }
 

@@ -27,7 +27,7 @@ export interface DeliveriesTable {
 }
 
 /** So many claims in a row that nobody settled, and a delivery is suspected of ending the process that sends it. */
-export const SUSPECT_AFTER = 2
+export const POISON_AFTER_ABANDONED = 2
 
 export const deliveryMigrations: Migrations = {
   '0001_deliveries': {
@@ -68,13 +68,13 @@ export const deliveryMigrations: Migrations = {
         .alterTable('deliveries')
         .addColumn('abandoned', 'integer', (column) => column.notNull().defaultTo(0))
         .execute()
-      // The database keeps the number, and uses the index for queries with the same one: with another `SUSPECT_AFTER`, a
+      // The database keeps the number, and uses the index for queries with the same one: with another `POISON_AFTER_ABANDONED`, a
       // migration has to make it anew.
       await db.schema
         .createIndex('deliveries_suspect')
         .on('deliveries')
         .columns(['queue', 'due_at_ms', 'id'])
-        .where(sql<boolean>`state = 'open' and abandoned >= ${sql.lit(SUSPECT_AFTER)}`)
+        .where(sql<boolean>`state = 'open' and abandoned >= ${sql.lit(POISON_AFTER_ABANDONED)}`)
         .execute()
     },
   },

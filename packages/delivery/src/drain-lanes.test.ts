@@ -144,12 +144,12 @@ test('thousands of lanes are looked through with turns for others in between', a
     send: all(accepted),
     queue: {
       ...realQueue(),
-      lanes: (page) => {
+      listOpenLanes: (page) => {
         looks += 1
         setImmediate(() => {
           turns += looks === 1 ? 0 : 1
         })
-        return queue.lanes(page)
+        return queue.listOpenLanes(page)
       },
     },
   })
@@ -162,7 +162,7 @@ test('thousands of lanes are looked through with turns for others in between', a
 test('what was never sent says nothing of the receiver: until something is taken one is tried at a time', async () => {
   await enqueue('a', '1', '2', '3', '4', '5')
   const { sent, stop } = drainOf({
-    send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isOurs: true } : accepted)(batch, signal),
+    send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isLocal: true } : accepted)(batch, signal),
   })
   await untilCounts({ open: 0, dead: 2 })
   await stop()

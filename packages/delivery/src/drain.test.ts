@@ -162,7 +162,7 @@ test('a database that is not to be had is asked again at the next poll', async (
     send: all(accepted),
     queue: {
       ...realQueue(),
-      lanes: (page) => (isDown ? Promise.reject(new Error('down')) : queue.lanes(page)),
+      listOpenLanes: (page) => (isDown ? Promise.reject(new Error('down')) : queue.listOpenLanes(page)),
     },
   })
   await clock.untilSleeping()

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
-import { SUSPECT_AFTER } from './deliveries.ts'
+import { POISON_AFTER_ABANDONED } from './deliveries.ts'
 import { type LaneState, LaneStates } from './lane-states.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
@@ -21,7 +21,7 @@ export interface Attempt {
 export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => Promise<readonly (Attempt | undefined)[]>
 
 export interface DrainOptions {
-  readonly queue: Pick<DeliveryQueue, 'lanes' | 'suspectLanes' | 'claim' | 'settle'>
+  readonly queue: Pick<DeliveryQueue, 'listOpenLanes' | 'listPoisonLanes' | 'claim' | 'settle'>
   /** Other lanes are left alone, for a process that knows them. Default: all. */
   readonly serves?: (lane: string) => boolean
   readonly send: Send
@@ -41,7 +41,7 @@ export interface DrainOptions {
   readonly pollMs: number
   readonly onSettled?: (settled: readonly Settled[]) => void
   /** A bug, or a database that is not to be had; it is tried again after `pollMs`. */
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 export interface Settled {
@@ -53,9 +53,9 @@ export interface Settled {
 }
 
 /** Lanes that are looked at in one go. */
-const LANES = 256
+const LANES_PER_PAGE = 256
 /** Whoever waits for the process to end does not wait long for a database that is away. */
-const SETTLE_TRIES_AT_THE_END = 3
+const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
 
 /** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
 export class Drain {
@@ -65,7 +65,7 @@ export class Drain {
   /** The lane that was looked at last: the next round begins behind it, so that busy ones in front starve none. */
   #lastLane = ''
   #woken = false
-  #suspect: Batch | undefined
+  #poisonBatch: Batch | undefined
   #sleep: AbortController | undefined
 
   constructor(options: DrainOptions) {
@@ -85,7 +85,7 @@ export class Drain {
     while (!signal.aborted) {
       this.#woken = false
       const untilMs = await this.#startDue(signal).catch((error: unknown) => {
-        this.#options.onTrouble(error)
+        this.#options.onError(error)
         return Number.POSITIVE_INFINITY
       })
       if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs)
@@ -97,7 +97,7 @@ export class Drain {
   /** Returns when the next one falls due for which there is nothing to be done now. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { clock, concurrency, serves } = this.#options
-    await this.#startSuspect(signal)
+    await this.#startPoison(signal)
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
@@ -117,12 +117,12 @@ export class Drain {
     for (const begin of [this.#lastLane, '']) {
       let after = begin
       for (;;) {
-        const lanes = await this.#options.queue.lanes({ limit: LANES, after })
+        const lanes = await this.#options.queue.listOpenLanes({ limit: LANES_PER_PAGE, after })
         for (const one of lanes) {
           if (seen.has(one.lane)) return
           yield one
         }
-        if (lanes.length < LANES) break
+        if (lanes.length < LANES_PER_PAGE) break
         after = lanes.at(-1)!.lane
         // SQLite answers at once: nothing else would happen while one looks through thousands.
         await setImmediate()
@@ -133,7 +133,7 @@ export class Drain {
   /** As many batches as there are, and room for. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
-    const state = this.#lanes.of(lane)
+    const state = this.#lanes.getOrCreate(lane)
     const isProbation = isOnProbation(state.circuit, circuit)
     const limit = isProbation ? 1 : batchSize
     // Not for as long as there is room: of a fast lane one batch is over before the next is claimed.
@@ -147,19 +147,19 @@ export class Drain {
   }
 
   /** One at a time, of all lanes: if the process ends once more, no other suspect is abandoned along with it. */
-  async #startSuspect(signal: AbortSignal): Promise<void> {
+  async #startPoison(signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, circuit, serves } = this.#options
-    if (this.#suspect !== undefined) return
-    for (const lane of await queue.suspectLanes(clock.nowMs())) {
+    if (this.#poisonBatch !== undefined) return
+    for (const lane of await queue.listPoisonLanes(clock.nowMs())) {
       if (serves?.(lane) === false) continue
-      const state = this.#lanes.of(lane)
+      const state = this.#lanes.getOrCreate(lane)
       const nowMs = clock.nowMs()
       if (state.circuit.openUntilMs > nowMs) continue
       if (!this.#hasRoom(state, isOnProbation(state.circuit, circuit))) continue
-      const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, suspects: true }, nowMs)
+      const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, poison: true }, nowMs)
       if (deliveries.length === 0) continue
-      this.#suspect = { deliveries, leaseEndMs: nowMs + leaseMs }
-      this.#start(this.#suspect, state, signal)
+      this.#poisonBatch = { deliveries, leaseEndMs: nowMs + leaseMs }
+      this.#start(this.#poisonBatch, state, signal)
       return
     }
   }
@@ -174,11 +174,11 @@ export class Drain {
   #start(batch: Batch, state: LaneState, signal: AbortSignal): void {
     state.underWay += 1
     const working = this.#work(batch, state, signal)
-      .catch((error: unknown) => this.#options.onTrouble(error))
+      .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
         state.underWay -= 1
         this.#underWay.delete(working)
-        if (this.#suspect === batch) this.#suspect = undefined
+        if (this.#poisonBatch === batch) this.#poisonBatch = undefined
         this.wake()
       })
     this.#underWay.add(working)
@@ -186,30 +186,30 @@ export class Drain {
 
   async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {
     const attempts = signal.aborted ? [] : await this.#send(batch.deliveries, signal)
-    this.#judge(state, attempts)
+    this.#updateCircuit(state, attempts)
     await this.#settle(batch, attempts, signal)
   }
 
   /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
-    if (batch.every((delivery) => this.#isBeyondTrying(delivery))) {
-      return batch.map(({ progress }) => ({ outcome: endedProcesses, progress }))
+    if (batch.every((delivery) => this.#isPoisonPastDeadline(delivery))) {
+      return batch.map(({ progress }) => ({ outcome: abandonedOutcome, progress }))
     }
     try {
       return await this.#options.send(batch, signal)
     } catch (error) {
-      this.#options.onTrouble(error)
-      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true } as const
+      this.#options.onError(error)
+      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true } as const
       return batch.map(({ progress }) => ({ outcome, progress }))
     }
   }
 
   /** A suspect that is out of time: nobody has lived to say so when it was tried last. */
-  #isBeyondTrying({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
-    return abandoned >= SUSPECT_AFTER && this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+  #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
+    return abandoned >= POISON_AFTER_ABANDONED && this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
   }
 
-  #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
+  #updateCircuit(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
     const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
     state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.nowMs())
   }
@@ -231,14 +231,14 @@ export class Drain {
     leaseEndMs: number,
     signal: AbortSignal,
   ): Promise<readonly ClaimedDelivery[]> {
-    const { queue, clock, pollMs, onTrouble } = this.#options
-    for (let triesAtTheEnd = 0; ; triesAtTheEnd += signal.aborted ? 1 : 0) {
+    const { queue, clock, pollMs, onError } = this.#options
+    for (let shutdownTries = 0; ; shutdownTries += signal.aborted ? 1 : 0) {
       try {
         return await queue.settle(settled, clock.nowMs())
       } catch (error) {
-        const isOver = clock.nowMs() + pollMs >= leaseEndMs || triesAtTheEnd >= SETTLE_TRIES_AT_THE_END
+        const isOver = clock.nowMs() + pollMs >= leaseEndMs || shutdownTries >= MAX_SETTLE_TRIES_ON_SHUTDOWN
         if (isOver || !isUnavailable(error)) throw error
-        onTrouble(error)
+        onError(error)
       }
       await clock.sleep(pollMs)
     }
@@ -266,11 +266,11 @@ export class Drain {
   }
 }
 
-const endedProcesses: Outcome = {
+const abandonedOutcome: Outcome = {
   kind: 'retry',
   retryAfterMs: 0,
   reason: 'each time the process that was sending it ended',
-  isOurs: true,
+  isLocal: true,
 }
 
 interface Batch {

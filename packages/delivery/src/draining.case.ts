@@ -41,8 +41,8 @@ export const enqueue = (lane: string, ...names: string[]) =>
     ),
   )
 export const realQueue = (): DrainOptions['queue'] => ({
-  lanes: (page) => queue.lanes(page),
-  suspectLanes: (nowMs) => queue.suspectLanes(nowMs),
+  listOpenLanes: (page) => queue.listOpenLanes(page),
+  listPoisonLanes: (nowMs) => queue.listPoisonLanes(nowMs),
   claim: (...claim) => queue.claim(...claim),
   settle: (...settled) => queue.settle(...settled),
 })
@@ -69,7 +69,7 @@ export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'sen
     concurrency: 4,
     laneConcurrency: 2,
     pollMs: 600_000,
-    onTrouble: (error) => troubles.push(error),
+    onError: (error) => troubles.push(error),
     send: (batch, signal) => {
       sent.push(batch.map(({ key }) => key))
       return send(batch, signal)

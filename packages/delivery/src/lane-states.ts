@@ -7,7 +7,7 @@ export interface LaneState {
 }
 
 /** Lanes that are remembered, unless more have something under way. One that is forgotten is tried anew. */
-const MOST_LANES = 4_096
+const MAX_LANES = 4_096
 
 /** What a process knows of the lanes that it serves. */
 export class LaneStates {
@@ -22,7 +22,7 @@ export class LaneStates {
   of(lane: string): LaneState {
     const state = this.#states.get(lane) ?? { circuit: untriedCircuit, underWay: 0 }
     this.#states.delete(lane)
-    if (this.#states.size >= MOST_LANES) this.#forgetOne()
+    if (this.#states.size >= MAX_LANES) this.#forgetOne()
     this.#states.set(lane, state)
     return state
   }

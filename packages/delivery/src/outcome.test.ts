@@ -55,5 +55,5 @@ test('a network failure is worth another attempt', () => {
 
 test('an address that we refuse ourselves is not', () => {
   const outcome = outcomeOfFailure({ kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: 'URL is blocked: …' })
-  expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false, isOurs: true })
+  expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false, isLocal: true })
 })

@@ -6,7 +6,7 @@ export type Outcome = Delivered | Retry | Dead
 
 interface Origin {
   /** The receiver had no part in it, so that nothing is known about it: what else goes to it need not wait, nor follow. */
-  readonly isOurs?: true
+  readonly isLocal?: true
 }
 
 export interface Delivered extends Origin {
@@ -68,6 +68,6 @@ export function outcomeOfReply(
 /** Nothing is known about what the other side did, so it is worth another attempt; unless it was us who refused. */
 export function outcomeOfFailure(failure: NetworkFailure): Outcome {
   const { code, reason } = failure
-  if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isOurs: true }
+  if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isLocal: true }
   return { kind: 'retry', retryAfterMs: 0, reason }
 }

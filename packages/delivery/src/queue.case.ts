@@ -110,27 +110,27 @@ export function describeQueue(
       test('when the lease is over the next one gets it, with the attempt counted and the progress kept', async () => {
         await enqueue(numbered(1))
         const [lost] = await claim(1, 0)
-        expect(await queue.keepProgress(lost!, 'half', 500 + LEASE_MS)).toBe(true)
+        expect(await queue.saveProgress(lost!, 'half', 500 + LEASE_MS)).toBe(true)
         expect(await claim(1, 499 + LEASE_MS, 'c2')).toEqual([])
         const [found] = await claim(1, 500 + LEASE_MS, 'c2')
         expect(found).toMatchObject({ key: 'a1', attemptsMade: 1, progress: 'half' })
-        expect(await queue.keepProgress(lost!, 'more', 9_000)).toBe(false)
+        expect(await queue.saveProgress(lost!, 'more', 9_000)).toBe(false)
         expect(await queue.settle([{ delivery: lost!, settlement: delivered }], 0)).toEqual([lost])
         expect(await queue.settle([{ delivery: found!, settlement: delivered }], 0)).toEqual([])
       })
 
-      test('one abandoned again and again is a suspect: only who asks for suspects gets it, until it is settled', async () => {
+      test('one abandoned again and again is a suspect: only who asks for poison gets it, until it is settled', async () => {
         await enqueue(numbered(2))
         for (const nowMs of [0, 1, 2].map((round) => round * LEASE_MS)) {
-          expect(await queue.suspectLanes(nowMs)).toEqual([])
+          expect(await queue.listPoisonLanes(nowMs)).toEqual([])
           const [first, second] = await claim(2, nowMs, `c${nowMs}`)
           expect([first?.abandoned, second?.abandoned]).toEqual([nowMs / LEASE_MS, 0])
           await queue.settle([{ delivery: second!, settlement: { kind: 'unsent' } }], nowMs)
         }
-        expect(await queue.suspectLanes(3 * LEASE_MS - 1)).toEqual([])
-        expect(await queue.suspectLanes(3 * LEASE_MS)).toEqual(['a'])
+        expect(await queue.listPoisonLanes(3 * LEASE_MS - 1)).toEqual([])
+        expect(await queue.listPoisonLanes(3 * LEASE_MS)).toEqual(['a'])
         expect(keys(await claim(2, 3 * LEASE_MS, 'c4'))).toEqual(['a2'])
-        const options = { claim: 'c5', limit: 2, leaseMs: LEASE_MS, suspects: true }
+        const options = { claim: 'c5', limit: 2, leaseMs: LEASE_MS, poison: true }
         const [suspect] = await queue.claim('a', options, 3 * LEASE_MS)
         expect(suspect).toMatchObject({ key: 'a1', abandoned: 3 })
         const settlement = { kind: 'retry', atMs: 4 * LEASE_MS, reason: 'HTTP 503', progress: '' } as const
@@ -158,12 +158,12 @@ export function describeQueue(
       })
     })
 
-    describe('lanes', () => {
+    describe('listOpenLanes', () => {
       test('each once, with the time at which its first falls due', async () => {
         await enqueue([...numbered(3, 'b'), ...numbered(2, 'a')], 5)
         await enqueue(numbered(1, 'c'), 90)
         await claim(3, 10, 'c1', 'b')
-        expect(await queue.lanes({ limit: 10 })).toEqual([
+        expect(await queue.listOpenLanes({ limit: 10 })).toEqual([
           { lane: 'a', dueMs: 5 },
           { lane: 'b', dueMs: 10 + LEASE_MS },
           { lane: 'c', dueMs: 90 },
@@ -173,7 +173,7 @@ export function describeQueue(
       test('by the page', async () => {
         await enqueue(['a', 'b', 'c', 'd'].flatMap((lane) => numbered(2, lane)))
         const names = async (after?: string) =>
-          (await queue.lanes({ limit: 2, ...(after !== undefined && { after }) })).map(({ lane }) => lane)
+          (await queue.listOpenLanes({ limit: 2, ...(after !== undefined && { after }) })).map(({ lane }) => lane)
         expect([await names(), await names('b'), await names('d')]).toEqual([['a', 'b'], ['c', 'd'], []])
       })
 
@@ -181,7 +181,7 @@ export function describeQueue(
         await enqueue(numbered(1))
         const [delivery] = await claim(1, 0)
         await queue.settle([{ delivery: delivery!, settlement: delivered }], 0)
-        expect(await queue.lanes({ limit: 10 })).toEqual([])
+        expect(await queue.listOpenLanes({ limit: 10 })).toEqual([])
       })
     })
 

@@ -1,6 +1,6 @@
 import { type Db, RowInsertion } from '@penstock/db'
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import { type DeliveriesTable, type DeliveryTables, SUSPECT_AFTER } from './deliveries.ts'
+import { type DeliveriesTable, type DeliveryTables, POISON_AFTER_ABANDONED } from './deliveries.ts'
 
 /** What is to be delivered, once: a second one of the same `key` changes nothing. */
 export interface NewDelivery {
@@ -28,7 +28,7 @@ export interface ClaimOptions {
   readonly claim: string
   readonly limit: number
   readonly leaseMs: number
-  readonly suspects?: boolean
+  readonly poison?: boolean
 }
 
 /** How an attempt ended. */
@@ -121,7 +121,7 @@ export class DeliveryQueue {
    * Lanes with something open, in the order of their names, `limit` of those after `after`; of each when its first one falls due,
    * leases included. Steps from lane to lane over the index: one in which a million wait costs as much as one with one.
    */
-  async lanes({ limit, after = '' }: { readonly limit: number; readonly after?: string }): Promise<OpenLane[]> {
+  async listOpenLanes({ limit, after = '' }: { readonly limit: number; readonly after?: string }): Promise<OpenLane[]> {
     const first = (what: RawBuilder<unknown>, whose: RawBuilder<unknown>) =>
       sql`select min(${what}) from deliveries where queue = ${this.#name} and state = 'open' and ${whose}`
     const { rows } = await sql<{ lane: string; due: number }>`
@@ -140,10 +140,10 @@ export class DeliveryQueue {
    * Lanes of due deliveries that may be what ended the processes that had them; the longest due first. They are left out of
    * ordinary claims: whatever was sent beside one would be abandoned with it.
    */
-  async suspectLanes(nowMs: number): Promise<string[]> {
+  async listPoisonLanes(nowMs: number): Promise<string[]> {
     const due = this.#of(this.#db.read)
       .where(is('open'))
-      .where(isSuspect)
+      .where(isPoison)
       .where('due_at_ms', '<=', nowMs)
       .orderBy('due_at_ms')
       .limit(MAX_ROWS)
@@ -151,10 +151,10 @@ export class DeliveryQueue {
     return [...new Set(rows.map(({ lane }) => lane))]
   }
 
-  /** The `limit` that have been due longest, of the suspects or of the others. `claim`: unlike every other one. */
+  /** The `limit` that have been due longest, of the poison or of the others. `claim`: unlike every other one. */
   async claim(
     lane: string,
-    { claim, limit, leaseMs, suspects = false }: ClaimOptions,
+    { claim, limit, leaseMs, poison = false }: ClaimOptions,
     nowMs: number,
   ): Promise<ClaimedDelivery[]> {
     const rows = await this.#db.write((tx) =>
@@ -173,7 +173,7 @@ export class DeliveryQueue {
             .where('queue', '=', this.#name)
             .where(is('open'))
             .where('lane', '=', lane)
-            .where(suspects ? isSuspect : isUnsuspected)
+            .where(poison ? isPoison : isNotPoison)
             .where('due_at_ms', '<=', nowMs)
             .orderBy('due_at_ms')
             .orderBy('id')
@@ -198,7 +198,7 @@ export class DeliveryQueue {
   }
 
   /** Keeps what has been achieved so far, and the claim for so much longer. `false`: it has been lost. */
-  async keepProgress({ id, claim }: ClaimedDelivery, progress: string, leaseEndMs: number): Promise<boolean> {
+  async saveProgress({ id, claim }: ClaimedDelivery, progress: string, leaseEndMs: number): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
         .updateTable('deliveries')
@@ -324,8 +324,8 @@ export class DeliveryQueue {
 const is = (state: DeliveryStatus['state']) =>
   state === 'open' ? sql<boolean>`state = 'open'` : sql<boolean>`state <> 'open' and state = ${sql.lit(state)}`
 
-const isSuspect = sql<boolean>`abandoned >= ${sql.lit(SUSPECT_AFTER)}`
-const isUnsuspected = sql<boolean>`abandoned < ${sql.lit(SUSPECT_AFTER)}`
+const isPoison = sql<boolean>`abandoned >= ${sql.lit(POISON_AFTER_ABANDONED)}`
+const isNotPoison = sql<boolean>`abandoned < ${sql.lit(POISON_AFTER_ABANDONED)}`
 
 function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
   const over = { claim: null, settled_at_ms: nowMs }

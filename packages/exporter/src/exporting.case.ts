@@ -8,7 +8,7 @@ import { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 import { type ExporterTables, exporterMigrations } from './export-tables.ts'
 import { type Destination, Exporter } from './exporter.ts'
 import { readBody } from './received-body.ts'
-import { isDurable, type Received } from './record-intake.ts'
+import { isDurable, type IntakeRequest } from './record-intake.ts'
 import { EXPORT_QUEUE } from './record-store.ts'
 
 export type NewPlace = () => Promise<{ location: string; remove(): Promise<void> }>
@@ -110,7 +110,7 @@ export class ExportingWorld {
     })
   }
 
-  received(text: string, scope = 'source:forge', signals: readonly Signal[] = signalNames): Received {
+  received(text: string, scope = 'source:forge', signals: readonly Signal[] = signalNames): IntakeRequest {
     return {
       scope,
       body: readBody(text),
@@ -120,7 +120,7 @@ export class ExportingWorld {
   }
 
   receive(text: string, scope?: string, signals?: readonly Signal[]) {
-    return this.exporter.intake.receive(this.received(text, scope, signals))
+    return this.exporter.intake.enqueueShared(this.received(text, scope, signals))
   }
 
   /** Keys of the deliveries, in order. */

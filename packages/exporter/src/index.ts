@@ -21,7 +21,7 @@ export {
 } from './hooks/hooks-listener.ts'
 export {
   findSource,
-  findStraySource,
+  findUnconfiguredSource,
   readSources,
   type Source,
   type Sources,
@@ -43,9 +43,9 @@ export {
   type ExportIdentity,
   type ExportPlan,
   isDurable,
-  type Received,
+  type IntakeRequest,
   type RecordIntake,
-  type Taken,
+  type IntakeResult,
 } from './record-intake.ts'
-export { EXPORT_QUEUE, findRecordOfDelivery, findTakenInMs } from './record-store.ts'
+export { EXPORT_QUEUE, findRecordOfDelivery, findEnqueuedAtMs } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

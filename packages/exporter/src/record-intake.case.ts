@@ -2,14 +2,14 @@ import { signalNames } from '@penstock/otlp'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.case.ts'
-import type { Taken } from './record-intake.ts'
+import type { IntakeResult } from './record-intake.ts'
 import { findRecord } from './record-store.ts'
 
 const SCOPE = 'source:forge'
 const key = (id: number | bigint, host = 'ci.example.com') => `${SCOPE} ${host} ${id}`
 const exportsOf = (record: string) => signalNames.map((signal) => `${record} ${signal}`)
 const later = '2026-02-11 10:00:00 UTC'
-const reasonOf = (taken: Taken) => (taken.kind === 'kept' ? taken.reason : taken.kind)
+const reasonOf = (taken: IntakeResult) => (taken.kind === 'kept' ? taken.reason : taken.kind)
 
 /** What the intake does alike on every database. */
 export function describeRecordIntake(name: string, newPlace: NewPlace): void {
@@ -108,7 +108,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
           fc.asyncProperty(deliveries, fc.array(fc.boolean()), async (texts, waits) => {
             run += 1
             const scope = `source:run-${run}`
-            const taken: Promise<Taken>[] = []
+            const taken: Promise<IntakeResult>[] = []
             for (const [index, text] of texts.entries()) {
               taken.push(world.receive(text, scope))
               if (waits[index]) await taken.at(-1)
@@ -138,7 +138,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
 
       test('belongs to the transaction of the caller', async () => {
         const failing = world.db.write(async (tx) => {
-          await world.exporter.intake.take(tx, world.received(hook({ id: 1 })), 0)
+          await world.exporter.intake.enqueue(tx, world.received(hook({ id: 1 })), 0)
           throw new Error('no')
         })
         await expect(failing).rejects.toThrow('no')
@@ -248,7 +248,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         const bad = { ...world.received(hook({ id: 2 })), plan: () => Promise.reject(new Error('poisoned')) }
         const outcomes = await Promise.allSettled([
           world.receive(hook({ id: 1 })),
-          world.exporter.intake.receive(bad),
+          world.exporter.intake.enqueueShared(bad),
           world.receive(hook({ id: 3 })),
         ])
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -259,7 +259,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         const bad = { ...world.received(hook({ id: 2 })), scope: null as unknown as string }
         const outcomes = await Promise.allSettled([
           world.receive(hook({ id: 1 })),
-          world.exporter.intake.receive(bad),
+          world.exporter.intake.enqueueShared(bad),
           world.receive(hook({ id: 3 })),
         ])
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])

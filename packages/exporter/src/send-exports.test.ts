@@ -57,14 +57,14 @@ function setUp(endpoint: PlannedExport['endpoint'], change: Partial<SendExportsO
       endpoint,
       chunks: subject === '' ? [] : subject.split('|').map((text) => chunk(text)),
     }),
-    keepProgress: async (_, progress) => {
+    saveProgress: async (_, progress) => {
       kept.push(progress)
       return true
     },
     clock,
     budgetMs: 1_000,
     maxSharedBytes: 100,
-    onTrouble: () => {},
+    onError: () => {},
     ...change,
   })
   return { send, kept, clock }
@@ -153,12 +153,12 @@ test('a large export of which all has been accepted is done without a request, w
   const { send, kept } = setUp(receiver)
   await send([delivery('a|b')], never)
   const [attempt] = await send([delivery('a|b', kept.at(-1))], never)
-  expect(attempt?.outcome).toEqual({ ...accepted, isOurs: true })
+  expect(attempt?.outcome).toEqual({ ...accepted, isLocal: true })
   expect(receiver.asked).toEqual(['a', 'b'])
 })
 
 test('where we refuse to send, it is not looked for the one to blame', async () => {
-  const blocked: Outcome = { ...malformed, isOurs: true }
+  const blocked: Outcome = { ...malformed, isLocal: true }
   const receiver = new Receiver(() => blocked)
   const { send } = setUp(receiver)
   const attempts = await send([delivery('a'), delivery('b')], never)
@@ -176,7 +176,7 @@ test('a record that converts differently by now: only what is the same is left o
 
 test('a lost claim ends it at once', async () => {
   const receiver = new Receiver()
-  const { send } = setUp(receiver, { keepProgress: async () => false })
+  const { send } = setUp(receiver, { saveProgress: async () => false })
   expect(await send([delivery('a|b|c')], never)).toEqual([undefined])
   expect(receiver.asked).toEqual(['a'])
 })
@@ -196,8 +196,8 @@ test('what can never be sent is dead, with the reason; what converts to nothing 
     plan: async (subject) => (subject === 'gone' ? 'the record was removed' : { endpoint: receiver, chunks: [] }),
   })
   expect(await send([delivery('gone'), delivery('')], never)).toMatchObject([
-    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false, isOurs: true } },
-    { outcome: { kind: 'delivered', rejectedItems: 0, isOurs: true } },
+    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false, isLocal: true } },
+    { outcome: { kind: 'delivered', rejectedItems: 0, isLocal: true } },
   ])
 })
 
@@ -270,7 +270,7 @@ test.each([
   {
     name: 'progress that cannot be kept',
     change: {
-      keepProgress: async () => {
+      saveProgress: async () => {
         throw new Error('the database is away')
       },
     },
@@ -291,12 +291,12 @@ test.each([
         },
       },
     }),
-    onTrouble: (error) => troubles.push(error),
+    onError: (error) => troubles.push(error),
     ...change,
   })
   const [small, large, behind] = await send([delivery('a'), delivery('b|c|d'), delivery('e')], never)
   expect([small?.outcome, behind?.outcome]).toEqual([accepted, accepted])
-  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true })
+  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true })
   expect(troubles).toHaveLength(1)
   await send([delivery('b|c|d', large!.progress)], never)
   expect(receiver.acceptedTexts.toSorted()).toEqual([...new Set(receiver.acceptedTexts)].toSorted())
@@ -310,7 +310,7 @@ test('a request that breaks leaves those that were accepted before it as they ar
   const { send } = setUp(receiver, { maxSharedBytes: 1 })
   expect(await send([delivery('a'), delivery('b'), delivery('c')], never)).toMatchObject([
     { outcome: accepted },
-    { outcome: { kind: 'retry', reason: 'internal error', isOurs: true } },
+    { outcome: { kind: 'retry', reason: 'internal error', isLocal: true } },
     { outcome: accepted },
   ])
 })

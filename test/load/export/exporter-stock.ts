@@ -11,7 +11,7 @@ import {
   type ExporterTables,
   exporterMigrations,
   isDurable,
-  type Received,
+  type IntakeRequest,
   readBody,
 } from '@penstock/exporter'
 import { jsonLog, systemClock } from '@penstock/runtime'
@@ -59,7 +59,7 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
 }
 
 /** One pipeline of the numbers, as an intake would have it. */
-export function received(number: number): Received {
+export function received(number: number): IntakeRequest {
   return {
     scope: SCOPE,
     body: readBody(numberedPipeline(number)),

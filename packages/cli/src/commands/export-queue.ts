@@ -1,7 +1,7 @@
 import { type Core, DomainError, getProject } from '@penstock/core'
 import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
-import { EXPORT_QUEUE, type ExporterTables, findTakenInMs, parseExportKey } from '@penstock/exporter'
+import { EXPORT_QUEUE, type ExporterTables, findEnqueuedAtMs, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, requireCoreDatabase, settingsOf } from '../core/core-operator.ts'
@@ -67,7 +67,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
     const { endpoint, trace, instance } = await deliveryFacts(db, settings, status.key)
     const rows = [
-      ...(await facts(status, names, instance, await findTakenInMs(db.read, status.key))),
+      ...(await facts(status, names, instance, await findEnqueuedAtMs(db.read, status.key))),
       ['endpoint', printable(endpoint)],
       ['trace', trace],
     ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
 import { type Db, openReadOnly } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
-import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findStraySource, type Sources } from '@penstock/exporter'
+import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findUnconfiguredSource, type Sources } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
 import { directoryAccess, listOpenEntries } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
@@ -123,8 +123,8 @@ function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>
 async function strayFindings(queue: DeliveryQueue, settings: Settings): Promise<Finding[]> {
   const sources = configuredSources(settings)
   if (sources === undefined) return []
-  const lanes = await queue.lanes({ limit: LANES })
-  const stray = new Set(lanes.flatMap(({ lane }) => findStraySource(sources, destinationOfLane(lane)) ?? []))
+  const lanes = await queue.listOpenLanes({ limit: LANES })
+  const stray = new Set(lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []))
   return [...stray].slice(0, STRAY_SOURCES).map((name) => ({
     grade: 'note',
     what: `exports of ${name} wait, a source that these settings do not have`,

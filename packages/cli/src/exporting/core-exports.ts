@@ -50,9 +50,9 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
       const isReady = ready !== undefined && isSameProject(ready.project, named)
       const body = isReady ? ready.body : await refusing(async () => readBody(payload, { project: named }))
       const upstream = body.input.kind === 'pipeline' ? await namedUpstream(tx, body.input.record) : undefined
-      const taken = await exporter.intake.take(
+      const taken = await exporter.intake.enqueue(
         // The database holds the exporter's tables too, see `CoreDatabaseTables`.
-        tx.db as unknown as Parameters<RecordIntake['take']>[0],
+        tx.db as unknown as Parameters<RecordIntake['enqueue']>[0],
         {
           scope: projectScope(projectId),
           body,

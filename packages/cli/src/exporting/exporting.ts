@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@penstock/core'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { Exporter, type ExporterOptions, findStraySource, sourceDestination } from '@penstock/exporter'
+import { Exporter, type ExporterOptions, findUnconfiguredSource, sourceDestination } from '@penstock/exporter'
 import type { Log, Random } from '@penstock/runtime'
 import type { OpenCore } from '../core/open-core.ts'
 import { tokenOf } from './core-exports.ts'
@@ -41,7 +41,7 @@ export class Exporting {
       client: this.#client,
       optionsOf,
       destinationOf: destinations(core, config, ownGateway),
-      serves: (destination) => findStraySource(sources, destination) === undefined,
+      serves: (destination) => findUnconfiguredSource(sources, destination) === undefined,
       limits,
     })
   }
@@ -59,7 +59,7 @@ export class Exporting {
   /** Whether it is at work, and its database answers. */
   async isReady(): Promise<boolean> {
     if (this.#stop.signal.aborted) return false
-    return this.exporter.queue.lanes({ limit: 1 }).then(
+    return this.exporter.queue.listOpenLanes({ limit: 1 }).then(
       () => true,
       () => false,
     )
