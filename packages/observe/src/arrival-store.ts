@@ -4,14 +4,14 @@ import type { ObserveTables, TracePartTable } from './tables.ts'
 
 type Tx = Transaction<ObserveTables>
 
-/** A slice ends with its minute, or when it has this many rows, so that what goes at once is little. */
+/** A slice ends after a minute, or when it has this many rows, so that retention deletes little at a time. */
 const SLICE_MS = 60_000
 const SLICE_ROWS = 10_000
 
 /** SQLite takes 32,766 parameters in a statement; no row here has more than 13. */
 const ROWS_PER_STATEMENT = 500
 
-/** The part of a trace that is the trace. */
+/** The service id of the row that stands for the whole trace. */
 export const WHOLE_TRACE = 0
 
 export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs: number): Promise<void> {
@@ -138,8 +138,8 @@ function distinct<Draft extends { readonly key: string }>(drafts: readonly Draft
 }
 
 /**
- * Ids of rows that are kept once per key, those that are not there yet included. All are marked as used in this slice,
- * but those that were already are left alone: in most requests that is every one.
+ * Returns the ids of rows that are stored once per key, and inserts missing ones. All are marked as used in this slice; in most
+ * requests every row has that mark already and is not written.
  */
 async function idsOf<Draft>(
   tx: Tx,

@@ -14,23 +14,23 @@ import {
   signals,
 } from '@penstock/otlp'
 
-/** One request, taken apart into what becomes rows. */
+/** The contents of one request, split into the drafts of rows. */
 export interface Arrival {
   readonly spans: readonly SpanDraft[]
   readonly logRecords: readonly LogRecordDraft[]
   readonly points: readonly PointDraft[]
-  /** Spans that have no place in any trace. */
+  /** The number of spans without a trace id or span id. */
   readonly rejectedSpans: number
 }
 
-/** Whose it is: the service, and the groups around it. */
+/** The service of an item, and the resource and scope around it. */
 export interface Place {
   readonly service: string
   readonly resource: Document
   readonly scope: Document
 }
 
-/** A text that many items share. */
+/** A resource or scope, which many items share. */
 export interface Document {
   readonly key: string
   readonly json: string
@@ -74,17 +74,17 @@ export interface PointDraft {
   readonly json: string
 }
 
-/** What semantic conventions call a service that does not say its name. */
+/** The name that semantic conventions give a service without a name. */
 export const UNKNOWN_SERVICE = 'unknown_service'
 
 const MAX_SQL_INTEGER = 2n ** 63n - 1n
 
-/** Part of a parsed OTLP/JSON request. The model beside it says what is in there; this is what it looks like. */
+/** A part of a parsed OTLP/JSON request. The decoded item beside it has the same content with types. */
 type Tree = { readonly [key: string]: unknown }
 
 /**
- * Takes a decoded request apart. What is kept as JSON is canonical OTLP/JSON, whichever encoding it came in: 64-bit
- * integers are text there, so nothing loses precision.
+ * Splits a decoded request into drafts. Their JSON is canonical OTLP/JSON, whatever the encoding of the request: 64-bit
+ * integers are strings in it, so they keep their precision.
  */
 export function toArrival(signal: Signal, request: OtlpRequest, arrivedNs: bigint): Arrival {
   const draft = { spans: [] as SpanDraft[], logRecords: [] as LogRecordDraft[], points: [] as PointDraft[] }
@@ -170,7 +170,7 @@ function* piecesOf(item: Item): Generator<Item> {
   }
 }
 
-/** The list `name` of a message; canonical JSON leaves an empty one out. */
+/** Returns the list `name` of a message; canonical JSON omits an empty one. */
 const treesOf = (tree: Tree, name: string): Tree[] => (tree[name] ?? []) as Tree[]
 
 function serviceName(attributes: readonly KeyValue[]): string {
@@ -178,7 +178,7 @@ function serviceName(attributes: readonly KeyValue[]): string {
   return named?.type === 'string' && named.value !== '' ? named.value : UNKNOWN_SERVICE
 }
 
-/** A resource or scope group without its list. */
+/** Returns the document for a resource or scope group without its list of items. */
 function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'): Document {
   const { [listName]: _, ...rest } = group
   const { attributes, ...others } = (rest[subject] ?? {}) as Tree
@@ -231,7 +231,7 @@ function* pointsOf(place: Place, { name, description, unit, data }: Metric, tree
   }
 }
 
-/** OTLP gives the order of attributes no meaning, and a source may change it from one export to the next. */
+/** Sorts attributes by key: OTLP gives their order no meaning, and a source may change it from one export to the next. */
 function inOrderOfKeys(attributes: unknown): unknown[] {
   const list = (attributes ?? []) as { key?: string }[]
   return list.toSorted(({ key: a = '' }, { key: b = '' }) => (a < b ? -1 : a > b ? 1 : 0))

@@ -42,7 +42,7 @@ interface Refused {
  */
 const MAX_JSON_BYTES = 192 * 1024 * 1024
 
-/** In the words of the gateway, which passes the answer on. */
+/** Returns the same message that the gateway uses, because the gateway passes it on. */
 export const tooLargeText = (limitBytes: number): string =>
   `The body is longer than ${limitBytes} bytes, as sent or inflated.`
 

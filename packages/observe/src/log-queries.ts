@@ -15,9 +15,9 @@ export interface LogQuery extends TimeRange {
 
 export interface StoredLogRecord extends StoredPlace {
   readonly service: string
-  /** Of the record; when it was observed or came, where the source gave none. */
+  /** The time of the record, else when it was observed, else when it arrived. */
   readonly time_unix_nano: string
-  /** OTLP/JSON's LogRecord. */
+  /** The LogRecord in OTLP/JSON. */
   readonly record: object
 }
 

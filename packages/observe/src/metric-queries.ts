@@ -51,19 +51,19 @@ export interface StoredSeries extends StoredPlace {
   readonly type: string
   readonly unit: string
   readonly description: string
-  /** OTLP's number; `null` of kinds that have none. */
+  /** The number of the OTLP enum; `null` for metric types without temporality. */
   readonly aggregation_temporality: number | null
   readonly is_monotonic: boolean | null
-  /** OTLP/JSON's KeyValue list. */
+  /** A list of KeyValue in OTLP/JSON. */
   readonly attributes: readonly object[]
-  /** OTLP/JSON's data points without attributes, in order of time; the latest of the range when there are more. */
+  /** Data points in OTLP/JSON without attributes, in order of time; only the latest of the range if there are too many. */
   readonly points: readonly object[]
   readonly truncated: boolean
 }
 
 export interface StoredMetric {
   readonly name: string
-  /** Those that came most recently; one without a point in the range has an empty list. */
+  /** The most recently received series; a series without a point in the range has an empty list of points. */
   readonly series: readonly StoredSeries[]
   readonly truncated: boolean
 }

@@ -6,9 +6,9 @@ import { ThreadUnavailable } from './store-thread.ts'
 
 export interface ObserveMount<Access> {
   readonly store: Pick<Observe, 'answer'>
-  /** Who may ask; the same of every route. */
+  /** The access that every route requires. */
   readonly access: Access
-  /** Checks what came, and refuses it in the API's own form by throwing. */
+  /** Returns the parsed input, or throws the API's own error. */
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
   /** Returns the API's own error for a store that cannot answer at the moment. */
   unavailable(): Error
@@ -19,7 +19,7 @@ export interface ObserveMount<Access> {
 /** The header of a list that ends early because the rest does not fit into one answer. */
 const TRUNCATED_HEADER = 'X-Truncated'
 
-/** Where the routes are served, below the mount's own origin. */
+/** The path prefix of the routes. */
 export const observePath = '/api/v1/observe'
 
 const NS_PER_MS = 1_000_000n
@@ -34,7 +34,7 @@ const MAX_POINTS = 1_000
 const timeForm = 'RFC 3339 with a zone, such as 2026-02-01T00:00:00Z, or nanoseconds since 1970'
 const rfc3339 = z.iso.datetime({ offset: true })
 
-/** Answers give times in nanoseconds since 1970, and can be asked with. */
+/** Accepts nanoseconds since 1970 too, because responses contain times in that form. */
 const time = z
   .string()
   .meta({ description: timeForm })
@@ -74,8 +74,8 @@ const object = z.looseObject({})
 const list = z.array(object)
 
 /**
- * What the store is asked over HTTP. All are GET and change nothing. Keys of ours are snake_case, times are nanoseconds
- * as text, and telemetry itself is OTLP/JSON.
+ * Returns the HTTP routes for queries. All are GET and change nothing. Keys defined here are snake_case, times are nanoseconds
+ * as text, and telemetry is OTLP/JSON.
  */
 export function observeRoutes<Context, Access>({
   store,

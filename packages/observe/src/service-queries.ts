@@ -5,9 +5,9 @@ import type { ObserveTables } from './tables.ts'
 
 export interface ServiceSummary {
   readonly name: string
-  /** Of which there is anything at present. */
+  /** The signals that the store has data of. */
   readonly signals: readonly Signal[]
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly last_seen_at: string
 }
 
@@ -36,7 +36,7 @@ export async function listServices(db: Kysely<ObserveTables>, space: AnswerSpace
   }))
 }
 
-/** `undefined` when the service is not known. */
+/** Returns the id of a service; `undefined` if it is unknown. */
 export async function findServiceId(db: Kysely<ObserveTables>, name: string): Promise<number | undefined> {
   const row = await db.selectFrom('services').select('id').where('key', '=', name).executeTakeFirst()
   return row?.id

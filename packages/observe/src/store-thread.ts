@@ -105,7 +105,7 @@ export class StoreThread<Request, Reply> {
     })
     this.#worker = worker
     let reason: unknown
-    worker.on('message', (message: FromThread<Reply>) => this.#hear(message))
+    worker.on('message', (message: FromThread<Reply>) => this.#handleMessage(message))
     worker.on('error', (error) => {
       reason = error
     })
@@ -120,7 +120,7 @@ export class StoreThread<Request, Reply> {
     return worker
   }
 
-  #hear(message: FromThread<Reply>): void {
+  #handleMessage(message: FromThread<Reply>): void {
     switch (message.kind) {
       case 'opened':
         return

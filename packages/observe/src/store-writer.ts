@@ -184,7 +184,7 @@ export class StoreWriter {
     try {
       await work()
     } catch (error) {
-      this.#log.error({ event, error: String(error) }, 'The embedded store could not tidy up')
+      this.#log.error({ event, error: String(error) }, 'The embedded store could not delete old telemetry; it tries again later')
     }
   }
 }

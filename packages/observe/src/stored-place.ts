@@ -1,4 +1,4 @@
-/** What stands around an item: OTLP/JSON's Resource and InstrumentationScope, and the schema URL of either, '' for none. */
+/** The Resource and InstrumentationScope of an item in OTLP/JSON, each with its schema URL or ''. */
 export interface StoredPlace {
   readonly resource: object
   readonly resource_schema_url: string

@@ -6,7 +6,7 @@ import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
 export interface TraceQuery extends TimeRange {
-  /** Traces in which this service has a span; the range is then that of its own first span. */
+  /** Only traces in which this service has a span; the range then applies to the service's first span. */
   readonly service?: string | undefined
   readonly limit: number
 }
@@ -14,13 +14,13 @@ export interface TraceQuery extends TimeRange {
 export interface TraceSummary {
   readonly trace_id: string
   readonly start_time_unix_nano: string
-  /** Of the span that ends last. */
+  /** The end of the span that ends last. */
   readonly end_time_unix_nano: string
-  /** Received in all; the oldest of them may be gone already. */
+  /** The number of spans received; the oldest of them may have been deleted. */
   readonly spans: number
   readonly errors: number
   readonly services: readonly string[]
-  /** The earliest span without parent; `null` while none has come. */
+  /** The earliest span without a parent; `null` until one arrives. */
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
 }
 
@@ -87,7 +87,7 @@ async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], s
     .innerJoin('services', 'services.id', 'spans.service_id')
     .select(['trace_id', 'name', 'services.key as service', 'status_code'])
     .where('trace_id', 'in', traceIds)
-    // Spelt out, not bound: the index of roots is for this very condition.
+    // Written as a literal, because the partial index of roots has this condition.
     .where(sql<boolean>`parent_span_id = ''`)
     .orderBy('start_ns')
   const isNew = ({ trace_id }: { trace_id: string }) => !byTrace.has(trace_id)
@@ -100,11 +100,11 @@ async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], s
   return byTrace
 }
 
-/** A trace as OTLP/JSON's TracesData, so that whatever reads OTLP can read it. */
+/** A trace as TracesData in OTLP/JSON, which every OTLP reader can parse. */
 export interface StoredTrace {
   readonly trace_id: string
   readonly resourceSpans: readonly object[]
-  /** There are more spans than are shown; these are the first. */
+  /** Whether the trace has more spans; the response contains the first ones. */
   readonly truncated: boolean
 }
 
