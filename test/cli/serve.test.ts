@@ -75,7 +75,7 @@ test.each([
   [['--workers', 'many'], {}, /workers/],
   [['--frobnicate'], {}, /--frobnicate/],
   [['--config', '/nowhere/settings.json'], {}, /cannot read \/nowhere\/settings.json: no such file or directory/],
-  [[], { PENSTOCK_TLS_CERT_FILE: 'x' }, /gateway.tlsCertFile and gateway.tlsKeyFile go together/],
+  [[], { PENSTOCK_TLS_CERT_FILE: 'x' }, /gateway.tlsCertFile and gateway.tlsKeyFile must be set together/],
   [
     [],
     { PENSTOCK_UPSTREAM: 'http://x', PENSTOCK_UPSTREAM_AUTHORIZATION: 'a', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: 'b' },

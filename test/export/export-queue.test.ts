@@ -124,7 +124,7 @@ trace     ${createHash('sha256').update('svc-ci\n1\ntrace\nsvc.example.test\n31'
 `)
   // Of a source that is not in the settings, and whose record is not there.
   expect((await cli.run('export-queue', 'show', '4')).stdout).toMatch(
-    /^endpoint +none: there is no source:forge in the settings any more\ntrace +-$/m,
+    /^endpoint +none: the settings do not contain source:forge any more\ntrace +-$/m,
   )
   expect(await cli.run('export-queue', 'show', '99')).toMatchObject({
     exitCode: 2,
@@ -174,12 +174,12 @@ test('doctor tells of dead ones, and of the commands to look and to replay', asy
   const { exitCode, stdout } = await cli.run('doctor')
   expect(exitCode).toBe(1)
   expect(stdout).toContain(
-    'WRONG 2 exports have failed for good, 1 waits: penstock export-queue list says why; once that is mended, penstock export-queue replay --all\n',
+    'WRONG 2 exports have failed permanently, 1 waits: penstock export-queue list shows the reasons; once they are fixed, run penstock export-queue replay --all\n',
   )
   await cli.run('export-queue', 'drop', '3')
-  expect((await cli.run('doctor')).stdout).toContain('WRONG 1 export has failed for good, 1 waits: ')
+  expect((await cli.run('doctor')).stdout).toContain('WRONG 1 export has failed permanently, 1 waits: ')
   await cli.run('export-queue', 'drop', '1')
-  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed for good, 1 waits$/m)
+  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed permanently, 1 waits$/m)
 })
 
 test.each([
@@ -206,7 +206,7 @@ test('a directory without a database stays one', async () => {
   const outcome = await penstock(['export-queue', 'list'], { env: { PENSTOCK_DATA_DIR: directory.path } })
   expect(outcome).toMatchObject({
     exitCode: 2,
-    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}; is --data-dir (or PENSTOCK_DATA_DIR) that of the service?\n`,
+    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}; check that --data-dir (or PENSTOCK_DATA_DIR) is that of the service\n`,
   })
 })
 

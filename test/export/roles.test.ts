@@ -141,7 +141,7 @@ test('a worker leaves the exports of a source that it has no settings for to one
   await put(core2, await newProject(core2, 'tide-tables', { [EXPORT]: 'traces' }), finished(32), 32)
   await untilQueued(dataDir, ['delivered 32 traces', 'open 31 logs', 'open 31 traces'])
   const run = (args: readonly string[], more = {}) => penstock(args, { env: { ...environment(dataDir), ...more } })
-  const stray = /^note +exports of forge wait, a source that these settings do not have: .* drop --source forge$/m
+  const stray = /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
   expect((await run(['doctor'])).stdout).toMatch(stray)
   expect((await run(['doctor'], env)).stdout).not.toMatch(stray)
 

@@ -132,7 +132,7 @@ test('what ends every process that sends it is soon sent alone, and buried when 
   }
   expect(sent).toEqual([[['a1']], [['a2'], ['a1', 'a3']], [['a1']], [['a1']], [['a1']], [['a3']]])
   expect((await queue.list('dead', { limit: 9 })).map(({ key, reason }) => [key, reason])).toEqual([
-    ['a1', 'gave up after 6 attempts: each time the process that was sending it ended'],
+    ['a1', 'gave up after 6 attempts: the process ended during each attempt'],
   ])
 })
 

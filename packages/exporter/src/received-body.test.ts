@@ -108,7 +108,7 @@ test.each([
   const host = `${'a'.repeat(251)}.b`
   expect(readBody(of(`${host}:60000`)).text).toContain(host)
   expect(() => readBody(of(`${'a'.repeat(3_000)}.b`))).toThrow(
-    new RecordError('project.web_url', 'names too long a host'),
+    new RecordError('project.web_url', 'contains a host name that is too long'),
   )
 })
 

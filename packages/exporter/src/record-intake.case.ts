@@ -39,7 +39,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
         expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({
           because: 'completed_again',
-          reason: 'pipeline 1: already exported; it has finished again, which the setting exporter.reexport is for',
+          reason: 'pipeline 1: already exported; it has finished again; set exporter.reexport to export later completions',
         })
         expect(await world.keys()).toEqual(exportsOf(key(1)))
         expect(world.metric('penstock_export_records', { outcome: 'enqueued' })).toBe(1)

@@ -4,20 +4,20 @@ import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
 import { Exporter, type ExporterOptions, findUnconfiguredSource, sourceDestination } from '@penstock/exporter'
 import type { Log, Random } from '@penstock/runtime'
 import type { OpenCore } from '../core/open-core.ts'
-import { tokenOf } from './core-exports.ts'
+import { findExportToken } from './core-exports.ts'
 import type { ExportConfig } from './export-config.ts'
 import { metricsText } from './metrics-text.ts'
 import { projectIdOf } from './project-scope.ts'
 
 interface ExportingOptions extends Pick<OpenCore, 'core' | 'db'> {
   readonly config: ExportConfig
-  /** Where to, unless the settings say otherwise. */
+  /** The endpoint that is used unless one is configured. */
   readonly ownGateway: string
   readonly random: Random
   readonly log: Log
 }
 
-/** The exporter of this process, with what it needs to send. */
+/** The exporter of this process with its HTTP client. */
 export class Exporting {
   readonly exporter: Exporter
   readonly #client: HttpClient
@@ -46,17 +46,17 @@ export class Exporting {
     })
   }
 
-  /** Sends from now on, what earlier processes have left included. */
+  /** Starts exporting, including deliveries that earlier processes have left. */
   start(): void {
     this.#running = this.exporter.run(this.#stop.signal)
   }
 
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   metrics(): string {
     return metricsText(this.exporter.metrics.snapshot())
   }
 
-  /** Whether it is at work, and its database answers. */
+  /** Tells whether the exporter is running and its database answers. */
   async isReady(): Promise<boolean> {
     if (this.#stop.signal.aborted) return false
     return this.exporter.queue.listOpenLanes({ limit: 1 }).then(
@@ -65,7 +65,7 @@ export class Exporting {
     )
   }
 
-  /** Claims nothing more, and resolves when what is under way has its answer. */
+  /** Stops claiming deliveries, and resolves when those in progress are settled. */
   end(): Promise<void> {
     this.#ended ??= this.#end()
     return this.#ended
@@ -78,7 +78,7 @@ export class Exporting {
   }
 }
 
-/** As things stand when something is sent. */
+/** Returns the lookup of the current destination of a record. */
 function destinations(
   core: Core,
   { endpoint, encoding, sources }: ExportConfig,
@@ -88,7 +88,7 @@ function destinations(
   return async (scope, record) => {
     const projectId = projectIdOf(scope)
     if (projectId === undefined) return sourceDestination(sources, scope, instance)
-    const found = await tokenOf(core, projectId, record)
+    const found = await findExportToken(core, projectId, record)
     return typeof found === 'string' ? found : { ...instance, ...found }
   }
 }

@@ -52,16 +52,16 @@ test('a source without an endpoint exports to that of the instance, with its own
 
 test('a scope of no source has no destination, and says so', () => {
   const sources = readSources({ a: { secretToken, signals } })
-  expect(sourceDestination(sources, 'source:gone', instance)).toBe('there is no source:gone in the settings any more')
+  expect(sourceDestination(sources, 'source:gone', instance)).toBe('the settings do not contain source:gone any more')
   expect(findSource(sources, 'project:a')).toBeUndefined()
   expect(findSource(sources, 'a')).toBeUndefined()
 })
 
 test.each([
   ['no credential', { signals }, 'source a: needs a secretToken or a signingToken'],
-  ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must hold one at least'],
+  ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must have at least one item'],
   ['no signals', { secretToken }, 'source a: signals is missing'],
-  ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must hold one at least'],
+  ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must have at least one item'],
   ['signals that are no list', { secretToken, signals: 'traces' }, 'source a: signals must be a list'],
   [
     'an unknown signal',
@@ -85,7 +85,7 @@ test.each([
   [
     'a secret with a line break',
     { secretToken: 'secret-token\n', signals },
-    'source a: secretToken must have no control characters, nor blanks around it',
+    'source a: secretToken must have no control characters, and no blanks at either end',
   ],
   [
     'a signing token without its prefix',
@@ -120,17 +120,17 @@ test.each([
   [
     'an option of the installation',
     { secretToken, signals, options: { providerName: 'x' } },
-    'source a: options: option providerName: is a setting of the installation',
+    'source a: options: option providerName: can be set for the whole installation only',
   ],
   [
     'running totals',
     { secretToken, signals, options: { metricsMode: 'cumulative' } },
-    'source a: options: option metricsMode: only per-run is exported from here',
+    'source a: options: option metricsMode: sources support per-run only',
   ],
   [
     'two instance ids',
     { secretToken, signals, instanceId: 'x', options: { instanceId: 'y' } },
-    'source a: instanceId stands beside and among the options',
+    'source a: instanceId is set twice: beside the options and among them',
   ],
   ['no object', 'canary-secret-5d1e77', 'source a: must be an object'],
 ])('%s is refused', (_, source, problem) => {
@@ -152,13 +152,13 @@ test('nothing hides another problem: not a bad name, a bad option or a bad key',
       'a name has 1 to 64 letters, digits, dots, - and _',
       'signals is missing',
       'options: option nope: no such option',
-      'options: option providerName: is a setting of the installation',
+      'options: option providerName: can be set for the whole installation only',
       'options: option user: must be one of include, hash, omit',
-      'options: option metricsMode: only per-run is exported from here',
+      'options: option metricsMode: sources support per-run only',
       'encoding must be one of protobuf, json',
       'unknown key "tokn"',
       'needs a secretToken or a signingToken',
-      'instanceId stands beside and among the options',
+      'instanceId is set twice: beside the options and among them',
     ].map((problem) => `source "a b": ${problem}`),
   )
 })
