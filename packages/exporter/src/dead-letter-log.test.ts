@@ -9,7 +9,7 @@ function recorded() {
   return { lines, log: new DeadLetterLog(jsonLog({ write: (line) => lines.push(JSON.parse(line)) }, () => 0)) }
 }
 
-test('a line per lane, class and hour; the next says how many there were', () => {
+test('logs one line per lane, class and hour; the next line says how many were suppressed', () => {
   const { lines, log } = recorded()
   for (const nowMs of [0, 1, 3_599_999]) log.dead('authentication', { ...one, reason: 'HTTP 401' }, nowMs)
   log.dead('authentication', { ...one, lane: 'logs b', reason: 'HTTP 401' }, 1)
@@ -23,20 +23,20 @@ test('a line per lane, class and hour; the next says how many there were', () =>
   ])
 })
 
-test('a clock that steps back silences nobody', () => {
+test('logs a line when the clock steps back', () => {
   const { lines, log } = recorded()
   log.dead('refused', { ...one, reason: 'HTTP 400' }, 10_000_000)
   log.dead('refused', { ...one, reason: 'HTTP 400' }, 5)
   expect(lines).toHaveLength(2)
 })
 
-test('a line says in words which signal it is about', () => {
+test('names the signal in each line', () => {
   const { lines, log } = recorded()
   log.failing({ lane: 'metrics core:uu4i', scopes: ['project:5'], reason: 'HTTP 503' }, 0)
   expect(lines).toMatchObject([{ signal: 'metrics', scopes: ['project:5'], lane: 'metrics core:uu4i' }])
 })
 
-test('a refused credential that several have is told of a few of them at once, each hour anew', () => {
+test('names a few scopes with a refused credential right away, and again each hour', () => {
   const { lines, log } = recorded()
   const of = (scopes: string[], nowMs: number) =>
     log.dead('authentication', { ...one, scopes, reason: 'HTTP 401' }, nowMs)
@@ -53,7 +53,7 @@ test('a refused credential that several have is told of a few of them at once, e
   ])
 })
 
-test('a line names whose exports it is about: of the first, then of those that had none, a few', () => {
+test('names a few scopes per line: those of the first export, then those that no line has named', () => {
   const { lines, log } = recorded()
   const of = (scope: string, nowMs: number) =>
     log.dead('refused', { ...one, scopes: [scope], reason: 'HTTP 400' }, nowMs)

@@ -3,7 +3,7 @@ import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { EndpointCache } from './endpoint-cache.ts'
 
-test('one per URL and token; the one used longest ago is forgotten', async () => {
+test('keeps one endpoint per URL and token, and evicts the least recently used one', async () => {
   const client = new HttpClient()
   const cache = new EndpointCache({ version: '1', client, clock: new ManualClock(), random: () => 0 }, 2)
   const [a, b] = [

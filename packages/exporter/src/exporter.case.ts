@@ -46,7 +46,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       return world
     }
 
-    test('each signal once, as the converter makes it, with the token', async () => {
+    test('sends each signal once, as the converter produces it, with the token', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: `${server.url}/otlp`, token: 'psin_1' }, { limits: { retentionEveryMs: 1 } })
       const text = hook({ id: 1, jobs: [10, 11] })
@@ -68,7 +68,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_delivered', { signal: 'logs' })).toBe(1)
     })
 
-    test('pipelines of one endpoint and token share requests, once it has answered one', async () => {
+    test('pipelines of one endpoint and token share requests after its first reply', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
       for (const id of [1, 2, 3, 4]) await world.receive(hook({ id }), undefined, ['logs'])
@@ -77,7 +77,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(await world.keys('delivered')).toHaveLength(4)
     })
 
-    test('a refused credential is dead, told once, and arrives after a replay with the new token', async () => {
+    test('an export with a refused credential is dead, is logged once, and arrives after a replay with a new token', async () => {
       const destination = { url: '', token: 'psin_old' }
       const server = await serve(({ headers }) =>
         headers.authorization === 'Bearer psin_new' ? accepted : unauthorized,
@@ -105,7 +105,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(await world.keys('delivered')).toHaveLength(3)
     })
 
-    test('an alarm names all whose exports were refused together', async () => {
+    test('the log line names all scopes with exports in a refused request', async () => {
       let answer = accepted
       const server = await serve(() => answer)
       const world = await open({ url: server.url })
@@ -118,7 +118,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.lines).toMatchObject([{ lane: 'logs d1', scopes: ['project:5', 'project:6'] }])
     })
 
-    test('no endpoint, a URL that cannot work, a record that is gone: dead, with the reason', async () => {
+    test('an export without an endpoint, with an invalid URL or without its record is dead, with the reason', async () => {
       let destination: Destination | string = 'the project is gone'
       const world = await open({ url: '' }, { destinationOf: async () => destination })
       const deadReason = async (id: number) => {
@@ -138,7 +138,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_dead', { signal: 'logs', reason: 'unsendable' })).toBe(3)
     })
 
-    test('an endpoint that stays away: said once an hour and lane, from the minute on that an export has waited', async () => {
+    test('logs a failing endpoint once per hour and lane, after an export has waited for a minute', async () => {
       const server = await serve(() => ({ play: 'reply', status: 503 }))
       const world = await open({ url: server.url })
       await world.receive(hook({ id: 1 }), undefined, ['logs'])
@@ -156,7 +156,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.lines).toMatchObject([line, { ...line, unsaid: 1 }])
     })
 
-    test('accepted by what may be no OTLP endpoint, or not in full: said once', async () => {
+    test('logs once that an endpoint may not be an OTLP endpoint, or rejected items', async () => {
       const headers = { 'content-type': 'text/html' }
       const server = await serve(() => ({ play: 'reply', status: 200, headers, body: '<h1>Sign in</h1>' }))
       const world = await open({ url: server.url, encoding: 'json' })
@@ -172,7 +172,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       ])
     })
 
-    test('a record that breaks is tried again and takes nobody with it', async () => {
+    test('retries a record that causes an error, without affecting others', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
       for (const id of [1, 2]) await world.receive(hook({ id }), undefined, ['logs'])
@@ -185,7 +185,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.lines).toMatchObject([{ event: 'export.trouble' }])
     })
 
-    test('a process that dies between the answer and settling: one more request, from another process', async () => {
+    test('another process sends an export again if a process dies between reply and settlement', async () => {
       const server = await serve(() => accepted)
       const clock = new ManualClock(NOW_MS)
       const world = await open({ url: server.url }, {}, clock)
@@ -208,7 +208,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(server.requests).toHaveLength(1)
     })
 
-    test('of a large export, what was accepted before an end is not sent again', async () => {
+    test('does not send accepted chunks of a large export again after a restart', async () => {
       const second = new Gate()
       const server = await serve((_, index) =>
         index === 1 ? { ...accepted, status: 503, after: second.opened } : accepted,
@@ -250,7 +250,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       const retentionOf = (world: ExportingWorld, rows = 500, steps = 200) =>
         new Retention({ db: world.db, queue: world.exporter.queue, clock: world.clock, limits, rows, steps })
 
-      test('each kind by its age; a record while one of its deliveries is kept', async () => {
+      test('deletes each kind by its age, but a record only after its deliveries', async () => {
         const world = await open({ url: '' })
         await settled(world, 1, 'delivered', NOW_MS)
         await settled(world, 2, 'dead', NOW_MS)
@@ -278,7 +278,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         expect(await world.keys()).toHaveLength(1)
       })
 
-      test('others have their turn after each step', async () => {
+      test('lets other work run after each step', async () => {
         const world = await open({ url: '' })
         for (let id = 1; id <= 10; id += 1) await settled(world, id, 'dead', NOW_MS)
         await world.clock.advance(2 * HOUR_MS)
@@ -293,7 +293,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         expect(turns).toBeGreaterThanOrEqual(10)
       })
 
-      test('a step and a round do no more than they may; what has to stay is passed over', async () => {
+      test('limits each step and each round, and skips rows that must stay', async () => {
         const world = await open({ url: '' })
         for (let id = 1; id <= 6; id += 1) await settled(world, id, id <= 3 ? 'dead' : 'delivered', NOW_MS)
         await world.clock.advance(2 * HOUR_MS)

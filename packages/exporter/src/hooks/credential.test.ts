@@ -29,7 +29,7 @@ const signed = ({ id, timestamp, signature }: Vector) => ({
 const atMs = ({ timestamp }: Vector) => Number(timestamp) * 1_000
 
 describe('signatures', () => {
-  test.each(vectors)('$case: right for this body alone', (row) => {
+  test.each(vectors)('accepts $case for this body only', (row) => {
     const own = credentials({ signingToken: row.signingToken })
     expect(validateHeaders(own, signed(row), tokenHeaders, atMs(row))).toBeUndefined()
     expect(validateSignature(own, signed(row), Buffer.from(row.body))).toBeUndefined()
@@ -48,7 +48,7 @@ describe('signatures', () => {
     expect(validateSignature(own, headers, Buffer.from(vector.body))).toBe(refusal)
   })
 
-  test('any of the configured keys may have signed, and no other', () => {
+  test('accepts signatures by any configured key, and by no other', () => {
     const both = credentials({ signingToken: [otherKey, vector.signingToken] })
     expect(validateSignature(both, signed(vector), Buffer.from(vector.body))).toBeUndefined()
     const other = credentials({ signingToken: otherKey })
@@ -58,7 +58,7 @@ describe('signatures', () => {
   test.each([
     ['id', { 'webhook-id': 'msg_other' }],
     ['time', { 'webhook-timestamp': String(Number(vector.timestamp) + 1) }],
-  ])('the %s is signed too', (_, changed) => {
+  ])('verifies that the signature covers the %s', (_, changed) => {
     const own = credentials({ signingToken: vector.signingToken })
     expect(validateSignature(own, { ...signed(vector), ...changed }, Buffer.from(vector.body))).toBe('signature_wrong')
   })
@@ -68,7 +68,7 @@ describe('signatures', () => {
     [-300_001, 'timestamp_outside_window'],
     [300_000, undefined],
     [300_001, 'timestamp_outside_window'],
-  ])('%i ms after its time', (lateMs, refusal) => {
+  ])('validates a signature %i ms after its time', (lateMs, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
     expect(validateHeaders(own, signed(vector), tokenHeaders, atMs(vector) + lateMs)).toBe(refusal)
   })
@@ -81,7 +81,7 @@ describe('signatures', () => {
     [{ 'webhook-timestamp': `${vector.timestamp}.0` }, 'timestamp_unreadable'],
     [{ 'webhook-timestamp': `-${vector.timestamp}` }, 'timestamp_unreadable'],
     [{ 'webhook-timestamp': `${vector.timestamp}, ${vector.timestamp}` }, 'timestamp_unreadable'],
-  ])('with %j', (changed, refusal) => {
+  ])('validates the headers changed by %j', (changed, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
     expect(validateHeaders(own, { ...signed(vector), ...changed }, tokenHeaders, atMs(vector))).toBe(refusal)
   })
@@ -106,7 +106,7 @@ describe('secret tokens', () => {
     expect(refusal(headers)).toBe(expected)
   })
 
-  test('with both kinds configured, neither stands in for the other', () => {
+  test('requires both kinds of credentials if both are configured', () => {
     const both = credentials({ secretToken: 'the old secret', signingToken: vector.signingToken })
     const head = (headers: object) => validateHeaders(both, { ...headers }, tokenHeaders, atMs(vector))
     const token = { 'x-gitlab-token': 'the old secret' }

@@ -16,7 +16,7 @@ function problemsOf(json: unknown): string[] {
   }
 }
 
-test('a source with all that it may have', () => {
+test('reads a source with every key', () => {
   const sources = readSources({
     'git.example.com': {
       secretToken: [secretToken, 'another-one'],
@@ -50,7 +50,7 @@ test('a source without an endpoint exports to that of the instance, with its own
   expect(sourceDestination(sources, 'source:b', instance)).toEqual({ ...instance, token: undefined })
 })
 
-test('a scope of no source has no destination, and says so', () => {
+test('returns the reason for a scope without a source', () => {
   const sources = readSources({ a: { secretToken, signals } })
   expect(sourceDestination(sources, 'source:gone', instance)).toBe('the settings do not contain source:gone any more')
   expect(findSource(sources, 'project:a')).toBeUndefined()
@@ -133,19 +133,19 @@ test.each([
     'source a: instanceId is set twice: beside the options and among them',
   ],
   ['no object', 'canary-secret-5d1e77', 'source a: must be an object'],
-])('%s is refused', (_, source, problem) => {
+])('refuses %s', (_, source, problem) => {
   const problems = problemsOf({ a: source })
   expect(problems).toEqual([problem])
 })
 
-test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('%j is no name', (name) => {
+test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('refuses the name %j', (name) => {
   const json = JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify({ secretToken, signals })}}`)
   expect(problemsOf(json)).toEqual([
     `source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`,
   ])
 })
 
-test('nothing hides another problem: not a bad name, a bad option or a bad key', () => {
+test('reports all problems of a source together', () => {
   const options = { nope: 1, providerName: 'x', user: 'some', metricsMode: 'windowed', instanceId: 'y' }
   expect(problemsOf({ 'a b': { tokn: 'x', encoding: 'xml', instanceId: 'x', options } })).toEqual(
     [
@@ -163,18 +163,18 @@ test('nothing hides another problem: not a bad name, a bad option or a bad key',
   )
 })
 
-test('a hundred problems are told, and how many more there are', () => {
+test('lists a hundred problems, and the number of further ones', () => {
   const names = Array.from({ length: 130 }, (_, at) => `s${at}`)
   const problems = problemsOf(Object.fromEntries(names.map((name) => [name, { secretToken }])))
   expect(problems).toHaveLength(101)
   expect(problems.slice(-2)).toEqual(['source s99: signals is missing', 'and 30 more'])
 })
 
-test.each([null, [], 'text', 1, undefined])('%j is no object of sources', (json) => {
+test.each([null, [], 'text', 1, undefined])('refuses %j instead of an object', (json) => {
   expect(problemsOf(json)).toEqual(['the sources must be an object, with one property per source'])
 })
 
-test('every problem is told at once, and none quotes a credential', () => {
+test('reports every problem, and quotes no credential', () => {
   const canary = 'canary-secret-5d1e77'
   const problems = problemsOf({
     a: { secretToken: `${canary}\t`, signingToken: [canary, `whsec_${canary}`], signals, token: `${canary} x` },
