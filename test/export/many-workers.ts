@@ -13,18 +13,18 @@ const LOOK_AGAIN_MS = 20
 
 export interface WorkersResult {
   readonly seconds: number
-  /** Pairs of pipeline and signal that were accepted, and further times that they were. */
+  /** The number of accepted pairs of pipeline and signal. */
   readonly exports: number
+  /** The number of repeated acceptances. */
   readonly again: number
   readonly requests: number
   readonly faults: readonly string[]
 }
 
 /**
- * Pipelines are taken in, each of them twice, while workers export on the same database: so many processes, none of which
- * knows of the others.
+ * Enqueues each pipeline twice while several independent worker processes export from the same database.
  *
- * @param databaseUrl of PostgreSQL; without it, SQLite
+ * @param databaseUrl the URL of PostgreSQL; without it, SQLite
  */
 export async function exportByWorkers({
   workers,
@@ -45,7 +45,7 @@ export async function exportByWorkers({
   }
   const processes: CoreProcess[] = []
   try {
-    // It makes the tables, and the key that workers share.
+    // The core creates the tables and the key that workers share.
     const core = await CoreProcess.start(dataDir, { databaseUrl })
     await core.end()
     for (let worker = 0; worker < workers; worker += 1) {

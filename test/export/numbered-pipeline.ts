@@ -3,7 +3,7 @@ import { pipelineHook } from '../load/payloads.ts'
 
 export const JOBS = 5
 
-/** Takes the place of the number; longer than any id that is made from it by writing digits behind. */
+/** The placeholder for the number in the template; it has more digits than any number. */
 const HOLE = 700_000_001
 const REF = 'ref of the number'
 
@@ -16,7 +16,7 @@ const parts = (status: string) => {
 const templates = { success: parts('success'), running: parts('running') }
 
 /**
- * JSON of a pipeline hook of some 4 KB. Its id is the number, its ref is what `idsIn` finds in whatever is made from it.
+ * Returns the JSON of a pipeline hook of about 4 KB. Its id is the number, and `idsIn` finds its ref in exported telemetry.
  *
  * @param number from 1 to 99,999,999
  */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LaneStates } from './lane-states.ts'
 
-test('the 4,096 lanes that were used last are remembered, and those with a batch under way', () => {
+test('keeps the 4,096 most recently used lanes, and those with a batch in progress', () => {
   const states = new LaneStates()
   const names = Array.from({ length: 5_000 }, (_, index) => `lane ${index}`)
   const known = () => names.filter((name) => states.find(name) !== undefined)

@@ -205,7 +205,7 @@ test('a 403 ends its signal only, because the token may be valid for another', a
   expect(server.requests.length).toBe(3)
 })
 
-/** Lets every wait for a retry pass, until the time for retries is over. */
+/** Advances the clock over every wait for a retry, until the time for retries is over. */
 async function throughFiveMinutes<T>(clock: ManualClock, delivering: Promise<T>): Promise<T> {
   while (clock.nowMs() < 5 * 60_000) {
     await Promise.race([clock.untilSleeping(), delivering])

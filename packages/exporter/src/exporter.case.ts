@@ -13,7 +13,7 @@ const unauthorized: ScriptedReply = { play: 'reply', status: 401 }
 const HOUR_MS = 3_600_000
 const key = 'source:forge ci.example.com 1'
 
-/** What the exporter does alike on every database. */
+/** Tests that the exporter passes on every database. */
 export function describeExporter(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }
@@ -124,7 +124,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       const deadReason = async (id: number) => {
         await world.receive(hook({ id }), undefined, ['logs'])
         if (id === 3) await world.db.write((tx) => tx.deleteFrom('export_records').execute())
-        // A line per lane and hour is all that is written.
+        // The log has one line per lane and hour.
         await world.clock.advance(HOUR_MS)
         await world.runUntil(world.logged(id))
         return (await world.deliveries('dead')).at(-1)?.reason
@@ -190,7 +190,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       const clock = new ManualClock(NOW_MS)
       const world = await open({ url: server.url }, {}, clock)
       await world.receive(hook({ id: 1 }), undefined, ['logs'])
-      // Claimed and sent by one that did not live to settle it.
+      // Claimed and sent by a process that died before it settled the delivery.
       const limits = { claim: 'of the dead', limit: 10, leaseMs: 120_000 }
       expect(await world.exporter.queue.claim('logs d1', limits, clock.nowMs())).toHaveLength(1)
 

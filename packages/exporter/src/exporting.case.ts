@@ -25,14 +25,14 @@ export interface Hook {
   readonly id: number | bigint
   readonly status?: string
   readonly finishedAt?: string
-  /** Pipeline that started it. */
+  /** The id of the pipeline that started it. */
   readonly parent?: number
   readonly host?: string
   readonly jobs?: readonly number[]
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** The text of a pipeline hook. */
+/** Returns the body of a pipeline hook. */
 export function hook({
   id,
   status = 'success',
@@ -76,7 +76,7 @@ interface Change {
   readonly destinationOf?: (scope: string) => Promise<Destination | string>
 }
 
-/** An exporter on a database of its own, or one of several on the same. */
+/** An exporter with a database, which several of them can share. */
 export class ExportingWorld {
   readonly db: Db<ExporterTables>
   readonly clock: ManualClock
@@ -123,7 +123,7 @@ export class ExportingWorld {
     return this.exporter.intake.enqueueShared(this.received(text, scope, signals))
   }
 
-  /** Keys of the deliveries, in order. */
+  /** Returns the keys of the deliveries in order. */
   async keys(state: 'open' | 'delivered' | 'dead' = 'open'): Promise<string[]> {
     return (await this.deliveries(state)).map(({ key }) => key)
   }
@@ -140,7 +140,7 @@ export class ExportingWorld {
       .find((sample) => sample.name === name && JSON.stringify(sample.labels) === wanted)?.value
   }
 
-  /** Exports until `event` has happened, and what is under way then is settled. */
+  /** Exports until `event` resolves and the deliveries in progress are settled. */
   async runUntil(event: Promise<unknown>): Promise<void> {
     const stop = new AbortController()
     const running = this.exporter.run(stop.signal)
@@ -149,7 +149,7 @@ export class ExportingWorld {
     await running
   }
 
-  /** Resolves once so many lines have been logged. */
+  /** Resolves when `count` lines have been logged. */
   async logged(count: number): Promise<void> {
     if (this.lines.length >= count) return
     await new Promise<void>((resolve) => this.#watchers.push({ count, resolve }))

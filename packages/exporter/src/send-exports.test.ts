@@ -29,7 +29,7 @@ const chunk = (text: string, encoding: EncodedChunk['encoding'] = 'protobuf'): E
   body: Buffer.from(text),
 })
 
-/** A receiver that says of each body what `answer` says, and keeps what it has accepted. */
+/** A receiver that returns the outcome of `answer` for each body, and keeps the accepted bodies. */
 class Receiver {
   readonly asked: string[] = []
   readonly acceptedTexts: string[] = []
@@ -48,7 +48,7 @@ class Receiver {
   }
 }
 
-/** Subjects are texts that are sent as they are; '|' parts chunks. */
+/** Subjects are texts that are sent unchanged; '|' separates chunks. */
 function setUp(endpoint: PlannedExport['endpoint'], change: Partial<SendExportsOptions> = {}) {
   const kept: string[] = []
   const clock = new ManualClock()
@@ -247,7 +247,7 @@ test('delivers every export that is not refused, and no chunk twice', async () =
             : []
         })
       }
-      // Equal chunks of one record count as one: the receiver has them.
+      // Equal chunks of one record count as one, because the receiver has it already.
       for (const count of accounted.values()) expect(count).toBe(1)
       for (const text of texts) expect(dead.has(text)).toBe(text.includes('!'))
     }),
@@ -338,7 +338,7 @@ test('lets other work run while chunks are skipped', async () => {
   expect(ticks()).toBeGreaterThanOrEqual(49)
 })
 
-/** How often the event loop has gone round since. */
+/** Returns the number of turns of the event loop since the call. */
 function countTicks(): () => number {
   let ticks = 0
   let isOver = false

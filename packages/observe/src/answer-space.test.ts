@@ -7,7 +7,7 @@ const query = (...texts: readonly string[]) => ({
   },
 })
 
-test('rows that fit are listed, and the first that does not ends the answer', async () => {
+test('lists the rows that fit, and ends at the first that does not', async () => {
   const space = new AnswerSpace(250)
   expect(await space.list(query('a'.repeat(50), 'b'.repeat(50)))).toHaveLength(2)
   expect(space.isTruncated).toBe(false)
@@ -15,7 +15,7 @@ test('rows that fit are listed, and the first that does not ends the answer', as
   expect(space.isTruncated).toBe(true)
 })
 
-test('the first row is listed however long it is', async () => {
+test('always lists the first row', async () => {
   const space = new AnswerSpace(10)
   expect(await space.list(query('a'.repeat(1_000), ''))).toHaveLength(1)
   expect(space.isTruncated).toBe(true)

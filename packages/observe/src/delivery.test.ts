@@ -18,7 +18,7 @@ test.each([
   })
 })
 
-test('a protobuf body that would be several times as long in JSON is refused', () => {
+test('refuses a protobuf body that would be too long as JSON', () => {
   const request: OtlpRequest<'logs'> = {
     resources: [
       {
@@ -40,7 +40,7 @@ test('a protobuf body that would be several times as long in JSON is refused', (
   })
 })
 
-test('more elements than allowed are refused before they are parsed', () => {
+test('refuses too many elements before parsing them', () => {
   const wire = logBody('shop', ...Array.from({ length: 60 }, (_, index) => logRecord(index, 9, 'x')))
   const delivery = { signal: 'logs', encoding: 'json', coding: 'identity', wire } as const
   expect(decodeDelivery(delivery, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })

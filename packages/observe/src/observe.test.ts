@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-test('a thread that runs out of memory is replaced; what was kept stays', async () => {
+test('replaces a thread that runs out of memory, and loses nothing stored', async () => {
   await open({ writerHeapBytes: 32 * MIB })
   expect(await receive(numberedTrace(1))).toMatchObject({ kind: 'kept' })
   const text = 'x'.repeat(100)
@@ -50,13 +50,13 @@ test('a thread that runs out of memory is replaced; what was kept stays', async 
   expect((await asked.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
 })
 
-test('a request beyond the limit on waiting bodies is unavailable', async () => {
+test('answers unavailable beyond the limit of waiting bodies', async () => {
   await open({ maxWaitingBytes: 1_000 })
   const receipts = await Promise.all([1, 2, 3, 4].map((number) => receive(numberedTrace(number))))
   expect(receipts.map(({ kind }) => kind)).toEqual(['kept', 'kept', 'unavailable', 'unavailable'])
 })
 
-test('a close waits for requests under way, and later requests are unavailable', async () => {
+test('close waits for requests in progress, and later requests are unavailable', async () => {
   await open()
   const underWay = [1, 2, 3].map((number) => receive(numberedTrace(number)))
   await store.close()
@@ -66,14 +66,14 @@ test('a close waits for requests under way, and later requests are unavailable',
   expect(await asked.traces({ limit: 10 })).toHaveLength(3)
 })
 
-test('more questions than may wait are refused, and none is lost', async () => {
+test('refuses queries beyond the limit of waiting ones, and answers the others', async () => {
   await open({ maxWaitingQueries: 2 })
   const answers = await Promise.allSettled([asked.services(), asked.status(), asked.services()])
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
   expect(await asked.trace(traceIdOf(1), 1)).toBeUndefined()
 })
 
-test('a file that is no database is reported by the one who opens it', async () => {
+test('throws the error of the database if the file is not a database', async () => {
   await open()
   const file = join(directory, 'text.db')
   writeFileSync(file, 'x'.repeat(4_096))

@@ -38,7 +38,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   readonly #writer: StoreWriter
   readonly #reader: ReturnType<typeof openReadOnly<ObserveTables>>
   readonly limits: ObserveLimits
-  readonly asked: ReturnType<typeof questionsTo>
+  readonly queries: ReturnType<typeof questionsTo>
 
   static async open(options: { file: string; clock: Clock; limits?: Partial<ObserveLimits> }): Promise<OneThreadStore> {
     const db = openStoreFile(options.file)
@@ -51,7 +51,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
     this.#reader = openReadOnly<ObserveTables>(file)
     this.limits = limits
-    this.asked = questionsTo((question) => this.answer(question))
+    this.queries = questionsTo((question) => this.answer(question))
   }
 
   receive(delivery: Delivery): Promise<Receipt> {

@@ -10,7 +10,7 @@ afterEach(() => receiver.close())
 
 interface Delivery {
   readonly case: string
-  /** Name of a file of fixtures/pipelines. */
+  /** The name of a file in fixtures/pipelines. */
   readonly body: string
   readonly signed: boolean
   readonly headers: Readonly<Record<string, string>>
@@ -72,7 +72,7 @@ test('adds the data of earlier job hooks to the export', async () => {
   }
   expect(results).toEqual(['kept', 'kept', 'kept', 'enqueued'])
   const [request] = await receiver.exported(1)
-  // The second attempt of job 640244, which its pipeline hook does not tell.
+  // The second attempt of job 640244, which is missing from its pipeline hook.
   expect(Buffer.from(request!.body).toString()).toContain(
     '{"key":"svc.cicd.pipeline.task.run.attempt","value":{"intValue":"2"}}',
   )

@@ -132,7 +132,7 @@ test('counts slow bodies as they arrive, and answers 503 beyond the limit of all
   const slow = startRequest(receiver.urlOf('forge'), { method: 'POST', headers: token, agent: false })
   const answer = answerTo(slow)
   slow.write(' '.repeat(10))
-  // Until those ten bytes have been counted nothing else is refused.
+  // Waits until the ten bytes have been counted; nothing is refused before.
   let refused = await receiver.send(body)
   for (let tries = 0; refused.status === 202 && tries < 200; tries += 1) refused = await receiver.send(body)
   expect(refused).toMatchObject({
@@ -149,7 +149,7 @@ test('counts slow bodies as they arrive, and answers 503 beyond the limit of all
 test('slow bodies of one source leave room for other sources', async () => {
   const sources = { forge: { secretToken, signals }, signing: { signingToken, signals } }
   await start({ sources, limits: { sourceBodiesBytes: Buffer.byteLength(body) + 9 } })
-  // Whether it is signed rightly is known at its end.
+  // The signature can be verified only at the end of the body.
   const slow = startRequest(receiver.urlOf('signing'), { method: 'POST', headers: signed('', id), agent: false })
   const answer = answerTo(slow)
   slow.write(' '.repeat(10))
@@ -176,12 +176,12 @@ test('answers 503 while too many hooks wait for the database, and loses none tha
     if (refused === 7) allRefused.open()
     return answer
   })
-  // One waits for its turn.
+  // One hook is waiting.
   await allRefused.opened
   gate.open()
   await writing
-  const told = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
-  expect(told.toSorted()).toEqual(['202 ', ...Array(7).fill('503 5')])
+  const replies = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
+  expect(replies.toSorted()).toEqual(['202 ', ...Array(7).fill('503 5')])
   expect(await receiver.keys()).toHaveLength(1)
 })
 
