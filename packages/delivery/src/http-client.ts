@@ -107,7 +107,7 @@ export class HttpClient {
     return this.#agent.close()
   }
 
-  /** Returns why the policy forbids a URL whose host is an address, because such a host is not looked up. */
+  /** Returns why the policy forbids a URL with an IP address as host, because such a host is not looked up. */
   #blockedLiteral(url: URL): string | undefined {
     const host = hostOf(url)
     if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined

@@ -92,7 +92,7 @@ const rows = {
     kind: 'counter',
     unit: '{requests}',
     labels: { signal: signalNames },
-    about: 'Requests whose credential was refused.',
+    about: 'Requests refused because of their credential.',
   },
   penstock_export_rejected_items: {
     kind: 'counter',

@@ -17,7 +17,7 @@ import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
   readonly what: string
-  /** What to do about it. */
+  /** The recommended action. */
   readonly remedy?: string
 }
 

@@ -124,7 +124,7 @@ export function url(...schemes: readonly string[]): Shape<string> {
 /** A JSON object with values of one shape. */
 export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
   return {
-    form: `a JSON object whose values are ${inner.form}`,
+    form: `a JSON object with values of the form: ${inner.form}`,
     parse: (value) => {
       const object = parseObject(value)
       const entries = object && Object.entries(object).map(([key, entry]) => [key, inner.parse(String(entry))] as const)
@@ -139,7 +139,7 @@ export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string,
 export function upstreamsByTenant(...schemes: readonly string[]): Shape<Readonly<Record<string, UpstreamConfig>>> {
   const address = url(...schemes)
   return {
-    form: `a JSON object whose values are ${address.form}, or objects of url, authorization or authorizationFile, and caFile`,
+    form: `a JSON object with values of the form: ${address.form}; or objects with url, authorization or authorizationFile, and caFile`,
     parse: (value) => {
       const object = parseObject(value)
       const entries =
