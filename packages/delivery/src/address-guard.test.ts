@@ -2,12 +2,12 @@ import { networkInterfaces } from 'node:os'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, findBlockReason, guardedLookup } from './address-guard.ts'
 import { AllowedHostError, AllowedHosts } from './allowed-hosts.ts'
 
 const strict: AddressPolicy = { allowsLocal: false, deniesOthers: false, allowed: new AllowedHosts([]) }
 const why = (addresses: readonly string[], policy: Partial<AddressPolicy> = {}, url = 'https://hooks.example.com/x') =>
-  blockedBecause({ ...strict, ...policy }, { url: new URL(url), addresses })
+  findBlockReason({ ...strict, ...policy }, { url: new URL(url), addresses })
 
 describe('rules for addresses', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Agent, type Dispatcher, errors, Pool } from 'undici'
-import { AddressBlocked, type AddressPolicy, blockedBecause } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, findBlockReason } from './address-guard.ts'
 import { hostOf } from './allowed-hosts.ts'
 import { GuardedConnections } from './guarded-connections.ts'
 
@@ -111,7 +111,7 @@ export class HttpClient {
   #blockedLiteral(url: URL): string | undefined {
     const host = hostOf(url)
     if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined
-    return blockedBecause(this.#addressPolicy(), { url, addresses: [host] })
+    return findBlockReason(this.#addressPolicy(), { url, addresses: [host] })
   }
 
   #start(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {

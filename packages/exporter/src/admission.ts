@@ -45,7 +45,7 @@ export interface Admitted {
 /** The record is valid, but there is nothing to export, or not yet, or not again. */
 export interface Skipped {
   readonly kind: 'skip'
-  readonly because: SkipCause
+  readonly code: SkipCause
   readonly reason: string
 }
 
@@ -64,10 +64,10 @@ export function admission(
   readDigest?: string,
 ): Admission {
   const root = rootOf(record, roots, recordInstance(record, options))
-  const skip = (because: SkipCause, reason: string): Admission => ({
+  const skip = (code: SkipCause, reason: string): Admission => ({
     root,
     kind: 'skip',
-    because,
+    code,
     reason: `pipeline ${record.id}: ${reason}`,
   })
   if (earlier !== undefined && earlier.rootId !== root.id) {

@@ -39,7 +39,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
     ) => {
       const world = await ExportingWorld.open(
         place.location,
-        { destinationOf: async () => ({ token: undefined, encoding: 'protobuf', ...destination }), ...change },
+        { resolveDestination: async () => ({ token: undefined, encoding: 'protobuf', ...destination }), ...change },
         clock,
       )
       cleanups.push(() => world.close())
@@ -83,7 +83,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         headers.authorization === 'Bearer psin_new' ? accepted : unauthorized,
       )
       const world = await open(destination, {
-        destinationOf: async () => ({ ...destination, url: server.url, encoding: 'json' }),
+        resolveDestination: async () => ({ ...destination, url: server.url, encoding: 'json' }),
       })
       await world.receive(hook({ id: 1 }), undefined, ['logs', 'traces'])
       await world.receive(hook({ id: 2 }), undefined, ['logs'])
@@ -120,7 +120,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
 
     test('an export without an endpoint, with an invalid URL or without its record is dead, with the reason', async () => {
       let destination: Destination | string = 'the project is gone'
-      const world = await open({ url: '' }, { destinationOf: async () => destination })
+      const world = await open({ url: '' }, { resolveDestination: async () => destination })
       const deadReason = async (id: number) => {
         await world.receive(hook({ id }), undefined, ['logs'])
         if (id === 3) await world.db.write((tx) => tx.deleteFrom('export_records').execute())

@@ -45,9 +45,9 @@ export interface ExporterOptions {
   readonly log: Log
   readonly client: HttpClient
   /** Returns the same object for the same options, because values derived from the options are cached per object. */
-  readonly optionsOf: (scope: string) => DurableOptions
+  readonly optionsForScope: (scope: string) => DurableOptions
   /** Returns the destination, or the reason why the record cannot be sent; the reason contains no secrets. */
-  readonly destinationOf: (scope: string, record: PipelineRecord) => Promise<Destination | string>
+  readonly resolveDestination: (scope: string, record: PipelineRecord) => Promise<Destination | string>
   /** Tells whether this process exports to a planned destination; exports to others are left to other processes. Default: all. */
   readonly serves?: (destination: string) => boolean
   readonly limits: ExportLimits
@@ -77,7 +77,7 @@ export class Exporter {
   readonly #encoders = { protobuf: new RequestEncoder('protobuf'), json: new RequestEncoder('json') }
 
   constructor(options: ExporterOptions) {
-    const { db, clock, random, newClaim, log, client, optionsOf, serves = () => true, limits } = options
+    const { db, clock, random, newClaim, log, client, optionsForScope, serves = () => true, limits } = options
     this.#options = options
     const queue = new DeliveryQueue(db as unknown as Db<DeliveryTables>, EXPORT_QUEUE)
     this.queue = queue
@@ -85,7 +85,7 @@ export class Exporter {
       db,
       queue,
       clock,
-      optionsOf,
+      optionsForScope,
       limits,
       onResult: (result) => this.metrics.add('penstock_export_records', { outcome: outcomeOf(result) }),
       onCommitted: () => this.wake(),
@@ -153,15 +153,15 @@ export class Exporter {
   async #plan(subject: string): Promise<PlannedExport | string> {
     // Lets other work run first, because reading and converting take a while and a batch has many exports.
     await setImmediate()
-    const { destinationOf, optionsOf, limits } = this.#options
+    const { resolveDestination, optionsForScope, limits } = this.#options
     const { record: key, signal } = readDeliveryKey(subject)
     try {
       const found = this.#records.find(key) ?? (await this.#findRecord(key))
       if (found === undefined) return `${PERMANENT_FAILURE_PREFIX}its record is gone`
       const { scope, record } = found
-      const destination = await destinationOf(scope, record)
+      const destination = await resolveDestination(scope, record)
       if (typeof destination === 'string') return PERMANENT_FAILURE_PREFIX + destination
-      const options = optionsOf(scope)
+      const options = optionsForScope(scope)
       const chunking = { signals: [signal], encoder: this.#encoders[destination.encoding], limits: limits.chunk }
       return {
         endpoint: this.#endpoints.get(destination),
@@ -223,4 +223,4 @@ function deadClassOf({ outcome }: Settled): DeadClass {
   return outcome.reason.startsWith(PERMANENT_FAILURE_PREFIX) ? 'unsendable' : 'refused'
 }
 
-const outcomeOf = (result: IntakeResult) => (result.kind === 'enqueued' ? result.kind : result.because)
+const outcomeOf = (result: IntakeResult) => (result.kind === 'enqueued' ? result.kind : result.code)

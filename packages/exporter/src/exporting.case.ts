@@ -73,7 +73,7 @@ export const jobHook = (more: Readonly<Record<string, unknown>> = {}): string =>
 interface Change {
   readonly options?: ConvertOptionsInput
   readonly limits?: Partial<ExportLimits>
-  readonly destinationOf?: (scope: string) => Promise<Destination | string>
+  readonly resolveDestination?: (scope: string) => Promise<Destination | string>
 }
 
 /** An exporter with a database, which several of them can share. */
@@ -92,7 +92,7 @@ export class ExportingWorld {
     return new ExportingWorld(db, change, clock)
   }
 
-  private constructor(db: Db<ExporterTables>, { options = {}, limits, destinationOf }: Change, clock: ManualClock) {
+  private constructor(db: Db<ExporterTables>, { options = {}, limits, resolveDestination }: Change, clock: ManualClock) {
     const resolved = resolveOptions(options)
     if (!isDurable(resolved)) throw new Error('per-run only')
     this.db = db
@@ -104,8 +104,8 @@ export class ExportingWorld {
       newClaim: () => `claim ${ExportingWorld.#claims++}`,
       log: jsonLog({ write: (line) => this.#keepLine(line) }, () => clock.nowMs()),
       client: this.#client,
-      optionsOf: () => resolved,
-      destinationOf: destinationOf ?? (async () => 'no endpoint'),
+      optionsForScope: () => resolved,
+      resolveDestination: resolveDestination ?? (async () => 'no endpoint'),
       limits: { ...defaultExportLimits, ...limits },
     })
   }

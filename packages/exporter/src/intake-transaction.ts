@@ -83,7 +83,7 @@ export class IntakeTransaction {
     const reason = isTooLate
       ? `job hook of pipeline ${event.pipelineId}, which has been exported`
       : `job hook, kept for pipeline ${event.pipelineId}`
-    return { kind: 'kept', because: 'job_hook', reason, warnings }
+    return { kind: 'kept', code: 'job_hook', reason, warnings }
   }
 
   async #addPipeline(arrival: Arrival, input: PipelineInput): Promise<IntakeResult> {
@@ -92,14 +92,14 @@ export class IntakeTransaction {
     const known = await this.#findHistory(arrival, input)
     const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
     const { root } = admitted
-    const kept = (because: NotEnqueuedReason, reason: string, warnings = input.warnings): IntakeResult => {
+    const kept = (code: NotEnqueuedReason, reason: string, warnings = input.warnings): IntakeResult => {
       this.#history.recordRoot(pipeline, root.id, this.#nowMs)
-      return { kind: 'kept', because, reason, warnings }
+      return { kind: 'kept', code, reason, warnings }
     }
     if (admitted.kind === 'skip') {
-      const wantsReexport = admitted.because === 'completed_again' && options.reexport === 'none'
+      const wantsReexport = admitted.code === 'completed_again' && options.reexport === 'none'
       const hint = wantsReexport ? '; it has finished again; set exporter.reexport to export later completions' : ''
-      return kept(admitted.because, admitted.reason + hint)
+      return kept(admitted.code, admitted.reason + hint)
     }
 
     const { warnings } = admitted

@@ -77,15 +77,15 @@ function requireShortHost(input: Input): void {
  * because most bodies have an empty list.
  */
 function hasVariables(body: unknown, text: string): boolean {
-  if (someVariables.test(text)) return true
+  if (nonEmptyVariables.test(text)) return true
   if (!isObject(body)) return false
-  return [body, ...holdersOfVariables.map((name) => body[name])].some((holder) => {
+  return [body, ...variableHolders.map((name) => body[name])].some((holder) => {
     const variables = isObject(holder) ? holder.variables : undefined
     return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
   })
 }
 
-const someVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
+const nonEmptyVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 
 /** Matches integers that `parseLossless` returns as bigint; it returns shorter ones as numbers. */
 const mayHaveLongIntegers = /\d{16}/
@@ -102,12 +102,12 @@ function serializeWithoutVariables(body: unknown, text: string): string {
 }
 
 /** The fields that can contain variables beside the body itself: of a hook, and of a REST API response. */
-const holdersOfVariables = ['object_attributes', 'pipeline']
+const variableHolders = ['object_attributes', 'pipeline']
 
 function withoutVariables(body: unknown): unknown {
   if (!isObject(body)) return body
   const { variables: _, ...bare }: Record<string, unknown> = body
-  for (const name of holdersOfVariables) {
+  for (const name of variableHolders) {
     const holder = bare[name]
     if (!isObject(holder)) continue
     const { variables: _, ...rest } = holder

@@ -36,9 +36,9 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
     describe('deduplication', () => {
       test('enqueues a finished pipeline for each signal, but no redelivery or later completion', async () => {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued', signals: signalNames })
-        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', code: 'already_exported' })
         expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({
-          because: 'completed_again',
+          code: 'completed_again',
           reason: 'pipeline 1: already exported; it has finished again; set exporter.reexport to export later completions',
         })
         expect(await world.keys()).toEqual(exportsOf(key(1)))
@@ -67,17 +67,17 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       })
 
       test.each(['created', 'running', 'manual', 'foo'])('exports nothing for the status %s, before or after the end', async (status) => {
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
+        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', code: 'not_final' })
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
         expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
           kind: 'kept',
-          because: 'already_exported',
+          code: 'already_exported',
         })
         expect(await world.keys()).toHaveLength(3)
       })
 
       test('may export a later record of a pipeline after one that had nothing to export', async () => {
-        expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ because: 'nothing_to_export' })
+        expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ code: 'nothing_to_export' })
         expect(await world.receive(hook({ id: 1 }), SCOPE, ['logs'])).toMatchObject({
           kind: 'enqueued',
           signals: ['logs'],
@@ -88,7 +88,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         await world.receive(hook({ id: 1 }))
         await world.db.write((tx) => tx.deleteFrom('export_pipelines').execute())
         const taken = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
-        expect(taken).toMatchObject([{ kind: 'kept', because: 'already_exported' }, { kind: 'enqueued' }])
+        expect(taken).toMatchObject([{ kind: 'kept', code: 'already_exported' }, { kind: 'enqueued' }])
         expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(2))])
       })
 
@@ -239,7 +239,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       test('ignores a late record of an earlier completion', async () => {
         const again = await open({ options: { reexport: 'replace' } })
         await again.receive(hook({ id: 1, finishedAt: later }))
-        expect(await again.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+        expect(await again.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', code: 'already_exported' })
       })
     })
 

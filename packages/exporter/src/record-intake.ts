@@ -50,13 +50,13 @@ export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
 export type IntakeResult =
   | { readonly kind: 'enqueued'; readonly signals: readonly Signal[]; readonly warnings: Warnings }
   /** The request was accepted, but there is nothing to export, or not yet, or not again. */
-  | { readonly kind: 'kept'; readonly because: NotEnqueuedReason; readonly reason: string; readonly warnings: Warnings }
+  | { readonly kind: 'kept'; readonly code: NotEnqueuedReason; readonly reason: string; readonly warnings: Warnings }
 
 export interface RecordIntakeOptions {
   readonly db: Db<ExporterTables>
   readonly queue: DeliveryQueue
   readonly clock: Clock
-  readonly optionsOf: (scope: string) => DurableOptions
+  readonly optionsForScope: (scope: string) => DurableOptions
   readonly limits: ExportLimits
   /** Called with each result: by `enqueueShared` after the transaction, by `enqueue` within it. */
   readonly onResult: (result: IntakeResult) => void
@@ -104,8 +104,8 @@ export class RecordIntake {
 
   /** Handles the requests one after another, and writes their rows with shared statements. */
   async #enqueueAll(tx: Tx, requests: readonly IntakeRequest[], nowMs: number): Promise<IntakeResult[]> {
-    const { optionsOf, queue } = this.#options
-    const arrivals = requests.map((request) => toArrival(request, optionsOf(request.scope)))
+    const { optionsForScope, queue } = this.#options
+    const arrivals = requests.map((request) => toArrival(request, optionsForScope(request.scope)))
     const transaction = new IntakeTransaction(tx, nowMs)
     await transaction.load(arrivals)
     const results: IntakeResult[] = []
@@ -125,6 +125,6 @@ const LARGE_CHARACTERS = 1024 * 1024
 
 const alreadyExported = {
   kind: 'kept',
-  because: 'already_exported',
+  code: 'already_exported',
   reason: 'already exported, and still in the queue',
 } as const

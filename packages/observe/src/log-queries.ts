@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
@@ -25,12 +25,12 @@ export interface StoredLogRecord extends StoredPlace {
 export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<StoredLogRecord[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('log_records')
       .innerJoin('services', 'services.id', 'log_records.service_id')

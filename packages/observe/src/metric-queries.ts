@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredPlace, toStoredPlace } from './stored-place.ts'
 import type { ObserveTables } from './tables.ts'
@@ -18,11 +18,11 @@ export interface MetricName {
 export async function listMetricNames(
   db: Kysely<ObserveTables>,
   query: { readonly service?: string | undefined; readonly limit: number },
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<MetricName[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
-  return space.list(
+  return budget.list(
     db
       .selectFrom('series')
       .select((eb) => [
@@ -71,12 +71,12 @@ export interface StoredMetric {
 export async function findMetric(
   db: Kysely<ObserveTables>,
   query: MetricQuery,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<StoredMetric> {
   const { name, maxSeries } = query
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return { name, series: [], truncated: false }
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('series')
       .innerJoin('services', 'services.id', 'series.service_id')
@@ -101,15 +101,15 @@ export async function findMetric(
       aggregation_temporality: row.aggregation_temporality,
       is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
       attributes: JSON.parse(row.attributes_json),
-      ...(await pointsOf(db, row.id, query, space)),
+      ...(await pointsOf(db, row.id, query, budget)),
     })
   }
-  return { name, series, truncated: rows.length > maxSeries || space.isTruncated }
+  return { name, series, truncated: rows.length > maxSeries || budget.isTruncated }
 }
 
-async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: MetricQuery, space: AnswerSpace) {
+async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: MetricQuery, budget: ResponseBudget) {
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('points')
       .select('json')
@@ -123,6 +123,6 @@ async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: Metr
   const latest = rows.slice(0, query.maxPointsPerSeries).reverse()
   return {
     points: latest.map(({ json }) => JSON.parse(json)),
-    truncated: rows.length > query.maxPointsPerSeries || space.isTruncated,
+    truncated: rows.length > query.maxPointsPerSeries || budget.isTruncated,
   }
 }

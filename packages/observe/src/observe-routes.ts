@@ -1,7 +1,7 @@
 import type { Reply, ResponseRow, Route, RouteRequest } from '@penstock/http'
 import { z } from 'zod'
 import type { Observe } from './observe.ts'
-import type { Question } from './questions.ts'
+import type { StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 
 export interface ObserveMount<Access> {
@@ -85,8 +85,8 @@ export function observeRoutes<Context, Access>({
   traceNotFound,
 }: ObserveMount<Access>): readonly Route<Context, Access>[] {
   const nothing = z.strictObject({})
-  const ask = (question: Question) =>
-    store.answer(question).catch((error: unknown) => {
+  const ask = (query: StoreQuery) =>
+    store.answer(query).catch((error: unknown) => {
       throw error instanceof ThreadUnavailable ? unavailable() : error
     })
 
@@ -95,7 +95,7 @@ export function observeRoutes<Context, Access>({
     [operationId, summary]: readonly [string, string],
     answer: z.ZodType,
     query: Query,
-    question: (query: z.output<Query>, request: RouteRequest) => Question,
+    toStoreQuery: (query: z.output<Query>, request: RouteRequest) => StoreQuery,
     more: { readonly params?: z.ZodType; readonly refusals?: Readonly<Record<number, ResponseRow>> } = {},
   ): Route<Context, Access> {
     const responses = {
@@ -112,7 +112,7 @@ export function observeRoutes<Context, Access>({
       ...(more.params && { params: more.params }),
       documentation: { operationId, tag: 'observe', summary, responses },
       async handle(request): Promise<Reply> {
-        const found = await ask(question(parse(query, request.query), request))
+        const found = await ask(toStoreQuery(parse(query, request.query), request))
         if (found === undefined) throw traceNotFound()
         return {
           status: 200,
@@ -125,18 +125,18 @@ export function observeRoutes<Context, Access>({
   }
 
   return [
-    route('/status', ['observeStatus', 'What the store is, and how full'], object, nothing, () => ({
-      about: 'status',
+    route('/status', ['observeStatus', 'Purpose, limits and usage of the store'], object, nothing, () => ({
+      kind: 'status',
     })),
-    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => ({ about: 'services' })),
+    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => ({ kind: 'services' })),
     route(
       '/traces',
       ['listObservedTraces', 'Traces, the latest first'],
       list,
       z.strictObject({ ...range, service, limit: atMost(MAX_TRACES).optional() }),
       ({ since, until, service, limit = 20 }) => ({
-        about: 'traces',
-        query: { sinceNs: since, untilNs: until, service, limit },
+        kind: 'traces',
+        filter: { sinceNs: since, untilNs: until, service, limit },
       }),
     ),
     route(
@@ -144,15 +144,15 @@ export function observeRoutes<Context, Access>({
       ['getObservedTrace', 'One trace as OTLP/JSON'],
       object,
       nothing,
-      (_, { params }) => ({ about: 'trace', traceId: parse(traceParams, params).trace_id, maxSpans: MAX_SPANS }),
-      { params: traceParams, refusals: { 404: { description: 'Nothing of this trace is kept' } } },
+      (_, { params }) => ({ kind: 'trace', traceId: parse(traceParams, params).trace_id, maxSpans: MAX_SPANS }),
+      { params: traceParams, refusals: { 404: { description: 'No span of this trace is stored' } } },
     ),
     route(
       '/metric_names',
       ['listObservedMetricNames', 'Metrics by name'],
       list,
       z.strictObject({ service, limit: atMost(MAX_METRIC_NAMES).optional() }),
-      ({ service, limit = MAX_METRIC_NAMES }) => ({ about: 'metricNames', query: { service, limit } }),
+      ({ service, limit = MAX_METRIC_NAMES }) => ({ kind: 'metricNames', filter: { service, limit } }),
     ),
     route(
       '/metrics',
@@ -166,8 +166,8 @@ export function observeRoutes<Context, Access>({
         limit: atMost(MAX_POINTS).optional(),
       }),
       ({ since, until, name, service, series = 20, limit = MAX_POINTS }) => ({
-        about: 'metric',
-        query: {
+        kind: 'metric',
+        filter: {
           sinceNs: since,
           untilNs: until,
           name,
@@ -189,8 +189,8 @@ export function observeRoutes<Context, Access>({
         limit: atMost(MAX_LOG_RECORDS).optional(),
       }),
       ({ since, until, service, severity, trace_id, limit = 100 }) => ({
-        about: 'logRecords',
-        query: {
+        kind: 'logRecords',
+        filter: {
           sinceNs: since,
           untilNs: until,
           service,

@@ -13,7 +13,7 @@ import {
   signals,
 } from '@penstock/otlp'
 import { type Log, silentLog } from '@penstock/runtime'
-import { type ContentCoding, tooLargeText } from './delivery.ts'
+import { type ContentCoding, tooLargeText } from './received-request.ts'
 import type { Observe } from './observe.ts'
 
 export interface ObserveServerOptions {
@@ -170,8 +170,8 @@ class Intake {
     return { rejected: 0n, message: 'the embedded store does not keep profiles' }
   }
 
-  async #keep(delivery: Parameters<Observe['receive']>[0]): Promise<PartialSuccess | undefined> {
-    const receipt = await this.#store.receive(delivery)
+  async #keep(received: Parameters<Observe['receive']>[0]): Promise<PartialSuccess | undefined> {
+    const receipt = await this.#store.receive(received)
     switch (receipt.kind) {
       case 'kept':
         return receipt.partialSuccess

@@ -5,7 +5,7 @@ import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Observe, openObserve } from './observe.ts'
 import type { ObserveLimits } from './observe-limits.ts'
-import { questionsTo } from './one-thread-store.case.ts'
+import { queriesFor } from './one-thread-store.case.ts'
 import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.case.ts'
 
 const MIB = 1024 * 1024
@@ -18,7 +18,7 @@ const open = async (limits: Partial<ObserveLimits> = {}) => {
   const log = jsonLog({ write: (line) => void lines.push(JSON.parse(line)) }, () => 0)
   store = await openObserve({ file: join(directory, 'observe.db'), limits, log })
 }
-const asked = questionsTo((question) => store.answer(question))
+const queries = queriesFor((query) => store.answer(query))
 const receive = (body: Uint8Array, signal: 'traces' | 'logs' = 'traces') =>
   store.receive({ signal, encoding: 'json', coding: 'identity', wire: new Uint8Array(body) })
 
@@ -47,7 +47,7 @@ test('replaces a thread that runs out of memory, and loses nothing stored', asyn
     ['observe.thread_ended', expect.stringContaining('memory')],
   ])
   expect(await receive(numberedTrace(3))).toMatchObject({ kind: 'kept' })
-  expect((await asked.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
+  expect((await queries.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
 })
 
 test('answers unavailable beyond the limit of waiting bodies', async () => {
@@ -63,14 +63,14 @@ test('close waits for requests in progress, and later requests are unavailable',
   expect((await Promise.all(underWay)).map(({ kind }) => kind)).toEqual(['kept', 'kept', 'kept'])
   expect(await receive(numberedTrace(4))).toMatchObject({ kind: 'unavailable' })
   await open()
-  expect(await asked.traces({ limit: 10 })).toHaveLength(3)
+  expect(await queries.traces({ limit: 10 })).toHaveLength(3)
 })
 
 test('refuses queries beyond the limit of waiting ones, and answers the others', async () => {
   await open({ maxWaitingQueries: 2 })
-  const answers = await Promise.allSettled([asked.services(), asked.status(), asked.services()])
+  const answers = await Promise.allSettled([queries.services(), queries.status(), queries.services()])
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  expect(await asked.trace(traceIdOf(1), 1)).toBeUndefined()
+  expect(await queries.trace(traceIdOf(1), 1)).toBeUndefined()
 })
 
 test('throws the error of the database if the file is not a database', async () => {

@@ -1,6 +1,6 @@
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Kysely, sql } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface ServiceSummary {
@@ -14,8 +14,8 @@ export interface ServiceSummary {
 const MAX_SERVICES = 1_000
 
 /** Returns at most 1,000 services, by name. */
-export async function listServices(db: Kysely<ObserveTables>, space: AnswerSpace): Promise<ServiceSummary[]> {
-  const rows = await space.list(
+export async function listServices(db: Kysely<ObserveTables>, budget: ResponseBudget): Promise<ServiceSummary[]> {
+  const rows = await budget.list(
     db
       .selectFrom('services')
       .innerJoin('slices', 'slices.id', 'services.used_slice_id')

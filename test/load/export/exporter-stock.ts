@@ -42,8 +42,8 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
     newClaim: randomUUID,
     log: jsonLog(process.stderr, Date.now),
     client,
-    optionsOf: () => options,
-    destinationOf: async () => ({ url, token: tokens.source, encoding: 'protobuf' }),
+    optionsForScope: () => options,
+    resolveDestination: async () => ({ url, token: tokens.source, encoding: 'protobuf' }),
     limits: defaultExportLimits,
   })
   return {

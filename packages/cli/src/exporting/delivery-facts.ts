@@ -22,7 +22,7 @@ export async function deliveryFacts(
   return {
     ...unknown,
     endpoint: endpointOf(config, gatewayUrl(settings), about.scope),
-    ...(await traceOf(db, config.optionsOf(about.scope), key)),
+    ...(await traceOf(db, config.optionsForScope(about.scope), key)),
   }
 }
 

@@ -25,7 +25,7 @@ function file(name: string, content: string): string {
 }
 
 test('without settings, names the service after the installation and uses the defaults of the converter', () => {
-  const options = configOf({ PENSTOCK_SERVICE_NAME: 'gitlab' }).optionsOf('project:1')
+  const options = configOf({ PENSTOCK_SERVICE_NAME: 'gitlab' }).optionsForScope('project:1')
   expect(options).toMatchObject({
     resourceServiceName: 'gitlab-ci',
     vendorNamespace: 'gitlab',
@@ -41,14 +41,14 @@ test('returns one options object per scope; options of a source override those o
     PENSTOCK_SOURCES: file('sources.json', JSON.stringify(sources)),
     PENSTOCK_EXPORT_OPTIONS: '{"user":"hash"}',
   })
-  expect(config.optionsOf('project:1')).toBe(config.optionsOf('project:2'))
-  expect(config.optionsOf('source:forge')).toBe(config.optionsOf('source:forge'))
-  expect(config.optionsOf('project:1')).toMatchObject({
+  expect(config.optionsForScope('project:1')).toBe(config.optionsForScope('project:2'))
+  expect(config.optionsForScope('source:forge')).toBe(config.optionsForScope('source:forge'))
+  expect(config.optionsForScope('project:1')).toMatchObject({
     user: 'hash',
     environment: 'production',
     instanceId: undefined,
   })
-  expect(config.optionsOf('source:forge')).toMatchObject({
+  expect(config.optionsForScope('source:forge')).toMatchObject({
     user: 'hash',
     environment: 'staging',
     instanceId: 'forge',

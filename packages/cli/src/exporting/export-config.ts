@@ -24,7 +24,7 @@ export interface ExportConfig {
   readonly sources: Sources
   readonly limits: ExportLimits
   /** Returns the same object for all pipelines of a scope. */
-  optionsOf(scope: string): DurableOptions
+  optionsForScope(scope: string): DurableOptions
 }
 
 const HOUR_MS = 3_600_000
@@ -46,7 +46,7 @@ export function exportConfig(settings: Settings): ExportConfig {
     encoding: settings['exporter.encoding'],
     sources,
     limits: limitsOf(settings),
-    optionsOf: (scope) => {
+    optionsForScope: (scope) => {
       const source = findSource(sources, scope)
       return (source && optionsBySource.get(source)) ?? own
     },

@@ -26,7 +26,7 @@ export class Exporting {
   #ended: Promise<void> | undefined
 
   constructor({ core, db, config, ownGateway, random, log }: ExportingOptions) {
-    const { limits, optionsOf, sources } = config
+    const { limits, optionsForScope, sources } = config
     this.#client = new HttpClient({
       ...defaultHttpClientLimits,
       connections: limits.concurrency,
@@ -39,8 +39,8 @@ export class Exporting {
       newClaim: randomUUID,
       log,
       client: this.#client,
-      optionsOf,
-      destinationOf: destinations(core, config, ownGateway),
+      optionsForScope,
+      resolveDestination: destinations(core, config, ownGateway),
       serves: (destination) => findUnconfiguredSource(sources, destination) === undefined,
       limits,
     })
@@ -83,7 +83,7 @@ function destinations(
   core: Core,
   { endpoint, encoding, sources }: ExportConfig,
   ownGateway: string,
-): ExporterOptions['destinationOf'] {
+): ExporterOptions['resolveDestination'] {
   const instance = { url: endpoint ?? ownGateway, encoding }
   return async (scope, record) => {
     const projectId = projectIdOf(scope)

@@ -69,8 +69,8 @@ export class HookReceiver {
       newClaim: () => randomBytes(8).toString('hex'),
       log,
       client,
-      optionsOf: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
-      destinationOf: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
+      optionsForScope: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
+      resolveDestination: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
       limits: { ...defaultExportLimits, ...settings.exportLimits },
     })
     const listener = hooksListener({
