@@ -73,7 +73,7 @@ export function admission(
   if (earlier !== undefined && earlier.rootId !== root.id) {
     return skip(
       'root_changed',
-      `already exported in the trace of pipeline ${earlier.rootId}, and now said to belong to ${root.id}`,
+      `already exported in the trace of pipeline ${earlier.rootId}, but this record belongs to the trace of ${root.id}`,
     )
   }
   const mayReexport = options.reexport !== 'none'

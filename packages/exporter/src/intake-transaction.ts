@@ -73,9 +73,9 @@ export class IntakeTransaction {
   }
 
   async #addJob({ options, namespace, key, upstreamId }: Arrival, { event, warnings }: JobInput): Promise<IntakeResult> {
-    const known = await this.#history.find(namespace, event.pipelineId, upstreamId)
-    this.#history.recordRoot(key, rootOf(event, known.roots, namespace.instance).id, this.#nowMs)
-    const isTooLate = known.earlier !== undefined && options.reexport === 'none'
+    const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
+    this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
+    const isTooLate = history.earlier !== undefined && options.reexport === 'none'
     if (!isTooLate && hasEnrichment(event)) {
       await saveJobEnrichment(this.#tx, key, event, this.#nowMs)
       this.#jobEnrichments.delete(key)
@@ -89,35 +89,35 @@ export class IntakeTransaction {
   async #addPipeline(arrival: Arrival, input: PipelineInput): Promise<IntakeResult> {
     const { request, options, pipelineId, key: pipeline } = arrival
     const { scope, body, receivedAtNs, plan } = request
-    const known = await this.#findHistory(arrival, input)
-    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
-    const { root } = admitted
-    const kept = (code: NotEnqueuedReason, reason: string, warnings = input.warnings): IntakeResult => {
+    const history = await this.#findHistory(arrival, input)
+    const decision = admission({ ...input, record: { ...input.record, receivedAtNs } }, history, options, body.digest)
+    const { root } = decision
+    const notEnqueued = (code: NotEnqueuedReason, reason: string, warnings = input.warnings): IntakeResult => {
       this.#history.recordRoot(pipeline, root.id, this.#nowMs)
       return { kind: 'kept', code, reason, warnings }
     }
-    if (admitted.kind === 'skip') {
-      const wantsReexport = admitted.code === 'completed_again' && options.reexport === 'none'
+    if (decision.kind === 'skip') {
+      const wantsReexport = decision.code === 'completed_again' && options.reexport === 'none'
       const hint = wantsReexport ? '; it has finished again; set exporter.reexport to export later completions' : ''
-      return kept(admitted.code, admitted.reason + hint)
+      return notEnqueued(decision.code, decision.reason + hint)
     }
 
-    const { warnings } = admitted
+    const { warnings } = decision
     if (!this.#jobEnrichments.has(pipeline)) await this.#loadJobEnrichments([pipeline])
     const jobEnrichments = this.#jobEnrichments.get(pipeline)
-    const record = withJobEvents(admitted.record, jobEnrichments === undefined ? [] : parseJobEnrichments(jobEnrichments, pipelineId))
+    const record = withJobEvents(decision.record, jobEnrichments === undefined ? [] : parseJobEnrichments(jobEnrichments, pipelineId))
     const { signals, destination, identity } = await plan(record)
     if (signals.length === 0) {
-      return kept('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
+      return notEnqueued('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
     }
-    const key = recordKey(pipeline, known.exports + 1)
+    const key = recordKey(pipeline, history.exports + 1)
     for (const signal of signals) {
       const each = deliveryKey(key, signal)
       this.deliveries.push({ key: each, subject: each, lane: laneOf(signal, destination) })
     }
     const previousJobIds = record.previousExport?.jobIds
     this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobEnrichments, identity })
-    this.#history.recordExport(pipeline, toEarlierExport(admitted, root.id, options), this.#nowMs)
+    this.#history.recordExport(pipeline, toEarlierExport(decision, root.id, options), this.#nowMs)
     if (jobEnrichments !== undefined && options.reexport === 'none') await deleteJobEnrichments(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
   }
@@ -131,14 +131,14 @@ export class IntakeTransaction {
     if (upstreamScope === undefined || upstreamId === undefined || record.upstream?.otherProject !== true) {
       return this.#history.find(namespace, pipelineId, upstreamId)
     }
-    const known = await this.#history.find(namespace, pipelineId, undefined)
-    const roots = new Map(known.roots)
+    const history = await this.#history.find(namespace, pipelineId, undefined)
+    const roots = new Map(history.roots)
     const key = rootKey(namespace.instance, upstreamId)
     roots.delete(key)
     const rootId =
       upstreamScope && (await this.#history.rootOf(pipelineKey({ ...namespace, scope: upstreamScope }, upstreamId)))
     if (rootId) roots.set(key, rootId)
-    return { ...known, roots }
+    return { ...history, roots }
   }
 
   async #loadJobEnrichments(pipelines: readonly string[]): Promise<void> {

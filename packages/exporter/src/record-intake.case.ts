@@ -212,7 +212,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         await world.receive(hook({ id: 3, parent: 2 }))
         await world.receive(hook({ id: 2, parent: 1 }))
         expect(reasonOf(await world.receive(hook({ id: 3, parent: 2 })))).toBe(
-          'pipeline 3: already exported in the trace of pipeline 2, and now said to belong to 1',
+          'pipeline 3: already exported in the trace of pipeline 2, but this record belongs to the trace of 1',
         )
       })
     })

@@ -16,7 +16,7 @@ import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 
 export interface Finding {
   readonly grade: 'ok' | 'note' | 'wrong'
-  readonly what: string
+  readonly message: string
   /** The recommended action. */
   readonly remedy?: string
 }
@@ -42,28 +42,28 @@ export async function diagnose(settings: Settings): Promise<Finding[]> {
 }
 
 function directoryFinding(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return { grade: 'note', what: `${dataDir} does not exist yet; the first start creates it` }
+  if (!existsSync(dataDir)) return { grade: 'note', message: `${dataDir} does not exist yet; the first start creates it` }
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
     return {
       grade: 'wrong',
-      what: `${dataDir} cannot be written`,
+      message: `${dataDir} cannot be written`,
       remedy: `give it to the user that runs penstock, or set PENSTOCK_DATA_DIR`,
     }
   }
   const access = directoryAccess(dataDir)
   switch (access.kind) {
     case 'closed':
-      return { grade: 'ok', what: `${dataDir} can be written` }
+      return { grade: 'ok', message: `${dataDir} can be written` }
     case 'closable':
-      return { grade: 'note', what: `other users can list ${dataDir}; the next start closes it` }
+      return { grade: 'note', message: `other users can list ${dataDir}; the next start closes it` }
     case 'open': {
-      const what = `other users can list ${dataDir}: it stays as it is because ${access.why}`
-      return { grade: 'note', what, remedy: `chmod 700 ${dataDir}` }
+      const message = `other users can list ${dataDir}: it stays as it is because ${access.why}`
+      return { grade: 'note', message, remedy: `chmod 700 ${dataDir}` }
     }
     case 'writable':
-      return { grade: 'wrong', what: access.problem, remedy: access.remedy }
+      return { grade: 'wrong', message: access.problem, remedy: access.remedy }
   }
 }
 
@@ -73,11 +73,11 @@ function entryFindings(dataDir: string): Finding[] {
     (name) => existsSync(join(dataDir, name)) && !open.some((entry) => entry.name === name),
   )
   return [
-    ...closedKeys.map((name): Finding => ({ grade: 'ok', what: `${join(dataDir, name)} belongs to its owner alone` })),
+    ...closedKeys.map((name): Finding => ({ grade: 'ok', message: `${join(dataDir, name)} belongs to its owner alone` })),
     ...open.map(
       ({ path, kind }): Finding => ({
         grade: 'wrong',
-        what: `others on this machine may read ${path}`,
+        message: `others on this machine may read ${path}`,
         remedy: `chmod ${kind === 'tree' ? 700 : 600} ${path}`,
       }),
     ),
@@ -87,7 +87,7 @@ function entryFindings(dataDir: string): Finding[] {
 async function databaseFindings(settings: Settings): Promise<Finding[]> {
   const { location, name } = coreDatabase(settings)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
-    return [{ grade: 'note', what: `there is no database ${name} yet; the first start creates it` }]
+    return [{ grade: 'note', message: `there is no database ${name} yet; the first start creates it` }]
   }
   const opened = (async () => openReadOnly<CoreDatabaseTables>(location))()
   try {
@@ -96,20 +96,20 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
     if (pending.length === 0) {
       const queue = queueOf(db)
       return [
-        { grade: 'ok', what: `${name} is up to date` },
+        { grade: 'ok', message: `${name} is up to date` },
         await queueFinding(queue),
         ...(await unconfiguredSourceFindings(queue, settings)),
       ]
     }
-    const lack = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
-    return [{ grade: 'note', what: lack }]
+    const message = `${name} lacks ${pending.join(', ')}; the next start, or penstock migrate, adds them`
+    return [{ grade: 'note', message }]
   } catch (error) {
-    const what = `${name} cannot be used: ${databaseErrorText(error as Error)}`
+    const message = `${name} cannot be used: ${databaseErrorText(error as Error)}`
     const remedy =
       settings.databaseUrl === undefined
         ? 'restore a backup, or start with another data directory'
         : 'check that the server is running, and that the user name and the password are correct'
-    return [{ grade: 'wrong', what, remedy }]
+    return [{ grade: 'wrong', message, remedy }]
   } finally {
     await opened.then((db) => db.close()).catch(() => {})
   }
@@ -128,7 +128,7 @@ async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settin
   const stray = new Set(lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []))
   return [...stray].slice(0, MAX_UNCONFIGURED_SOURCES).map((name) => ({
     grade: 'note',
-    what: `exports of the source ${name} are waiting, but these settings do not contain it`,
+    message: `exports of the source ${name} are waiting, but these settings do not contain it`,
     remedy: `fine if a running service has it in its settings; else add it again, or run penstock export-queue drop --source ${name}`,
   }))
 }
@@ -146,10 +146,10 @@ function configuredSources(settings: Settings): Sources | undefined {
 async function queueFinding(queue: DeliveryQueue): Promise<Finding> {
   const { dead, open } = await queue.counts()
   const waiting = `${formatCount(open)} ${open === 1 ? 'waits' : 'wait'}`
-  if (dead === 0) return { grade: 'ok', what: `no export has failed permanently, ${waiting}` }
+  if (dead === 0) return { grade: 'ok', message: `no export has failed permanently, ${waiting}` }
   return {
     grade: 'wrong',
-    what: `${counted(dead, 'export')} ${dead === 1 ? 'has' : 'have'} failed permanently, ${waiting}`,
+    message: `${counted(dead, 'export')} ${dead === 1 ? 'has' : 'have'} failed permanently, ${waiting}`,
     remedy: 'penstock export-queue list shows the reasons; once they are fixed, run penstock export-queue replay --all',
   }
 }
@@ -158,11 +158,11 @@ function exportFindings(settings: Settings): Finding[] {
   try {
     const { endpoint } = exportConfig(settings)
     if (endpoint !== undefined || settings['gateway.tlsCertFile'] === undefined) return []
-    const what = `pipelines are exported to ${gatewayUrl(settings)}, and the certificate may be for another name`
-    return [{ grade: 'note', what, remedy: 'set PENSTOCK_EXPORT_ENDPOINT to a URL that matches the certificate' }]
+    const message = `pipelines are exported to ${gatewayUrl(settings)}, and the certificate may be for another name`
+    return [{ grade: 'note', message, remedy: 'set PENSTOCK_EXPORT_ENDPOINT to a URL that matches the certificate' }]
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    return error.lines.map((what) => ({ grade: 'wrong', what }))
+    return error.lines.map((message) => ({ grade: 'wrong', message }))
   }
 }
 
@@ -175,15 +175,15 @@ async function portFinding(setting: string, { host, port }: ListenAddress): Prom
   })
   if (failure !== undefined) {
     return failure.code === 'EADDRINUSE'
-      ? { grade: 'note', what: `${where} is in use`, remedy: 'fine if that is this penstock; else choose another port' }
+      ? { grade: 'note', message: `${where} is in use`, remedy: 'fine if that is this penstock; else choose another port' }
       : {
           grade: 'wrong',
-          what: `${where} cannot be bound: ${failure.code}`,
+          message: `${where} cannot be bound: ${failure.code}`,
           remedy: `set ${setting} to an address of this machine`,
         }
   }
   await new Promise((resolve) => server.close(resolve))
-  return { grade: 'ok', what: `${where} is free` }
+  return { grade: 'ok', message: `${where} is free` }
 }
 
 function urlFinding(settings: Settings): Finding {
@@ -191,10 +191,10 @@ function urlFinding(settings: Settings): Finding {
   const { host } = settings['core.listen']
   if (externalUrl === undefined) {
     return isLoopback(host)
-      ? { grade: 'ok', what: 'generated URLs start with the bound address' }
+      ? { grade: 'ok', message: 'generated URLs start with the bound address' }
       : {
           grade: 'wrong',
-          what: `the core listens on ${host}, and generated URLs start with that`,
+          message: `the core listens on ${host}, and generated URLs start with that`,
           remedy: 'set PENSTOCK_EXTERNAL_URL to the URL that people use',
         }
   }
@@ -203,10 +203,10 @@ function urlFinding(settings: Settings): Finding {
   return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))
     ? {
         grade: 'wrong',
-        what: `${externalUrl} sends passwords and tokens in clear text`,
+        message: `${externalUrl} sends passwords and tokens in clear text`,
         remedy: 'put a proxy with TLS in front, and use its https:// URL',
       }
-    : { grade: 'ok', what: `generated URLs start with ${externalUrl}` }
+    : { grade: 'ok', message: `generated URLs start with ${externalUrl}` }
 }
 
 const isLoopback = (host: string): boolean => /^127\.[\d.]+$/.test(host) || host === '::1' || host === 'localhost'
