@@ -49,7 +49,7 @@ export class RecordIntakeLoad {
   ): Promise<void> {
     const pool = new Pool(new URL(url).origin, { connections: MAX_IN_PROGRESS, pipelining: 1 })
     const isEnough = this.acknowledged.size + until
-    const underWay = new Set<Promise<void>>()
+    const inProgress = new Set<Promise<void>>()
     let isOver = false
     const one = async (number: number) => {
       const answer = await this.#both(pool, projectId, number)
@@ -68,12 +68,12 @@ export class RecordIntakeLoad {
       const nowMs = performance.now()
       owed = Math.min(owed + ((nowMs - seenMs) * perSecond) / 1_000, MAX_IN_PROGRESS)
       seenMs = nowMs
-      for (; owed >= 1 && underWay.size < MAX_IN_PROGRESS; owed -= 1) {
-        const sending = one(this.#again.shift() ?? this.#next()).finally(() => underWay.delete(sending))
-        underWay.add(sending)
+      for (; owed >= 1 && inProgress.size < MAX_IN_PROGRESS; owed -= 1) {
+        const sending = one(this.#again.shift() ?? this.#next()).finally(() => inProgress.delete(sending))
+        inProgress.add(sending)
       }
     }
-    await Promise.all(underWay)
+    await Promise.all(inProgress)
     await pool.destroy()
   }
 

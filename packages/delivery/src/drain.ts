@@ -61,7 +61,7 @@ const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
 export class Drain {
   readonly #options: DrainOptions
   readonly #lanes = new LaneStates()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inProgress = new Set<Promise<void>>()
   /** The lane that was looked at last. The next round begins after it, so that busy lanes do not starve the others. */
   #lastLane = ''
   #woken = false
@@ -91,7 +91,7 @@ export class Drain {
       if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs)
     }
     signal.removeEventListener('abort', onAbort)
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inProgress)
   }
 
   /** Starts what is due, and returns the time when the next delivery falls due. */
@@ -101,7 +101,7 @@ export class Drain {
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
-      if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
+      if (this.#inProgress.size >= concurrency || signal.aborted) return nextMs
       seen.add(lane)
       this.#lastLane = lane
       if (serves?.(lane) === false) continue
@@ -165,23 +165,23 @@ export class Drain {
   }
 
   /** Tells whether a lane may start a batch. Half of all places are reserved for idle lanes, so that slow receivers cannot fill them all. */
-  #hasRoom({ underWay }: LaneState, isProbation: boolean): boolean {
+  #hasRoom({ inProgress }: LaneState, isProbation: boolean): boolean {
     const { concurrency, laneConcurrency } = this.#options
-    if (underWay === 0) return this.#underWay.size < concurrency
-    return !isProbation && underWay < laneConcurrency && this.#underWay.size < concurrency / 2
+    if (inProgress === 0) return this.#inProgress.size < concurrency
+    return !isProbation && inProgress < laneConcurrency && this.#inProgress.size < concurrency / 2
   }
 
   #start(batch: Batch, state: LaneState, signal: AbortSignal): void {
-    state.underWay += 1
+    state.inProgress += 1
     const working = this.#work(batch, state, signal)
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
-        state.underWay -= 1
-        this.#underWay.delete(working)
+        state.inProgress -= 1
+        this.#inProgress.delete(working)
         if (this.#poisonBatch === batch) this.#poisonBatch = undefined
         this.wake()
       })
-    this.#underWay.add(working)
+    this.#inProgress.add(working)
   }
 
   async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ test('keeps the 4,096 most recently used lanes, and those with a batch in progre
   for (const name of names.slice(0, 4_096)) states.of(name)
   expect(known()).toHaveLength(4_096)
   states.of('lane 0')
-  states.of('lane 2').underWay = 1
+  states.of('lane 2').inProgress = 1
   for (const name of names.slice(4_096)) states.of(name)
   expect(known()).toEqual(['lane 0', 'lane 2', ...names.slice(-4_094)])
 })

@@ -3,7 +3,7 @@ import { type Circuit, untriedCircuit } from './circuit.ts'
 export interface LaneState {
   circuit: Circuit
   /** The number of batches in progress. */
-  underWay: number
+  inProgress: number
 }
 
 /** The highest number of lanes in memory, unless more have batches in progress. An evicted lane starts with an untried circuit. */
@@ -20,7 +20,7 @@ export class LaneStates {
 
   /** Returns the state of a lane, and marks it as used now. */
   getOrCreate(lane: string): LaneState {
-    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, underWay: 0 }
+    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, inProgress: 0 }
     this.#states.delete(lane)
     if (this.#states.size >= MAX_LANES) this.#evictOne()
     this.#states.set(lane, state)
@@ -28,8 +28,8 @@ export class LaneStates {
   }
 
   #evictOne(): void {
-    for (const [lane, { underWay }] of this.#states) {
-      if (underWay > 0) continue
+    for (const [lane, { inProgress }] of this.#states) {
+      if (inProgress > 0) continue
       this.#states.delete(lane)
       return
     }

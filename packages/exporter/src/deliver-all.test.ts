@@ -299,14 +299,14 @@ test('accounts for every item, and never exceeds the limit of chunks in progress
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 6 }), async (script, concurrency) => {
       const source = script.map(({ signal, items }) => chunkOf(signal, items))
-      let underWay = 0
+      let inProgress = 0
       const endpoint: Pick<OtlpEndpoint, 'sendChunk'> = {
         async sendChunk(chunk) {
           const { outcome, status, turns } = script[source.indexOf(chunk)]!
-          underWay += 1
-          expect(underWay).toBeLessThanOrEqual(concurrency)
+          inProgress += 1
+          expect(inProgress).toBeLessThanOrEqual(concurrency)
           for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-          underWay -= 1
+          inProgress -= 1
           return { outcome, status, attempts: 1, wireBytes: 1 }
         },
       }

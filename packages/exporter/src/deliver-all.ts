@@ -59,7 +59,7 @@ class Run {
   readonly #concurrency: number
   readonly #totals = perSignal(noTotals)
   readonly #stops: DeliveryStops
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inProgress = new Set<Promise<void>>()
   readonly #onAbort = () => this.#stops.stopAll('aborted')
   #bug: { readonly error: unknown } | undefined
 
@@ -81,14 +81,14 @@ class Run {
       if (step === undefined || step.done) return
       this.#start(step.value)
       await setImmediate()
-      while (this.#underWay.size >= this.#concurrency) await Promise.race(this.#underWay)
+      while (this.#inProgress.size >= this.#concurrency) await Promise.race(this.#inProgress)
     } while (!stop.aborted)
     await source.return?.()
   }
 
   /** Waits for deliveries in progress, even if the source has failed. */
   async end(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inProgress)
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
     if (this.#bug) throw this.#bug.error
   }
@@ -106,8 +106,8 @@ class Run {
         this.#bug ??= { error }
         this.#stops.stopAll('internal error')
       })
-      .finally(() => this.#underWay.delete(sending))
-    this.#underWay.add(sending)
+      .finally(() => this.#inProgress.delete(sending))
+    this.#inProgress.add(sending)
   }
 
   async #deliver(chunk: EncodedChunk): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
-import { type StoredPlace, toStoredPlace } from './stored-place.ts'
+import { type StoredContext, toStoredContext } from './stored-context.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -13,7 +13,7 @@ export interface LogQuery extends TimeRange {
   readonly limit: number
 }
 
-export interface StoredLogRecord extends StoredPlace {
+export interface StoredLogRecord extends StoredContext {
   readonly service: string
   /** The time of the record, else when it was observed, else when it arrived. */
   readonly time_unix_nano: string
@@ -58,7 +58,7 @@ export async function listLogRecords(
   return rows.map((row) => ({
     service: row.service,
     time_unix_nano: row.time_unix_nano,
-    ...toStoredPlace(row),
+    ...toStoredContext(row),
     record: JSON.parse(row.record_json),
   }))
 }

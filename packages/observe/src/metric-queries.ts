@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
-import { type StoredPlace, toStoredPlace } from './stored-place.ts'
+import { type StoredContext, toStoredContext } from './stored-context.ts'
 import type { ObserveTables } from './tables.ts'
 import { rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -46,7 +46,7 @@ export interface MetricQuery extends TimeRange {
   readonly maxPointsPerSeries: number
 }
 
-export interface StoredSeries extends StoredPlace {
+export interface StoredSeries extends StoredContext {
   readonly service: string
   readonly type: string
   readonly unit: string
@@ -94,7 +94,7 @@ export async function findMetric(
   for (const row of rows.slice(0, maxSeries)) {
     series.push({
       service: row.service,
-      ...toStoredPlace(row),
+      ...toStoredContext(row),
       type: row.type,
       unit: row.unit,
       description: row.description,

@@ -12,7 +12,7 @@ export interface ObserveMount<Access> {
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
   /** Returns the API's own error for a store that cannot answer at the moment. */
   unavailable(): Error
-  /** Returns the API's own error for a trace of which nothing is stored. */
+  /** Returns the API's own error for a trace without stored spans. */
   traceNotFound(): Error
 }
 

@@ -58,9 +58,9 @@ test('answers unavailable beyond the limit of waiting bodies', async () => {
 
 test('close waits for requests in progress, and later requests are unavailable', async () => {
   await open()
-  const underWay = [1, 2, 3].map((number) => receive(numberedTrace(number)))
+  const inProgress = [1, 2, 3].map((number) => receive(numberedTrace(number)))
   await store.close()
-  expect((await Promise.all(underWay)).map(({ kind }) => kind)).toEqual(['kept', 'kept', 'kept'])
+  expect((await Promise.all(inProgress)).map(({ kind }) => kind)).toEqual(['kept', 'kept', 'kept'])
   expect(await receive(numberedTrace(4))).toMatchObject({ kind: 'unavailable' })
   await open()
   expect(await queries.traces({ limit: 10 })).toHaveLength(3)

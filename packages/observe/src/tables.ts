@@ -43,14 +43,14 @@ export interface DocumentTable {
   used_slice_id: number
 }
 
-interface PlacedColumns {
+interface ItemColumns {
   slice_id: number
   service_id: number
   resource_id: number
   scope_id: number
 }
 
-export interface SpanTable extends PlacedColumns {
+export interface SpanTable extends ItemColumns {
   id: Generated<number>
   trace_id: string
   /** '' for a root span. */
@@ -73,7 +73,7 @@ export interface TracePartTable {
   used_slice_id: number
 }
 
-export interface LogRecordTable extends PlacedColumns {
+export interface LogRecordTable extends ItemColumns {
   id: Generated<number>
   /** The time of the record, else when it was observed, else when it arrived. */
   time_ns: bigint

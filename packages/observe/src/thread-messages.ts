@@ -20,7 +20,7 @@ interface ThreadWork<Request, Reply> {
   answer(request: Request): Promise<Reply>
   /** Returns the memory that moves with a reply. */
   transferred(reply: Reply): readonly ArrayBuffer[]
-  /** Resolves when everything under way is done. */
+  /** Resolves when all work in progress is done. */
   close(): Promise<void>
 }
 
