@@ -146,7 +146,7 @@ async function makeDue(db: Db<object>): Promise<void> {
 }
 
 const DRAIN_LIMIT_MS = 10 * 60_000
-const LOOK_AGAIN_MS = 50
+const POLL_MS = 50
 
 /** Resolves when no delivery is open. */
 async function drained({ read }: Db<object>): Promise<void> {
@@ -156,7 +156,7 @@ async function drained({ read }: Db<object>): Promise<void> {
     const { rows } = await one.execute(read)
     if (rows.length === 0) return
     if (performance.now() > giveUpAtMs) throw new Error(`still open: ${JSON.stringify(rows)}`)
-    await sleep(LOOK_AGAIN_MS)
+    await sleep(POLL_MS)
   }
 }
 

@@ -7,9 +7,9 @@ import { eachOf, numbers, openExporter, received } from '../load/export/exporter
 import { signals } from './exporting-service.ts'
 import { Upstream } from './upstream.ts'
 
-const TOGETHER = 256
+const CONCURRENCY = 256
 const DEADLINE_MS = 300_000
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 
 export interface WorkersResult {
   readonly seconds: number
@@ -53,14 +53,14 @@ export async function exportByWorkers({
     }
     await using own = await openExporter(upstream.url, databaseUrl ?? join(dataDir, 'core.db'))
     const startMs = performance.now()
-    await eachOf(numbers(pipelines), TOGETHER, async (number) => {
+    await eachOf(numbers(pipelines), CONCURRENCY, async (number) => {
       const one = received(number)
       await Promise.all([own.exporter.intake.enqueueShared(one), own.exporter.intake.enqueueShared(one)])
     })
     const expected = pipelines * signals.length
     while ((await own.exporter.queue.listOpenLanes({ limit: 1 })).length > 0) {
       if (performance.now() - startMs > DEADLINE_MS) throw new Error(`${upstream.ledger.size} of ${expected} exports`)
-      await sleep(LOOK_AGAIN_MS)
+      await sleep(POLL_MS)
     }
     const seconds = (performance.now() - startMs) / 1_000
     for (const one of processes) await one.end()

@@ -35,7 +35,7 @@ export interface OutageResult {
 }
 
 const SAMPLE_MS = 250
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 const DEADLINE_MS = 15 * 60_000
 
 /** Sends records at a fixed rate while the upstream is up, then during an outage, and then lets it come back. */
@@ -74,7 +74,7 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
           if (performance.now() - startMs > DEADLINE_MS) {
             throw new Error(`${counts.exports} of ${records * signals.length} exports`)
           }
-          await sleep(LOOK_AGAIN_MS)
+          await sleep(POLL_MS)
         }
       }
       const first = await arrived(1)

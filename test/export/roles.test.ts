@@ -141,9 +141,9 @@ test('a worker leaves exports of a source without settings to another worker, an
   await put(core2, await newProject(core2, 'tide-tables', { [EXPORT]: 'traces' }), finished(32), 32)
   await untilQueued(dataDir, ['delivered 32 traces', 'open 31 logs', 'open 31 traces'])
   const run = (args: readonly string[], more = {}) => penstock(args, { env: { ...environment(dataDir), ...more } })
-  const stray = /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
-  expect((await run(['doctor'])).stdout).toMatch(stray)
-  expect((await run(['doctor'], env)).stdout).not.toMatch(stray)
+  const unconfigured = /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
+  expect((await run(['doctor'])).stdout).toMatch(unconfigured)
+  expect((await run(['doctor'], env)).stdout).not.toMatch(unconfigured)
 
   const worker = await serve('worker', dataDir, env)
   await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces', 'delivered 32 traces'])

@@ -140,7 +140,7 @@ test('reports an error of the sender, and retries the batch', async () => {
   await enqueue('a', '1')
   const bug = new Error('bug')
   let calls = 0
-  const { troubles, stop } = drainOf({
+  const { errors, stop } = drainOf({
     send: async (batch, signal) => {
       calls += 1
       if (calls === 1) throw bug
@@ -152,13 +152,13 @@ test('reports an error of the sender, and retries the batch', async () => {
   await clock.advance(1_000)
   await untilCounts({ open: 0, dead: 0 })
   await stop()
-  expect(troubles).toEqual([bug])
+  expect(errors).toEqual([bug])
 })
 
 test('tries an unreachable database again at the next poll', async () => {
   await enqueue('a', '1')
   let isDown = true
-  const { troubles, stop } = drainOf({
+  const { errors, stop } = drainOf({
     send: all(accepted),
     queue: {
       ...realQueue(),
@@ -170,14 +170,14 @@ test('tries an unreachable database again at the next poll', async () => {
   await clock.advance(600_000)
   await untilCounts({ open: 0, dead: 0 })
   await stop()
-  expect(troubles).toEqual([new Error('down')])
+  expect(errors).toEqual([new Error('down')])
 })
 
 test('keeps a result until it can be settled, and does not send the delivery again', async () => {
   await enqueue('a', '1')
   let failures = 2
   const settled: boolean[] = []
-  const { sent, troubles, stop } = drainOf({
+  const { sent, errors, stop } = drainOf({
     send: all(accepted),
     pollMs: 1_000,
     onSettled: (each) => settled.push(...each.map(({ isLost }) => isLost)),
@@ -194,7 +194,7 @@ test('keeps a result until it can be settled, and does not send the delivery aga
   await stop()
   expect(sent).toEqual([['a1']])
   expect(settled).toEqual([false])
-  expect(troubles).toHaveLength(2)
+  expect(errors).toHaveLength(2)
 })
 
 test('stops trying to settle at the end of the lease, and soon after a stop', async () => {

@@ -54,7 +54,7 @@ export const all =
 /** Starts a drain that runs until it has to wait for the clock. */
 export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
   const sent: string[][] = []
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   const { send, ...others } = options
   let claims = 0
   const drain = new Drain({
@@ -69,7 +69,7 @@ export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'sen
     concurrency: 4,
     laneConcurrency: 2,
     pollMs: 600_000,
-    onError: (error) => troubles.push(error),
+    onError: (error) => errors.push(error),
     send: (batch, signal) => {
       sent.push(batch.map(({ key }) => key))
       return send(batch, signal)
@@ -82,7 +82,7 @@ export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'sen
     stopper.abort()
     return ended
   }
-  return { drain, sent, troubles, stop, stopper }
+  return { drain, sent, errors, stop, stopper }
 }
 
 export const untilCounts = (counts: { open: number; dead: number }) =>

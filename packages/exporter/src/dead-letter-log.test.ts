@@ -15,7 +15,7 @@ test('logs one line per lane, class and hour; the next line says how many were s
   log.dead('authentication', { ...one, lane: 'logs b', reason: 'HTTP 401' }, 1)
   log.dead('refused', { ...one, reason: 'HTTP 400' }, 1)
   log.dead('authentication', { ...one, reason: 'HTTP 403' }, 3_600_000)
-  expect(lines.map(({ level, event, lane, reason, unsaid }) => [level, event, lane, reason, unsaid])).toEqual([
+  expect(lines.map(({ level, event, lane, reason, suppressed }) => [level, event, lane, reason, suppressed])).toEqual([
     ['error', 'export.authentication_refused', 'logs a', 'HTTP 401', undefined],
     ['error', 'export.authentication_refused', 'logs b', 'HTTP 401', undefined],
     ['warn', 'export.dead', 'logs a', 'HTTP 400', undefined],
@@ -44,7 +44,7 @@ test('names a few scopes with a refused credential right away, and again each ho
   of(['project:7', 'project:8', 'project:9'], 1)
   for (let id = 10; id < 20; id += 1) of([`project:${id}`], 2)
   of(['project:8'], 3_600_000)
-  expect(lines.map(({ scopes, unsaid }) => [scopes, unsaid])).toEqual([
+  expect(lines.map(({ scopes, suppressed }) => [scopes, suppressed])).toEqual([
     [['project:7'], undefined],
     [['project:8', 'project:7'], 1],
     [['project:9'], undefined],
@@ -61,7 +61,7 @@ test('names a few scopes per line: those of the first export, then those that no
   for (let id = 6; id < 16; id += 1) of(`project:${id}`, 3)
   of('project:20', 3_600_000)
   of('project:20', 7_200_000)
-  expect(lines.map(({ scopes, unsaid }) => [scopes, unsaid])).toEqual([
+  expect(lines.map(({ scopes, suppressed }) => [scopes, suppressed])).toEqual([
     [['project:5'], undefined],
     [['project:20', 'project:5', 'project:6', 'project:7', 'project:8'], 12],
     [['project:20'], undefined],

@@ -42,7 +42,7 @@ interface LastLine {
   /** The scopes that lines of this hour have named. */
   readonly named: readonly string[]
   /** The number of notices since the last line that were not logged. */
-  unsaid: number
+  suppressed: number
   readonly scopes: Set<string>
 }
 
@@ -82,17 +82,17 @@ export class DeadLetterLog {
     const unnamed = about.scopes.filter((scope) => !named.includes(scope))
     const isForUnnamed = kind === 'authentication' && unnamed.length > 0 && named.length < MAX_SCOPES
     if (isSameHour && !isForUnnamed) {
-      last.unsaid += 1
+      last.suppressed += 1
       for (const scope of about.scopes) if (last.scopes.size < MAX_SCOPES) last.scopes.add(scope)
       return
     }
     if (last === undefined && this.#lines.size >= MAX_LANES) this.#lines.clear()
     const scopes = [...new Set([...unnamed, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
     const atMs = isSameHour ? last.atMs : nowMs
-    this.#lines.set(key, { atMs, named: [...named, ...scopes], unsaid: 0, scopes: new Set() })
+    this.#lines.set(key, { atMs, named: [...named, ...scopes], suppressed: 0, scopes: new Set() })
     const { level, event, text } = noticeKinds[kind]
     const { lane, ...others } = about
-    const unsaid = last !== undefined && last.unsaid > 0 && { unsaid: last.unsaid }
-    this.#log[level]({ event, signal: signalOfLane(lane), ...others, scopes, lane, ...unsaid }, text)
+    const suppressed = last !== undefined && last.suppressed > 0 && { suppressed: last.suppressed }
+    this.#log[level]({ event, signal: signalOfLane(lane), ...others, scopes, lane, ...suppressed }, text)
   }
 }

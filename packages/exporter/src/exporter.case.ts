@@ -153,7 +153,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         await world.runUntil(server.received(requests))
       }
       const line = { level: 'warn', event: 'export.failing', lane: 'logs d1', scopes: ['source:forge'] }
-      expect(world.lines).toMatchObject([line, { ...line, unsaid: 1 }])
+      expect(world.lines).toMatchObject([line, { ...line, suppressed: 1 }])
     })
 
     test('logs once that an endpoint may not be an OTLP endpoint, or rejected items', async () => {

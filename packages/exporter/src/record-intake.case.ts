@@ -9,7 +9,7 @@ const SCOPE = 'source:forge'
 const key = (id: number | bigint, host = 'ci.example.com') => `${SCOPE} ${host} ${id}`
 const exportsOf = (record: string) => signalNames.map((signal) => `${record} ${signal}`)
 const later = '2026-02-11 10:00:00 UTC'
-const reasonOf = (taken: IntakeResult) => (taken.kind === 'kept' ? taken.reason : taken.kind)
+const reasonOf = (result: IntakeResult) => (result.kind === 'kept' ? result.reason : result.kind)
 
 /** Tests that the intake passes on every database. */
 export function describeRecordIntake(name: string, newPlace: NewPlace): void {
@@ -48,10 +48,10 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
 
       test('enqueues once for ten concurrent records of two processes', async () => {
         const other = await open()
-        const taken = await Promise.all(
+        const results = await Promise.all(
           Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? world : other).receive(hook({ id: 1 }))),
         )
-        expect(taken.filter(({ kind }) => kind === 'enqueued')).toHaveLength(1)
+        expect(results.filter(({ kind }) => kind === 'enqueued')).toHaveLength(1)
         expect(await world.keys()).toEqual(exportsOf(key(1)))
       })
 
@@ -87,8 +87,8 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       test('does not enqueue a key that is still in the queue after its history was deleted', async () => {
         await world.receive(hook({ id: 1 }))
         await world.db.write((tx) => tx.deleteFrom('export_pipelines').execute())
-        const taken = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
-        expect(taken).toMatchObject([{ kind: 'kept', code: 'already_exported' }, { kind: 'enqueued' }])
+        const results = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
+        expect(results).toMatchObject([{ kind: 'kept', code: 'already_exported' }, { kind: 'enqueued' }])
         expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(2))])
       })
 
@@ -108,12 +108,12 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
           fc.asyncProperty(deliveries, fc.array(fc.boolean()), async (texts, waits) => {
             run += 1
             const scope = `source:run-${run}`
-            const taken: Promise<IntakeResult>[] = []
+            const results: Promise<IntakeResult>[] = []
             for (const [index, text] of texts.entries()) {
-              taken.push(world.receive(text, scope))
-              if (waits[index]) await taken.at(-1)
+              results.push(world.receive(text, scope))
+              if (waits[index]) await results.at(-1)
             }
-            await Promise.all(taken)
+            await Promise.all(results)
             const keys = (await world.keys()).filter((each) => each.startsWith(`${scope} `))
             const expected = [1, 2].flatMap((id) => exportsOf(`${scope} ci.example.com ${id}`))
             expect(keys.toSorted()).toEqual(expected.toSorted())

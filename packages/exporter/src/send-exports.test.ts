@@ -278,7 +278,7 @@ test.each([
   },
 ])('$name does not affect others, and accepted chunks are not sent again', async ({ change, breaksAt }) => {
   const receiver = new Receiver()
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   const { send } = setUp(receiver, {
     plan: async (subject) => ({
       endpoint: receiver,
@@ -291,13 +291,13 @@ test.each([
         },
       },
     }),
-    onError: (error) => troubles.push(error),
+    onError: (error) => errors.push(error),
     ...change,
   })
   const [small, large, behind] = await send([delivery('a'), delivery('b|c|d'), delivery('e')], never)
   expect([small?.outcome, behind?.outcome]).toEqual([accepted, accepted])
   expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true })
-  expect(troubles).toHaveLength(1)
+  expect(errors).toHaveLength(1)
   await send([delivery('b|c|d', large!.progress)], never)
   expect(receiver.acceptedTexts.toSorted()).toEqual([...new Set(receiver.acceptedTexts)].toSorted())
 })

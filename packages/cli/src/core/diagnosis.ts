@@ -125,8 +125,8 @@ async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settin
   const sources = configuredSources(settings)
   if (sources === undefined) return []
   const lanes = await queue.listOpenLanes({ limit: MAX_LANES })
-  const stray = new Set(lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []))
-  return [...stray].slice(0, MAX_UNCONFIGURED_SOURCES).map((name) => ({
+  const unconfigured = new Set(lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []))
+  return [...unconfigured].slice(0, MAX_UNCONFIGURED_SOURCES).map((name) => ({
     grade: 'note',
     message: `exports of the source ${name} are waiting, but these settings do not contain it`,
     remedy: `fine if a running service has it in its settings; else add it again, or run penstock export-queue drop --source ${name}`,

@@ -59,8 +59,8 @@ const upstreamSettings = [
 export function configuredUpstream(settings: Settings): UpstreamConfig | undefined {
   const url = settings['gateway.upstream']
   if (url === undefined) {
-    const stray = upstreamSettings.find((name) => settings[name] !== undefined)
-    if (stray !== undefined) throw new UsageError(`${stray} needs gateway.upstream, which is not set`)
+    const misplaced = upstreamSettings.find((name) => settings[name] !== undefined)
+    if (misplaced !== undefined) throw new UsageError(`${misplaced} needs gateway.upstream, which is not set`)
     return undefined
   }
   const header = settings['gateway.upstreamAuthorization']

@@ -135,8 +135,8 @@ async function serveUntilInterrupted(
   await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(ingest), embedded, firstKey, samples, core }))
 
   await untilAborted(signal)
-  const isHurried = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
-  await drain(ingest, core, isHurried ? 0 : settings['gateway.drainDelayMs'], log)
+  const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
+  await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
 }
 
 function gatewayUrls({ config, judge, workers }: Ingest): string[] {
