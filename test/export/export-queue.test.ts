@@ -82,14 +82,14 @@ test('list shows owner, pipeline, time and reason, of dead deliveries by default
   await using cli = await world()
   expect(await cli.run('export-queue', 'list')).toMatchObject({
     exitCode: 0,
-    stdout: `ID  WHOSE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
+    stdout: `ID  SCOPE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
  3  project 7, gone  8 #2      metrics  dead          1  2026-02-03T04:06:06.000Z  gave up after 9 attempts: no answer
  1  mira/tools       31        traces   dead          1  2026-02-03T04:06:06.000Z  HTTP 401: no such token
 `,
     stderr: '',
   })
   const { stdout } = await cli.run('export-queue', 'list', '--state', 'open')
-  expect(stdout).toBe(`ID  WHOSE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
+  expect(stdout).toBe(`ID  SCOPE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
  4  source forge  9         traces  open          0  2026-02-03T04:05:06.000Z  -
 `)
   expect((await cli.run('export-queue', 'list', '--state', 'delivered')).stdout).toMatch(/^ 2 .* logs +delivered /m)
@@ -110,7 +110,7 @@ test('show prints all details of a delivery', async () => {
   const { exitCode, stdout } = await cli.run('export-queue', 'show', '1')
   expect(exitCode).toBe(0)
   expect(stdout).toBe(`id        1
-whose     mira/tools
+scope     mira/tools
 instance  svc.example.test
 pipeline  31
 signal    traces
