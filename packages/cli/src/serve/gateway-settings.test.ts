@@ -75,7 +75,7 @@ test('X-9: the credential of the upstream is either a value or a file', () => {
     of({ ...url, PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: '/c', PENSTOCK_UPSTREAM_BODY_LIMIT_BYTES: '2048' }),
   ).toEqual({ url: 'http://u.example', credential: { file: '/c' }, bodyLimitBytes: 2048 })
   const both = { ...url, PENSTOCK_UPSTREAM_AUTHORIZATION: 'secret', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: '/c' }
-  expect(() => of(both)).toThrow(/exclude each other$/)
+  expect(() => of(both)).toThrow(/cannot be combined$/)
   expect(() => of(both)).not.toThrow(/secret/)
 })
 

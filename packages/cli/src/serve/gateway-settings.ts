@@ -66,7 +66,7 @@ export function configuredUpstream(settings: Settings): UpstreamConfig | undefin
   const header = settings['gateway.upstreamAuthorization']
   const file = settings['gateway.upstreamAuthorizationFile']
   if (header !== undefined && file !== undefined) {
-    throw new UsageError('gateway.upstreamAuthorization and gateway.upstreamAuthorizationFile exclude each other')
+    throw new UsageError('gateway.upstreamAuthorization and gateway.upstreamAuthorizationFile cannot be combined')
   }
   const caFile = settings['gateway.upstreamCaFile']
   const bodyLimitBytes = settings['gateway.upstreamBodyLimitBytes']
