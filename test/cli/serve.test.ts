@@ -79,7 +79,7 @@ test.each([
   [
     [],
     { PENSTOCK_UPSTREAM: 'http://x', PENSTOCK_UPSTREAM_AUTHORIZATION: 'a', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: 'b' },
-    /exclude each other/,
+    /cannot be combined/,
   ],
   [['core'], { PENSTOCK_ROOT_TOKEN: 'short' }, /PENSTOCK_ROOT_TOKEN must be 20 to 256 printable characters/],
   [['core'], { PENSTOCK_DATABASE_URL: 'mysql://x' }, /PENSTOCK_DATABASE_URL must be a URL that starts with postgres:/],

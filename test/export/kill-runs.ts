@@ -103,7 +103,12 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
     const drainMs = performance.now()
     await drained(db)
     const drainSeconds = (performance.now() - drainMs) / 1_000
-    faults.push(...load.faults, ...(await findInconsistencies(db)), ...lost(load, upstream), ...unexpectedCredentials(upstream))
+    faults.push(
+      ...load.faults,
+      ...(await findInconsistencies(db)),
+      ...lost(load, upstream),
+      ...unexpectedCredentials(upstream),
+    )
     const { extras, unexplained } = explained(upstream)
     await service.end()
     faults.push(...unexplained, ...faultsLogged(service))

@@ -141,7 +141,8 @@ test('a worker leaves exports of a source without settings to another worker, an
   await put(core2, await newProject(core2, 'tide-tables', { [EXPORT]: 'traces' }), finished(32), 32)
   await untilQueued(dataDir, ['delivered 32 traces', 'open 31 logs', 'open 31 traces'])
   const run = (args: readonly string[], more = {}) => penstock(args, { env: { ...environment(dataDir), ...more } })
-  const unconfigured = /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
+  const unconfigured =
+    /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
   expect((await run(['doctor'])).stdout).toMatch(unconfigured)
   expect((await run(['doctor'], env)).stdout).not.toMatch(unconfigured)
 

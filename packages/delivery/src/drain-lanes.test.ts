@@ -111,23 +111,26 @@ test('busy lanes do not starve later ones', async () => {
 test.each([
   { name: 'busy', outcome: busy, dead: 0 },
   { name: 'refuses the credential', outcome: unauthorized, dead: 3 },
-])('tries one delivery at a time with pauses after three failures of a receiver that $name', async ({ outcome, dead }) => {
-  await enqueue('a', '1', '2', '3', '4', '5')
-  let answer: Outcome = outcome
-  const { sent, stop } = drainOf({
-    send: (batch, signal) => all(answer)(batch, signal),
-    batchSize: 1,
-    laneConcurrency: 1,
-    retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
-  })
-  await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
-  expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
-  answer = accepted
-  await clock.advance(10_000)
-  await until(async () => sent.length === 5)
-  await stop()
-  expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
-})
+])(
+  'tries one delivery at a time with pauses after three failures of a receiver that $name',
+  async ({ outcome, dead }) => {
+    await enqueue('a', '1', '2', '3', '4', '5')
+    let answer: Outcome = outcome
+    const { sent, stop } = drainOf({
+      send: (batch, signal) => all(answer)(batch, signal),
+      batchSize: 1,
+      laneConcurrency: 1,
+      retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
+    })
+    await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
+    expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
+    answer = accepted
+    await clock.advance(10_000)
+    await until(async () => sent.length === 5)
+    await stop()
+    expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
+  },
+)
 
 test('lets other work run while it looks through thousands of lanes', async () => {
   await db.write((tx) =>

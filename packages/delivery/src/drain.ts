@@ -206,7 +206,10 @@ export class Drain {
 
   /** Tells whether a poison delivery is past its deadline; no process survived its last attempt to settle it. */
   #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
-    return abandoned >= POISON_AFTER_ABANDONED && this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+    return (
+      abandoned >= POISON_AFTER_ABANDONED &&
+      this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+    )
   }
 
   #updateCircuit(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {

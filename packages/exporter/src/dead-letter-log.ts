@@ -14,7 +14,11 @@ const noticeKinds = {
     event: 'export.authentication_refused',
     text: 'The endpoint refuses the credential. The exports are kept; fix the token, then run penstock export-queue replay',
   },
-  dead: { level: 'warn', event: 'export.dead', text: 'An export was given up. It is kept; run penstock export-queue replay to send it again' },
+  dead: {
+    level: 'warn',
+    event: 'export.dead',
+    text: 'An export was given up. It is kept; run penstock export-queue replay to send it again',
+  },
   failing: {
     level: 'warn',
     event: 'export.failing',

@@ -2,7 +2,7 @@ import { rootKey } from '@penstock/converter'
 import { RowInsertion } from '@penstock/db'
 import type { Selectable, Transaction } from 'kysely'
 import type { EarlierExport, PipelineHistory } from './admission.ts'
-import { pipelineKey, type PipelineNamespace } from './export-key.ts'
+import { type PipelineNamespace, pipelineKey } from './export-key.ts'
 import type { ExporterTables, ExportPipelinesTable } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>

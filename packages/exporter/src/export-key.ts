@@ -8,7 +8,8 @@ export interface PipelineNamespace {
 }
 
 /** Returns the key of a pipeline's row. It is unique because scopes contain no blanks. */
-export const pipelineKey = ({ scope, instance }: PipelineNamespace, id: bigint): string => `${scope} ${rootKey(instance, id)}`
+export const pipelineKey = ({ scope, instance }: PipelineNamespace, id: bigint): string =>
+  `${scope} ${rootKey(instance, id)}`
 
 /** Returns the scope that a pipeline, record or delivery key begins with. */
 export const scopeOfKey = (key: string): string => key.slice(0, key.indexOf(' '))

@@ -22,7 +22,7 @@ import type { ExporterTables } from './export-tables.ts'
 import { oneLine } from './one-line.ts'
 import type { ChunkAttempt } from './otlp-endpoint.ts'
 import { RecordCache } from './record-cache.ts'
-import { type DurableOptions, RecordIntake, type IntakeResult } from './record-intake.ts'
+import { type DurableOptions, type IntakeResult, RecordIntake } from './record-intake.ts'
 import { EXPORT_QUEUE, type FoundRecord, findRecord } from './record-store.ts'
 import { Retention } from './retention.ts'
 import { type PlannedExport, sendExports } from './send-exports.ts'
@@ -90,7 +90,11 @@ export class Exporter {
       onResult: (result) => this.metrics.add('penstock_export_records', { outcome: outcomeOf(result) }),
       onCommitted: () => this.wake(),
     })
-    const onError = (error: unknown) => log.error({ event: 'export.trouble', err: error }, 'An export failed because of an internal error or an unusable database; it is tried again')
+    const onError = (error: unknown) =>
+      log.error(
+        { event: 'export.trouble', err: error },
+        'An export failed because of an internal error or an unusable database; it is tried again',
+      )
     this.#drain = new Drain({
       ...limits,
       queue,
@@ -168,7 +172,8 @@ export class Exporter {
         chunks: { [Symbol.iterator]: () => convertChunks(record, options, chunking) },
       }
     } catch (error) {
-      if (error instanceof RecordError || error instanceof EndpointError) return PERMANENT_FAILURE_PREFIX + oneLine(error.message)
+      if (error instanceof RecordError || error instanceof EndpointError)
+        return PERMANENT_FAILURE_PREFIX + oneLine(error.message)
       throw error
     }
   }
@@ -197,7 +202,8 @@ export class Exporter {
 
   #countSettled(settled: Settled, batch: readonly Settled[]): void {
     const { delivery, settlement, isLost } = settled
-    const withSameResult = () => batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
+    const withSameResult = () =>
+      batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
     const { signal } = readDeliveryKey(delivery.key)
     const nowMs = this.#options.clock.nowMs()
     if (isLost) this.metrics.add('penstock_export_lost_claims', { signal })

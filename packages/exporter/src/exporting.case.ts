@@ -8,7 +8,7 @@ import { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 import { type ExporterTables, exporterMigrations } from './export-tables.ts'
 import { type Destination, Exporter } from './exporter.ts'
 import { readBody } from './received-body.ts'
-import { isDurable, type IntakeRequest } from './record-intake.ts'
+import { type IntakeRequest, isDurable } from './record-intake.ts'
 import { EXPORT_QUEUE } from './record-store.ts'
 
 export type NewPlace = () => Promise<{ location: string; remove(): Promise<void> }>
@@ -92,7 +92,11 @@ export class ExportingWorld {
     return new ExportingWorld(db, change, clock)
   }
 
-  private constructor(db: Db<ExporterTables>, { options = {}, limits, resolveDestination }: Change, clock: ManualClock) {
+  private constructor(
+    db: Db<ExporterTables>,
+    { options = {}, limits, resolveDestination }: Change,
+    clock: ManualClock,
+  ) {
     const resolved = resolveOptions(options)
     if (!isDurable(resolved)) throw new Error('per-run only')
     this.db = db

@@ -42,10 +42,10 @@ export {
   type DurableOptions,
   type ExportIdentity,
   type ExportPlan,
-  isDurable,
   type IntakeRequest,
-  type RecordIntake,
   type IntakeResult,
+  isDurable,
+  type RecordIntake,
 } from './record-intake.ts'
-export { EXPORT_QUEUE, findRecordOfDelivery, findEnqueuedAtMs } from './record-store.ts'
+export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

@@ -2,11 +2,11 @@ import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEve
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
-import { deliveryKey, laneOf, pipelineKey, type PipelineNamespace, recordKey } from './export-key.ts'
+import { ExportHistory, type StoredPipelineHistory } from './export-history-store.ts'
+import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
-import { findJobEnrichments, deleteJobEnrichments, saveJobEnrichment, parseJobEnrichments } from './job-hook-store.ts'
-import { type StoredPipelineHistory, ExportHistory } from './export-history-store.ts'
-import type { DurableOptions, NotEnqueuedReason, IntakeRequest, IntakeResult } from './record-intake.ts'
+import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichment } from './job-hook-store.ts'
+import type { DurableOptions, IntakeRequest, IntakeResult, NotEnqueuedReason } from './record-intake.ts'
 import { insertRecords, type StoredRecord } from './record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
@@ -72,7 +72,10 @@ export class IntakeTransaction {
     await insertRecords(this.#tx, this.#records, this.#nowMs)
   }
 
-  async #addJob({ options, namespace, key, upstreamId }: Arrival, { event, warnings }: JobInput): Promise<IntakeResult> {
+  async #addJob(
+    { options, namespace, key, upstreamId }: Arrival,
+    { event, warnings }: JobInput,
+  ): Promise<IntakeResult> {
     const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
     this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
     const isTooLate = history.earlier !== undefined && options.reexport === 'none'
@@ -105,7 +108,10 @@ export class IntakeTransaction {
     const { warnings } = decision
     if (!this.#jobEnrichments.has(pipeline)) await this.#loadJobEnrichments([pipeline])
     const jobEnrichments = this.#jobEnrichments.get(pipeline)
-    const record = withJobEvents(decision.record, jobEnrichments === undefined ? [] : parseJobEnrichments(jobEnrichments, pipelineId))
+    const record = withJobEvents(
+      decision.record,
+      jobEnrichments === undefined ? [] : parseJobEnrichments(jobEnrichments, pipelineId),
+    )
     const { signals, destination, identity } = await plan(record)
     if (signals.length === 0) {
       return notEnqueued('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)

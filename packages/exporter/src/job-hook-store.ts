@@ -8,7 +8,12 @@ type Tx = Transaction<ExporterTables>
  * Stores the enrichment of a job, merged with the one that is stored already.
  * @param pipeline the key of the pipeline's row in `export_pipelines`
  */
-export async function saveJobEnrichment(tx: Tx, pipeline: string, enrichment: JobEnrichment, nowMs: number): Promise<void> {
+export async function saveJobEnrichment(
+  tx: Tx,
+  pipeline: string,
+  enrichment: JobEnrichment,
+  nowMs: number,
+): Promise<void> {
   const id = String(enrichment.jobId)
   const row = await tx
     .selectFrom('export_job_hooks')
@@ -81,12 +86,14 @@ interface JobEnrichmentJson extends Pick<JobEnrichment, 'failureReason' | 'retri
  * @param text a JSON list
  */
 export function parseJobEnrichments(text: string, pipelineId: bigint): JobEnrichment[] {
-  return (JSON.parse(text) as JobEnrichmentJson[]).map(({ jobId, runner, failureReason, retriesCount, environment }) => ({
-    pipelineId,
-    jobId: BigInt(jobId),
-    failureReason,
-    retriesCount,
-    environment,
-    runner: runner && { ...runner, id: runner.id === undefined ? undefined : BigInt(runner.id) },
-  }))
+  return (JSON.parse(text) as JobEnrichmentJson[]).map(
+    ({ jobId, runner, failureReason, retriesCount, environment }) => ({
+      pipelineId,
+      jobId: BigInt(jobId),
+      failureReason,
+      retriesCount,
+      environment,
+      runner: runner && { ...runner, id: runner.id === undefined ? undefined : BigInt(runner.id) },
+    }),
+  )
 }

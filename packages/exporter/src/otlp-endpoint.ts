@@ -136,5 +136,7 @@ const headerSafe = /^[\x21-\x7e]+$/
 function requireToken(token = ''): string | undefined {
   if (token === '') return undefined
   if (headerSafe.test(token)) return token
-  throw new EndpointError('the token contains a character that is invalid in a header; check it for blanks and line breaks')
+  throw new EndpointError(
+    'the token contains a character that is invalid in a header; check it for blanks and line breaks',
+  )
 }

@@ -69,7 +69,8 @@ const MAX_HOST_CHARACTERS = 260
 
 function requireShortHost(input: Input): void {
   const host = recordInstance(input.kind === 'job' ? input.event : input.record, { instanceId: undefined })
-  if (host.length > MAX_HOST_CHARACTERS) throw new RecordError('project.web_url', 'contains a host name that is too long')
+  if (host.length > MAX_HOST_CHARACTERS)
+    throw new RecordError('project.web_url', 'contains a host name that is too long')
 }
 
 /**

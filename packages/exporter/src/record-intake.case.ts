@@ -39,7 +39,8 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', code: 'already_exported' })
         expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({
           code: 'completed_again',
-          reason: 'pipeline 1: already exported; it has finished again; set exporter.reexport to export later completions',
+          reason:
+            'pipeline 1: already exported; it has finished again; set exporter.reexport to export later completions',
         })
         expect(await world.keys()).toEqual(exportsOf(key(1)))
         expect(world.metric('penstock_export_records', { outcome: 'enqueued' })).toBe(1)
@@ -66,15 +67,18 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         ])
       })
 
-      test.each(['created', 'running', 'manual', 'foo'])('exports nothing for the status %s, before or after the end', async (status) => {
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', code: 'not_final' })
-        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
-          kind: 'kept',
-          code: 'already_exported',
-        })
-        expect(await world.keys()).toHaveLength(3)
-      })
+      test.each(['created', 'running', 'manual', 'foo'])(
+        'exports nothing for the status %s, before or after the end',
+        async (status) => {
+          expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', code: 'not_final' })
+          expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
+          expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
+            kind: 'kept',
+            code: 'already_exported',
+          })
+          expect(await world.keys()).toHaveLength(3)
+        },
+      )
 
       test('may export a later record of a pipeline after one that had nothing to export', async () => {
         expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ code: 'nothing_to_export' })

@@ -9,7 +9,7 @@ import { skipCauses } from './admission.ts'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { GroupCommit } from './group-commit.ts'
-import { toArrival, IntakeTransaction } from './intake-transaction.ts'
+import { IntakeTransaction, toArrival } from './intake-transaction.ts'
 import type { ReceivedBody } from './received-body.ts'
 
 type Tx = Transaction<ExporterTables>

@@ -2,10 +2,10 @@ import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@pensto
 import { RowInsertion } from '@penstock/db'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { idsText, readIds } from './export-history-store.ts'
 import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
 import { parseJobEnrichments } from './job-hook-store.ts'
-import { idsText, readIds } from './export-history-store.ts'
 import { type ReceivedBody, readBody } from './received-body.ts'
 import type { ExportIdentity } from './record-intake.ts'
 
@@ -106,7 +106,8 @@ export async function findEnqueuedAtMs(db: Kysely<ExporterTables>, delivery: str
 function recordOf(row: ExportRecordsTable, { input }: ReceivedBody): PipelineRecord {
   if (input.kind !== 'pipeline') throw new Error(`the stored body of ${row.key} is not a pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
-  const complete = row.job_news === null ? received : withJobEvents(received, parseJobEnrichments(row.job_news, received.id))
+  const complete =
+    row.job_news === null ? received : withJobEvents(received, parseJobEnrichments(row.job_news, received.id))
   const rooted = withIdentity(withRoot(complete, storedRoot(row)), row.identity)
   if (row.previous_job_ids === null) return rooted
   return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }

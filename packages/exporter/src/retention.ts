@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
+import { deletePipelinesBefore } from './export-history-store.ts'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { deleteJobEnrichmentsBefore } from './job-hook-store.ts'
-import { deletePipelinesBefore } from './export-history-store.ts'
 import { deleteFinishedRecords, type RecordCursor } from './record-store.ts'
 
 export interface RetentionOptions {
@@ -63,7 +63,9 @@ export class Retention {
   async #sweepRecords(beforeMs: number, signal: AbortSignal | undefined): Promise<void> {
     for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) {
       const after = this.#place
-      const next = await this.#options.db.write((tx) => deleteFinishedRecords(tx, { after, beforeMs, limit: this.#rows }))
+      const next = await this.#options.db.write((tx) =>
+        deleteFinishedRecords(tx, { after, beforeMs, limit: this.#rows }),
+      )
       this.#place = next ?? beginning
       await setImmediate()
       if (next === undefined) return

@@ -212,7 +212,8 @@ class BatchRun {
     const attempt = await endpoint.tryChunk(chunk)
     this.#options.onAttempt?.(attempt, deliveries, chunk)
     const { outcome } = attempt
-    if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)) this.#closedEndpoints.add(endpoint)
+    if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication))
+      this.#closedEndpoints.add(endpoint)
     return outcome
   }
 }

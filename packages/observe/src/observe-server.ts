@@ -13,8 +13,8 @@ import {
   signals,
 } from '@penstock/otlp'
 import { type Log, silentLog } from '@penstock/runtime'
-import { type ContentCoding, tooLargeText } from './received-request.ts'
 import type { Observe } from './observe.ts'
+import { type ContentCoding, tooLargeText } from './received-request.ts'
 
 export interface ObserveServerOptions {
   /** The bearer token that requests must present; only the gateway has it. */
@@ -162,7 +162,10 @@ class Intake {
     setTimeout(() => {
       this.#isQuiet = false
     }, LOG_EVERY_MS).unref()
-    this.#log.warn({ event: 'observe.body_too_large', reason }, 'The embedded store refused a body with 413 because it is too large')
+    this.#log.warn(
+      { event: 'observe.body_too_large', reason },
+      'The embedded store refused a body with 413 because it is too large',
+    )
   }
 
   async #dropProfiles(): Promise<PartialSuccess> {

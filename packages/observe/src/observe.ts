@@ -1,9 +1,9 @@
 import { migrate } from '@penstock/db'
 import { type Clock, type Log, silentLog, systemClock } from '@penstock/runtime'
-import type { ReceivedRequest, Receipt } from './received-request.ts'
 import { migrations } from './migrations.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
-import type { StoreResponse, StoreQuery } from './store-queries.ts'
+import type { Receipt, ReceivedRequest } from './received-request.ts'
+import type { StoreQuery, StoreResponse } from './store-queries.ts'
 import { StoreThread, ThreadUnavailable } from './store-thread.ts'
 import { openStoreFile } from './store-writer.ts'
 

@@ -1,7 +1,7 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
 import { openReadOnly } from '@penstock/db'
 import type { ObserveLimits } from './observe-limits.ts'
-import { type StoreResponse, runStoreQuery, type StoreQuery } from './store-queries.ts'
+import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { serveThread } from './thread-messages.ts'
 

@@ -2,8 +2,8 @@ import { openSqlite, type SqliteDb } from '@penstock/db'
 import type { Clock, Log } from '@penstock/runtime'
 import { type Arrival, rowsOf } from './arrival.ts'
 import { insertArrivals } from './arrival-store.ts'
-import { type ReceivedRequest, type RequestLimits, decodeReceived, type Receipt } from './received-request.ts'
 import type { StoreBounds } from './observe-limits.ts'
+import { decodeReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
 import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
 import { rowCounts } from './status.ts'
 import type { ObserveTables } from './tables.ts'
@@ -184,7 +184,10 @@ export class StoreWriter {
     try {
       await work()
     } catch (error) {
-      this.#log.error({ event, error: String(error) }, 'The embedded store could not delete old telemetry; it tries again later')
+      this.#log.error(
+        { event, error: String(error) },
+        'The embedded store could not delete old telemetry; it tries again later',
+      )
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { ResponseBudget } from './response-budget.ts'
 import { WHOLE_TRACE } from './arrival-store.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'

@@ -1,7 +1,7 @@
 // The entry point of the thread that decodes and writes.
 import { type Log, systemClock } from '@penstock/runtime'
-import type { ReceivedRequest, Receipt } from './received-request.ts'
 import type { ObserveLimits } from './observe-limits.ts'
+import type { Receipt, ReceivedRequest } from './received-request.ts'
 import { openStoreWriter } from './store-writer.ts'
 import { serveThread } from './thread-messages.ts'
 

@@ -10,8 +10,8 @@ import {
   Exporter,
   type ExporterTables,
   exporterMigrations,
-  isDurable,
   type IntakeRequest,
+  isDurable,
   readBody,
 } from '@penstock/exporter'
 import { jsonLog, systemClock } from '@penstock/runtime'

@@ -62,7 +62,8 @@ const actions: Readonly<Record<string, Action>> = {
     return exitCodes.ok
   },
   show: async ({ queue, db, settings, names, stdout }, ids) => {
-    if (ids.length !== 1) throw new UsageError('the id of one delivery is missing; run penstock export-queue list to see the ids')
+    if (ids.length !== 1)
+      throw new UsageError('the id of one delivery is missing; run penstock export-queue list to see the ids')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
     const { endpoint, trace, instance } = await deliveryFacts(db, settings, status.key)
@@ -116,7 +117,9 @@ export const exportQueueCommand: CommandDefinition = {
             .default('dead'),
         )
         .addOption(
-          new Option('--limit <count>', 'maximum number of listed deliveries').argParser(integerFrom(1, 100_000)).default(100),
+          new Option('--limit <count>', 'maximum number of listed deliveries')
+            .argParser(integerFrom(1, 100_000))
+            .default(100),
         )
         .addOption(new Option('--before <id>', 'lists only older deliveries').argParser(integerFrom(1, 2 ** 31 - 1)))
         .addOption(new Option('--all', 'replays all dead deliveries'))
@@ -169,7 +172,8 @@ async function each(
   [done, state]: readonly [string, State],
   work: (id: number) => Promise<boolean>,
 ): Promise<number> {
-  if (ids.length === 0) throw new UsageError('the ids of deliveries are missing; run penstock export-queue list to see them')
+  if (ids.length === 0)
+    throw new UsageError('the ids of deliveries are missing; run penstock export-queue list to see them')
   let exitCode: number = exitCodes.ok
   for (const id of ids) {
     const isDone = await work(id)

@@ -21,7 +21,9 @@ export function requireCoreDatabase(flags: OptionValues, { env }: Environment): 
   const settings = settingsOf(flags, env)
   const { location, name } = coreDatabase(settings)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
-    throw new UsageError(`there is no database ${name}; check that --data-dir (or PENSTOCK_DATA_DIR) is that of the service`)
+    throw new UsageError(
+      `there is no database ${name}; check that --data-dir (or PENSTOCK_DATA_DIR) is that of the service`,
+    )
   }
 }
 

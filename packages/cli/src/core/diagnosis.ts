@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
 import { type Db, openReadOnly } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
-import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findUnconfiguredSource, type Sources } from '@penstock/exporter'
+import {
+  destinationOfLane,
+  EXPORT_QUEUE,
+  exporterMigrations,
+  findUnconfiguredSource,
+  type Sources,
+} from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
 import { directoryAccess, listOpenEntries } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
@@ -42,7 +48,8 @@ export async function diagnose(settings: Settings): Promise<Finding[]> {
 }
 
 function directoryFinding(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return { grade: 'note', message: `${dataDir} does not exist yet; the first start creates it` }
+  if (!existsSync(dataDir))
+    return { grade: 'note', message: `${dataDir} does not exist yet; the first start creates it` }
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
@@ -73,7 +80,9 @@ function entryFindings(dataDir: string): Finding[] {
     (name) => existsSync(join(dataDir, name)) && !open.some((entry) => entry.name === name),
   )
   return [
-    ...closedKeys.map((name): Finding => ({ grade: 'ok', message: `${join(dataDir, name)} belongs to its owner alone` })),
+    ...closedKeys.map(
+      (name): Finding => ({ grade: 'ok', message: `${join(dataDir, name)} belongs to its owner alone` }),
+    ),
     ...open.map(
       ({ path, kind }): Finding => ({
         grade: 'wrong',
@@ -125,7 +134,9 @@ async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settin
   const sources = configuredSources(settings)
   if (sources === undefined) return []
   const lanes = await queue.listOpenLanes({ limit: MAX_LANES })
-  const unconfigured = new Set(lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []))
+  const unconfigured = new Set(
+    lanes.flatMap(({ lane }) => findUnconfiguredSource(sources, destinationOfLane(lane)) ?? []),
+  )
   return [...unconfigured].slice(0, MAX_UNCONFIGURED_SOURCES).map((name) => ({
     grade: 'note',
     message: `exports of the source ${name} are waiting, but these settings do not contain it`,
@@ -175,7 +186,11 @@ async function portFinding(setting: string, { host, port }: ListenAddress): Prom
   })
   if (failure !== undefined) {
     return failure.code === 'EADDRINUSE'
-      ? { grade: 'note', message: `${where} is in use`, remedy: 'fine if that is this penstock; else choose another port' }
+      ? {
+          grade: 'note',
+          message: `${where} is in use`,
+          remedy: 'fine if that is this penstock; else choose another port',
+        }
       : {
           grade: 'wrong',
           message: `${where} cannot be bound: ${failure.code}`,

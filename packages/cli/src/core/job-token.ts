@@ -42,7 +42,8 @@ async function userOf(core: Core, text: string): Promise<{ id: number; username:
 }
 
 async function revoke(id: string | undefined, flags: OptionValues, environment: Environment): Promise<void> {
-  if (id === undefined || !idForm.test(id)) throw new UsageError('name the token to revoke by the number that create printed')
+  if (id === undefined || !idForm.test(id))
+    throw new UsageError('name the token to revoke by the number that create printed')
   await asCoreOperator(flags, environment, (core) => perform(core, operator, revokeJobToken, { id: Number(id) }))
   await write(environment.stderr, `revoked job token ${id}\n`)
 }

@@ -73,7 +73,8 @@ const settingOfOption = {
 function givenOptions(settings: Settings): ConvertOptionsInput {
   const further = settings['exporter.options']
   const [option, setting] = Object.entries(settingOfOption).find(([name]) => name in further) ?? []
-  if (option !== undefined) throw new UsageError(`exporter.options must not contain ${option}; use the setting ${setting}`)
+  if (option !== undefined)
+    throw new UsageError(`exporter.options must not contain ${option}; use the setting ${setting}`)
   return { ...further, ...fixedOptions(settings) }
 }
 

@@ -51,7 +51,8 @@ function sourceOf(
 
 function requireKnown(inFile: ReadonlyMap<string, string>, env: Variables): void {
   const unknownInFile = [...inFile.keys()].find((name) => !(name in settingTable))
-  if (unknownInFile !== undefined) throw new UsageError(`unknown setting ${JSON.stringify(unknownInFile)} in the settings file`)
+  if (unknownInFile !== undefined)
+    throw new UsageError(`unknown setting ${JSON.stringify(unknownInFile)} in the settings file`)
   const known = new Set([...otherVariables, ...rows.map(([, row]) => row.variable)])
   const unknown = Object.keys(env).find((variable) => variable.startsWith('PENSTOCK_') && !known.has(variable))
   if (unknown !== undefined) throw new UsageError(`unknown setting ${unknown}`)

@@ -25,7 +25,7 @@ export const settingTable = {
     'PENSTOCK_ROOT_TOKEN',
     rootToken,
     undefined,
-    "The token of the first administrator, used if there is no administrator yet. Unset: one is generated and printed once.",
+    'The token of the first administrator, used if there is no administrator yet. Unset: one is generated and printed once.',
     { secret: true },
   ),
   'observability.listen': row(

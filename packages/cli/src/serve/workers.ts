@@ -99,10 +99,7 @@ export class Workers {
     this.#planes.delete(worker)
     if (this.#ending.signal.aborted) return
     const { log } = this.#options
-    log.error(
-      { event: 'worker.ended', pid: worker.process.pid, code, signal },
-      'A worker has ended and is replaced',
-    )
+    log.error({ event: 'worker.ended', pid: worker.process.pid, code, signal }, 'A worker has ended and is replaced')
     void this.#replace()
   }
 
@@ -117,7 +114,10 @@ export class Workers {
       this.#failures = 0
     } catch (error) {
       this.#failures += 1
-      log.error({ event: 'worker.unstartable', reason: (error as Error).message }, 'A worker could not start; another one is started after a pause')
+      log.error(
+        { event: 'worker.unstartable', reason: (error as Error).message },
+        'A worker could not start; another one is started after a pause',
+      )
     }
   }
 }

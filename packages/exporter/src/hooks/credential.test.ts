@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { validateSignature, validateHeaders } from './credential.ts'
+import { validateHeaders, validateSignature } from './credential.ts'
 import { type Credentials, readSources } from './sources.ts'
 
 interface Vector {

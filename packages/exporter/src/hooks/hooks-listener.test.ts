@@ -116,7 +116,7 @@ test('exports the same pipeline of two sources to the endpoint of each, with its
   expect(sent.toSorted()).toEqual(['Bearer token-one', 'Bearer token-two'])
 })
 
-test("accepts headers with the name of the service", async () => {
+test('accepts headers with the name of the service', async () => {
   await start({ serviceName: 'acme-ci' })
   const own = { 'X-Acme-Ci-Token': secretToken, 'X-Acme-Ci-Event': 'Push Hook' }
   expect(await receiver.post(finished, own)).toMatchObject({ status: 202, json: { result: 'ignored' } })

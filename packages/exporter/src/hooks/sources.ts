@@ -97,9 +97,7 @@ function validateOption(name: string, value: unknown): string | undefined {
   if (installationOptions.includes(name)) return `option ${name}: can be set for the whole installation only`
   if (name.length > MAX_NAME_LENGTH) return `option ${name.slice(0, MAX_NAME_LENGTH)}…: no such option`
   try {
-    return isDurable(resolveOptions({ [name]: value }))
-      ? undefined
-      : 'option metricsMode: sources support per-run only'
+    return isDurable(resolveOptions({ [name]: value })) ? undefined : 'option metricsMode: sources support per-run only'
   } catch (error) {
     if (error instanceof OptionError) return error.message
     throw error
