@@ -10,12 +10,12 @@ test('keeps one endpoint per URL and token, and evicts the least recently used o
     { url: 'http://a.example', token: undefined },
     { url: 'http://a.example', token: 'b' },
   ]
-  const first = cache.of(a)
-  const other = cache.of(b)
+  const first = cache.get(a)
+  const other = cache.get(b)
   expect(other).not.toBe(first)
-  expect(cache.of({ ...a })).toBe(first)
-  cache.of({ url: 'http://c.example', token: undefined })
-  expect(cache.of(a)).toBe(first)
-  expect(cache.of(b)).not.toBe(other)
+  expect(cache.get({ ...a })).toBe(first)
+  cache.get({ url: 'http://c.example', token: undefined })
+  expect(cache.get(a)).toBe(first)
+  expect(cache.get(b)).not.toBe(other)
   await client.close()
 })

@@ -26,7 +26,7 @@ async function setUp(script: readonly ScriptedReply[], change: Partial<OtlpEndpo
   return { server, client, clock, endpoint: new OtlpEndpoint({ ...options, ...change }) }
 }
 
-const chunk: EncodedChunk = { signal: 'traces', encoding: 'protobuf', items: 7, body: Buffer.from('opaque') }
+const chunk: EncodedChunk = { signal: 'traces', encoding: 'protobuf', items: 7, body: Buffer.from('not looked at') }
 const accepted: ScriptedReply = { play: 'reply', status: 200 }
 
 test('sends the headers of OTLP and a user agent', async () => {

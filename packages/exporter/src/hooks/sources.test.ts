@@ -90,17 +90,17 @@ test.each([
   [
     'a signing token without its prefix',
     { signingToken: signingToken.slice(6), signals },
-    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'a signing key of 23 bytes',
     { signingToken: `whsec_${Buffer.alloc(23).toString('base64')}`, signals },
-    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'the second of two signing tokens',
     { signingToken: [signingToken, 'whsec_no-base64'], signals },
-    'source a: signingToken[1] must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken[1] must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'an endpoint that is no URL',
