@@ -189,12 +189,12 @@ test('there are lists to ask for', () => {
 describe(`statements do not grow with rows: as many for ${MANY} as for ${FEW}`, () => {
   test.each(lists)('$name', async ({ documents }) => {
     const flaws: string[] = []
-    for (const document of documents) flaws.push(...(await flawsOf(document)))
+    for (const document of documents) flaws.push(...(await validateDocument(document)))
     expect(flaws).toEqual([])
   })
 
   test.each(whole)('%s', async (document) => {
-    expect(await flawsOf(document)).toEqual([])
+    expect(await validateDocument(document)).toEqual([])
   })
 })
 
@@ -203,7 +203,7 @@ test('what is said to be empty by nature is so', () => {
 })
 
 /** In words; of a document that costs the same for more, none. */
-async function flawsOf(document: string): Promise<string[]> {
+async function validateDocument(document: string): Promise<string[]> {
   const [ofFew, ofMany] = [await few.ask(document), await many.ask(document)]
   // What may be asked for one parent alone is not asked for more at all.
   const refusals = ofMany.errors.filter((message) => /can be requested only for 1/.test(message))

@@ -18,14 +18,14 @@ declare module './schema-types.ts' {
   }
 }
 
-/** What the caller is and may do in a group or project, asked with those of the other parents. */
+/** Returns the role and permissions of the caller in a group or project. Loaded together with those of other parents. */
 export const standingIn = (subject: Subject, context: RequestContext): Promise<ShownStanding> =>
   ask(context, showStandings, subject)
 
-/** What the fields of a permissions type stand for. `never`: nobody may, there being nothing of the kind in this service. */
+/** The permission behind each field of a permissions type; `never` for features that this service does not have. */
 export type PermissionFields = Readonly<Record<string, Permission | 'never'>>
 
-/** Whether the caller may, each by its name; without a standing they may nothing. */
+/** Defines the fields of a permissions type. All are false if `standingOf` returns `undefined`. */
 export const permissionFields = <Parent>(
   t: FieldsOf<Parent>,
   table: PermissionFields,
@@ -42,7 +42,6 @@ export const permissionFields = <Parent>(
     ]),
   )
 
-/** @see spec/graphql-contract.md 5.1 */
 export function addAccessLevels(kit: Kit): void {
   kit.builder.objectType('AccessLevel', {
     description: 'One role: text shown to people, code, enum',

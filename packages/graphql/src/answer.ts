@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Core, isFromOurPage, watchedReads } from '@penstock/core'
 import { captchaAnswerIn, csrfProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
 import type { ExecutionResult } from 'graphql'
-import { BlobData } from './blob-data.ts'
+import { BlobBudget } from './blob-budget.ts'
 import type { Caller } from './caller.ts'
 import { Deadline } from './deadline.ts'
-import { type Engine, isRejected, limitOf, type Prepared, type Readable, type Rejected, tooComplex } from './engine.ts'
-import { toldErrors } from './failure.ts'
-import { GraphqlRefusal } from './graphql-refusal.ts'
+import { type Engine, isRejected, complexityLimit, type PreparedOperation, type ParsedOperation, type RejectedOperation, complexityError } from './engine.ts'
+import { toClientErrors } from './failure.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
 import { ItemBudget } from './item-budget.ts'
 import { Loaders } from './loaders.ts'
@@ -15,55 +15,54 @@ import { ReadBudget } from './read-budget.ts'
 import type { RequestContext } from './request-context.ts'
 import { TextBudget } from './text-budget.ts'
 
-interface Asked {
+interface GraphqlCall {
   readonly core: Core
   readonly engine: Engine
   readonly timeoutMs: number
-  readonly mostBlobData: number
-  readonly mostItems: number
-  readonly mostText: number
-  readonly mostRead: number
+  readonly maxBlobBytes: number
+  readonly maxItems: number
+  readonly maxTextBytes: number
+  readonly maxReadCharacters: number
   readonly request: RouteRequest
   readonly caller: Caller
-  readonly asked: GraphqlRequest
+  readonly graphqlRequest: GraphqlRequest
 }
 
-/** What the operations of one request have together. */
-interface Shared extends Pick<RequestContext, 'deadline' | 'blobData' | 'items' | 'texts'> {
+/** The deadline and the budgets that the operations of one request share. */
+interface RequestLimits extends Pick<RequestContext, 'deadline' | 'blobBudget' | 'itemBudget' | 'textBudget'> {
   readonly readBudget: ReadBudget
 }
 
 /**
- * The answer to a request whose caller and size are right.
+ * Executes the operations of a request and returns the response. The caller and the size of the request have been checked.
  *
- * @throws GraphqlRefusal, and what is to be an answer without any data
- * @see spec/graphql-contract.md 1.2, 1.4
+ * @throws GraphqlRequestError, and other errors that fail the whole request
  */
-export async function answer(given: Asked): Promise<Reply> {
-  const { core, engine, timeoutMs, mostBlobData, mostItems, mostText, mostRead, request, caller, asked } = given
-  const limit = limitOf(caller.actor !== undefined, false)
-  const count = asked.operations.length
-  // None costs less than 1, so there is no need to read them.
-  if (asked.isBatch && count > limit) return ok(Array(count).fill({ errors: [tooComplex(count, limit)] }))
-  const readable = asked.operations.map((operation) => engine.read(operation))
-  if (readable.some((each) => !isRejected(each) && each.operation.operation === 'mutation')) {
-    requireWayToChange(request, caller, core)
+export async function answer(call: GraphqlCall): Promise<Reply> {
+  const { core, engine, timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters, request, caller, graphqlRequest } = call
+  const limit = complexityLimit(caller.actor !== undefined, false)
+  const count = graphqlRequest.operations.length
+  // A batch with more operations than the limit counts as too complex. Its documents are not parsed.
+  if (graphqlRequest.isBatch && count > limit) return ok(Array(count).fill({ errors: [complexityError(count, limit)] }))
+  const parsed = graphqlRequest.operations.map((operation) => engine.parse(operation))
+  if (parsed.some((each) => !isRejected(each) && each.operation.operation === 'mutation')) {
+    requireMutationAllowed(request, caller, core)
   }
-  const prepared = await preparedAll(readable, given)
+  const prepared = await prepareAll(parsed, call)
   const deadline = new Deadline(core.clock, timeoutMs, () => request.raw.socket.destroyed)
-  const shared: Shared = {
+  const limits: RequestLimits = {
     deadline,
-    blobData: new BlobData(mostBlobData),
-    items: new ItemBudget(mostItems),
-    texts: new TextBudget(mostText),
-    readBudget: new ReadBudget(mostRead),
+    blobBudget: new BlobBudget(maxBlobBytes),
+    itemBudget: new ItemBudget(maxItems),
+    textBudget: new TextBudget(maxTextBytes),
+    readBudget: new ReadBudget(maxReadCharacters),
   }
   try {
     const results: ExecutionResult[] = []
     for (const each of prepared) {
-      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, given, shared))
+      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, call, limits))
     }
-    return ok(asked.isBatch ? results : results[0])
+    return ok(graphqlRequest.isBatch ? results : results[0])
   } finally {
     deadline.end()
   }
@@ -71,51 +70,51 @@ export async function answer(given: Asked): Promise<Reply> {
 
 const ok = (json: unknown): Reply => ({ status: 200, json })
 
-/** @throws GraphqlRefusal */
-function requireWayToChange({ method, raw }: RouteRequest, caller: Caller, { settings }: Core): void {
-  if (method !== 'POST') throw new GraphqlRefusal(422, 'Mutations are forbidden in GET requests')
+/** @throws GraphqlRequestError */
+function requireMutationAllowed({ method, raw }: RouteRequest, caller: Caller, { settings }: Core): void {
+  if (method !== 'POST') throw new GraphqlRequestError(422, 'Mutations are forbidden in GET requests')
   if (!caller.isSession) return
   const secret = sessionSecretIn(raw.headers, settings.serviceName)
   if (secret === undefined || !isFromOurPage(secret, csrfProofIn(raw.headers))) {
-    throw new GraphqlRefusal(422, "Can't verify CSRF token authenticity.")
+    throw new GraphqlRequestError(422, "Can't verify CSRF token authenticity.")
   }
 }
 
-/** A batch that asks too much all together fails in every one. */
-async function preparedAll(
-  readable: readonly (Readable | Rejected)[],
-  { engine, caller, asked }: Asked,
-): Promise<readonly (Prepared | Rejected)[]> {
+/** Validates and measures all operations. If a batch exceeds the complexity limit in total, each of its operations is rejected. */
+async function prepareAll(
+  parsed: readonly (ParsedOperation | RejectedOperation)[],
+  { engine, caller, graphqlRequest }: GraphqlCall,
+): Promise<readonly (PreparedOperation | RejectedOperation)[]> {
   const isSignedIn = caller.actor !== undefined
-  const prepared: (Prepared | Rejected)[] = []
-  for (const each of readable) {
-    // Others have their turn between one and the next.
+  const prepared: (PreparedOperation | RejectedOperation)[] = []
+  for (const each of parsed) {
+    // Other requests get a turn of the event loop between two operations.
     if (prepared.length > 0) await turn()
     prepared.push(isRejected(each) ? each : engine.prepare(each, isSignedIn))
   }
   const total = prepared.reduce((sum, { score = 0 }) => sum + score, 0)
-  const limit = limitOf(isSignedIn, false)
-  return asked.isBatch && total > limit ? Array(prepared.length).fill({ errors: [tooComplex(total, limit)] }) : prepared
+  const limit = complexityLimit(isSignedIn, false)
+  return graphqlRequest.isBatch && total > limit ? Array(prepared.length).fill({ errors: [complexityError(total, limit)] }) : prepared
 }
 
 async function execute(
-  prepared: Prepared,
-  { core, engine, request, caller, asked }: Asked,
-  { readBudget, ...shared }: Shared,
+  prepared: PreparedOperation,
+  { core, engine, request, caller, graphqlRequest }: GraphqlCall,
+  { readBudget, ...limits }: RequestLimits,
 ): Promise<ExecutionResult> {
-  const requireTime = () => shared.deadline.requireTime()
+  const requireTime = () => limits.deadline.requireTime()
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {
     core,
     reads: watchedReads(core, readBudget.watch(requireTime)),
     actor: caller.actor,
     mayWrite: caller.mayWrite,
-    complexity: { score: prepared.score, limit: limitOf(isSignedIn, !asked.isBatch && prepared.isIntrospection) },
-    ...shared,
+    complexity: { score: prepared.score, limit: complexityLimit(isSignedIn, !graphqlRequest.isBatch && prepared.isIntrospection) },
+    ...limits,
     captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
     loaders: new Loaders(requireTime),
   }
   const { errors = [], data } = await engine.execute(prepared, context)
-  const told = toldErrors(errors)
-  return { ...(told.length > 0 && { errors: told }), ...(data !== undefined && { data }) }
+  const clientErrors = toClientErrors(errors)
+  return { ...(clientErrors.length > 0 && { errors: clientErrors }), ...(data !== undefined && { data }) }
 }

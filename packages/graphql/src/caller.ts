@@ -19,33 +19,28 @@ import {
   singleParameter,
   urlEncodedEntries,
 } from '@penstock/http'
-import { GraphqlRefusal } from './graphql-refusal.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
 
-/** Who asks, and with what right. */
+/** The user who sent a request, and what the credential permits. */
 export interface Caller {
   readonly actor: Actor
-  /** What was shown may change things. */
+  /** Whether the credential permits mutations. */
   readonly mayWrite: boolean
-  /** A browser's session, which any page may send: to change something, it has to show that it comes from one of ours. */
+  /** Whether the credential is a browser session. Any page can send one, so mutations also need a CSRF token. */
   readonly isSession: boolean
 }
 
 const readingScopes = ['api', 'read_api']
 
-/** Where a credential may stand as a parameter, of whatever kind. */
+/** The parameters of a query string or body, which may contain credentials. */
 type Parameters = Readonly<Record<string, unknown>>
 const credentialNames = ['access_token', 'private_token', 'job_token']
 
-/**
- * By headers and query.
- *
- * @throws GraphqlRefusal
- * @see spec/graphql-contract.md 1.3
- */
+/** Identifies the caller by headers and query string. @throws GraphqlRequestError */
 export const callerOf = (core: Core, incoming: Pick<Incoming, 'raw' | 'search'>): Promise<Caller> =>
-  callerBy(core, incoming.raw.headers, parametersIn(incoming))
+  identifyCaller(core, incoming.raw.headers, parametersIn(incoming))
 
-/** `undefined`: the body has no credential. @throws GraphqlRefusal */
+/** Identifies the caller by the body. Returns `undefined` if it has no credential. @throws GraphqlRequestError */
 export async function callerInBody(
   core: Core,
   { raw, search, body }: Pick<RouteRequest, 'raw' | 'search' | 'body'>,
@@ -53,19 +48,20 @@ export async function callerInBody(
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (!isObject || !Object.keys(body).some((name) => credentialOf(name) !== undefined)) return undefined
   for (const name of Object.keys(body)) validateCredentialName(name)
-  return callerBy(core, raw.headers, { ...parametersIn({ search }), ...body })
+  return identifyCaller(core, raw.headers, { ...parametersIn({ search }), ...body })
 }
 
 /**
- * Returns the parameters of the query.
- * @throws GraphqlRefusal for a credential that comes twice, or as a list or an object
+ * Returns the credentials in the query string.
+ *
+ * @throws GraphqlRequestError for a credential that occurs twice, or that is a list or an object
  */
 function parametersIn({ search }: Pick<Incoming, 'search'>): Parameters {
   const found: Record<string, string> = {}
   for (const [name, value] of urlEncodedEntries(search.slice(1))) {
     if (credentialOf(name) === undefined) continue
     validateCredentialName(name)
-    if (Object.hasOwn(found, name)) throw new GraphqlRefusal(400, `${name} is invalid`)
+    if (Object.hasOwn(found, name)) throw new GraphqlRequestError(400, `${name} is invalid`)
     found[name] = value
   }
   return found
@@ -77,33 +73,33 @@ const credentialOf = (name: string): string | undefined =>
 
 function validateCredentialName(name: string): void {
   const credential = credentialOf(name)
-  if (credential !== undefined && credential !== name) throw new GraphqlRefusal(400, `${credential} is invalid`)
+  if (credential !== undefined && credential !== name) throw new GraphqlRequestError(400, `${credential} is invalid`)
 }
 
-async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Parameters): Promise<Caller> {
+async function identifyCaller(core: Core, headers: IncomingHttpHeaders, parameters: Parameters): Promise<Caller> {
   const inHeader = bearerTokenIn(headers.authorization)
   const inParameter = credentialIn(parameters, 'access_token')
   if (inHeader !== undefined && inParameter !== undefined) {
-    throw new GraphqlRefusal(400, 'Both Authorization header and payload includes access token.')
+    throw new GraphqlRequestError(400, 'Both Authorization header and payload includes access token.')
   }
   const bearer = inParameter ?? inHeader
   const privateToken = credentialIn(parameters, 'private_token') ?? parameterText(headers['private-token'])
-  const ofNoUse = credentialIn(parameters, 'job_token') ?? headers['job-token'] ?? headers['deploy-token']
-  const isToken = [bearer, privateToken, parameterText(ofNoUse)].some((text) => text !== undefined)
+  const unsupportedToken = credentialIn(parameters, 'job_token') ?? headers['job-token'] ?? headers['deploy-token']
+  const hasToken = [bearer, privateToken, parameterText(unsupportedToken)].some((text) => text !== undefined)
   const found = await identify(core, {
     bearer,
     privateToken,
     takesJobTokens: false,
     sessionSecret: sessionSecretIn(headers, core.settings.serviceName),
     proof: csrfProofIn(headers),
-    // What a session changes is looked at again, when it is known whether it changes something.
+    // The CSRF token is checked later, when it is known whether the request contains a mutation.
     changesNothing: true,
   })
-  // Whoever shows a token is known by it or not at all: neither as nobody, nor by what else they show.
-  if (found === 'unknown' || (isToken && (found === undefined || found.kind === 'session'))) throw invalidToken()
+  // A request with an invalid token is rejected, even if it also has a valid session. It is never treated as anonymous.
+  if (found === 'unknown' || (hasToken && (found === undefined || found.kind === 'session'))) throw invalidToken()
   if (found === undefined) return { actor: undefined, mayWrite: false, isSession: false }
   const refusal = await admit(core, found, readingScopes)
-  if (refusal !== undefined) throw refusals[refusal](found.user?.id)
+  if (refusal !== undefined) throw refusalErrors[refusal](found.user?.id)
   return {
     actor: actorOf(found),
     mayWrite: found.scopes.includes('api'),
@@ -115,7 +111,7 @@ function credentialIn(parameters: Parameters, name: string): string | undefined 
   try {
     return singleParameter(parameters, name)
   } catch {
-    throw new GraphqlRefusal(400, `${name} is invalid`)
+    throw new GraphqlRequestError(400, `${name} is invalid`)
   }
 }
 
@@ -124,11 +120,11 @@ function actorOf(found: Authenticated): Actor {
   return { ...actingUser(found.user!), ...(accessTokenId !== undefined && { accessTokenId }) }
 }
 
-const invalidToken = () => new GraphqlRefusal(401, 'Invalid token')
-const outOfScope = (userId?: number) => new GraphqlRefusal(401, 'Invalid token', { userId })
-const notForUser = (userId?: number) => new GraphqlRefusal(403, 'API not accessible for user', { userId })
+const invalidToken = () => new GraphqlRequestError(401, 'Invalid token')
+const outOfScope = (userId?: number) => new GraphqlRequestError(401, 'Invalid token', { userId })
+const notForUser = (userId?: number) => new GraphqlRequestError(403, 'API not accessible for user', { userId })
 
-const refusals: Readonly<Record<Refusal, (userId?: number) => GraphqlRefusal>> = {
+const refusalErrors: Readonly<Record<Refusal, (userId?: number) => GraphqlRequestError>> = {
   unauthenticated: invalidToken,
   expired: invalidToken,
   revoked: invalidToken,

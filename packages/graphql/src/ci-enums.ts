@@ -1,7 +1,7 @@
 import { pipelineScopes, pipelineStatuses, variableTypes } from '@penstock/core'
 import { oncePerBuilder } from './once-per-builder.ts'
 
-/** Words of the core in capital letters. */
+/** Returns enum values with upper-case names for words of the core. */
 const valuesOf = <Word extends string>(words: readonly Word[]) =>
   Object.fromEntries(words.map((word) => [word.toUpperCase(), { value: word }])) as {
     readonly [Each in Word as Uppercase<Each>]: { readonly value: Each }
@@ -87,7 +87,7 @@ const artifactTypes = [
   'TRACE',
 ] as const
 
-/** Enums of the CI areas. @see spec/graphql-contract.md 5.5, 5.6 */
+/** The enums of the CI areas. */
 export const ciEnums = oncePerBuilder((builder) => ({
   pipelineStatus: builder.enumType('PipelineStatusEnum', { values: valuesOf(pipelineStatuses) }),
   jobStatus: builder.enumType('CiJobStatus', { values: valuesOf(pipelineStatuses) }),

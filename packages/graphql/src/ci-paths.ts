@@ -1,7 +1,7 @@
 import type { JobOfPipeline, Pipeline, StageOfPipeline } from '@penstock/core'
 import { encodedPath, type WebAddress } from './web-address.ts'
 
-/** Where things of CI would be looked at. */
+/** Returns the page paths of pipelines, stages, jobs and commits. */
 export function ciPaths(web: WebAddress) {
   const pipelinePath = ({ projectPath, id }: Pipeline): string => web.path(`${projectPath}/-/pipelines/${id}`)
   return {

@@ -22,7 +22,7 @@ declare module './schema-types.ts' {
   }
 }
 
-/** Writing is REST's. @see spec/graphql-contract.md 5.6 */
+/** Adds the fields that list CI variables. Variables are changed through REST only, as on GitLab. */
 export function addCiVariables(kit: Kit): void {
   const { builder, connections } = kit
   addVariableTypes(kit)
@@ -36,7 +36,7 @@ export function addCiVariables(kit: Kit): void {
   const limits = { CiProjectVariable: maxVariables.project, CiGroupVariable: maxVariables.group } as const
   for (const [node, limit] of Object.entries(limits)) {
     builder.objectFields(connections.of(node as keyof typeof limits), (t) => ({
-      limit: t.int({ nullable: false, description: 'How many the owner may have', resolve: () => limit }),
+      limit: t.int({ nullable: false, description: 'Maximum number of variables', resolve: () => limit }),
     }))
   }
 
@@ -59,7 +59,7 @@ export function addCiVariables(kit: Kit): void {
   }))
   builder.queryField('ciVariables', (t) =>
     connectionField(kit, t, 'CiInstanceVariable', {
-      description: 'Those of the instance, of which there are none; null for non-administrators',
+      description: 'Variables of the instance; always empty, and null for non-administrators',
       args: { sort: t.arg({ type: sort }) },
       list: (_root, _args, context) => readOrNull(context, listInstanceVariables, {}),
     }),
@@ -74,7 +74,7 @@ function addVariableTypes(kit: Kit): void {
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::Variable', id) }),
       key: t.exposeString('key'),
-      value: t.string({ description: 'Null of a hidden one', resolve: ({ value }) => value }),
+      value: t.string({ description: 'Null if the variable is hidden', resolve: ({ value }) => value }),
       raw: t.boolean({ resolve: ({ isRaw }) => isRaw }),
       variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
     }),
@@ -107,7 +107,7 @@ function addVariableTypes(kit: Kit): void {
     fields: (t) => ({ environmentScope: t.exposeString('environmentScope') }),
   })
   builder.objectType('InheritedCiVariable', {
-    description: 'Variable a project gets from an ancestor group; its value is shown by the group alone',
+    description: 'Variable that a project inherits from an ancestor group; only the group shows its value',
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::GroupVariable', id) }),
       key: t.exposeString('key'),

@@ -1,7 +1,7 @@
 import { type Project, putPipelineRecord, type User } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 
-/** Puts a record of a pipeline, in the names of the core. */
+/** Stores a pipeline record through the core. */
 export const putRecord = (
   world: World,
   user: User,

@@ -13,11 +13,10 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addCommits(kit: Kit): void {
   const { builder, globalIds, web } = kit
   builder.objectType('DiffStatsSummary', {
-    description: 'Lines that were added and removed, and files that were changed',
+    description: 'Numbers of added lines, deleted lines and changed files',
     fields: (t) => ({
       additions: t.exposeInt('additions', { nullable: false }),
       deletions: t.exposeInt('deletions', { nullable: false }),
@@ -33,7 +32,7 @@ export function addCommits(kit: Kit): void {
       id: t.id({ nullable: false, resolve: ({ sha }) => globalIds.of('CommitPresenter', sha) }),
       sha: t.exposeString('sha', { nullable: false }),
       shortId: t.string({ nullable: false, resolve: ({ sha }) => sha.slice(0, 8) }),
-      parentSha: t.string({ description: 'Of the first parent', resolve: ({ parentShas }) => parentShas[0] }),
+      parentSha: t.string({ description: 'SHA of the first parent', resolve: ({ parentShas }) => parentShas[0] }),
       name: t.string({ resolve: fromMessage(titleOf) }),
       title: t.string({ resolve: fromMessage(titleOf) }),
       titleHtml: t.string({ resolve: fromMessage((message) => asHtml(titleOf(message))) }),
@@ -44,7 +43,7 @@ export function addCommits(kit: Kit): void {
       descriptionHtml: t.string({ resolve: fromMessage((message) => asHtml(withoutTitle(message))) }),
       author: t.field({
         type: 'UserCore',
-        description: 'The user with the address of the author, if they show it to the caller',
+        description: 'The user with the email address of the author, if the caller may see it',
         resolve: (commit, _args, context) => ask(context, authorsOfCommits, commit),
       }),
       authorName: t.string({ resolve: ({ author }) => author.name }),
@@ -56,7 +55,7 @@ export function addCommits(kit: Kit): void {
       committedDate: t.field({ type: 'Time', resolve: ({ committer }) => committer.atSeconds * 1_000 }),
       signatureHtml: t.string({ resolve: () => null }),
       tags: t.stringList({
-        description: 'Those that mean it',
+        description: 'Tags that point to the commit',
         resolve: async ({ inProject, sha }, _args, context) =>
           (await openRepository(inProject, context))?.tagsOf(sha).then((names) => [...names]),
       }),
@@ -64,7 +63,7 @@ export function addCommits(kit: Kit): void {
       webUrl: t.string({ nullable: false, resolve: (commit) => web.url(pathOf(commit)) }),
       diffStatsSummary: t.field({
         type: 'DiffStatsSummary',
-        description: 'Against the first parent; null where it is too much to count',
+        description: 'Compared with the first parent; null if the diff is too large to count',
         resolve: async ({ inProject, sha }, _args, context) => {
           const reader = await openRepository(inProject, context)
           return reader && ask(context, summariesOfCommits, { reader, sha })
@@ -74,12 +73,12 @@ export function addCommits(kit: Kit): void {
   })
 }
 
-/** What is made of the message; null where that is refused. */
+/** Returns a resolver for a text made from the commit message; null if the text budget is exceeded. */
 const fromMessage =
-  (of: (message: string) => string) =>
+  (toText: (message: string) => string) =>
   async (commit: CommitOfProject, _args: object, context: RequestContext, info: GraphQLResolveInfo) => {
     const { description: message } = (await descriptionOf(messagesOfCommits, commit, context, info)) ?? {}
-    return message === undefined ? null : of(message)
+    return message === undefined ? null : toText(message)
   }
 
 const asHtml = (text: string): string => html`${text}`.text

@@ -13,38 +13,37 @@ import {
 } from 'graphql'
 import { MAX_PAGE_SIZE } from './connection.ts'
 import { type Cost, costTable } from './cost-table.ts'
-import { type Selecting, selectedFields } from './selected-fields.ts'
+import { type SelectionContext, selectedFields } from './selected-fields.ts'
 
 export const MAX_COMPLEXITY = { anonymous: 200, signedIn: 250 } as const
 
 /**
- * What an operation costs, with the values its variables have.
+ * Returns the complexity of an operation with the given values of its variables.
  *
- * @throws TooManyLooks
- * @see spec/graphql-contract.md 2.2
+ * @throws TraversalBudgetExceeded
  */
-export function scoreOf(selecting: Selecting, operation: OperationDefinitionNode): number {
-  const { schema } = selecting
+export function scoreOf(context: SelectionContext, operation: OperationDefinitionNode): number {
+  const { schema } = context
 
   const childrenOf = (type: GraphQLObjectType, sets: readonly SelectionSetNode[]): number => {
     let sum = 0
-    for (const nodes of selectedFields(selecting, type, sets).values()) {
+    for (const nodes of selectedFields(context, type, sets).values()) {
       sum += fieldScore(type, nodes)
     }
     return sum
   }
 
   const fieldScore = (parent: GraphQLObjectType, nodes: readonly FieldNode[]): number => {
-    const field = fieldOf(selecting, parent, nodes[0]!)
+    const field = fieldOf(context, parent, nodes[0]!)
     if (field === undefined) return 1
     const type = getNamedType(field.type)
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const possible = isObjectType(type) ? [type] : isAbstractType(type) ? schema.getPossibleTypes(type) : []
     const scores = sets.length === 0 ? [] : possible.map((each) => childrenOf(each, sets))
     const children = scores.length === 0 ? 0 : Math.max(...scores)
-    const given = argumentsOf(selecting, field, nodes[0]!)
-    if (given === undefined) return children
-    return costOf(costAt(parent, field.name), children, given, type.name.endsWith('Connection'))
+    const args = argumentsOf(context, field, nodes[0]!)
+    if (args === undefined) return children
+    return costOf(costAt(parent, field.name), children, args, type.name.endsWith('Connection'))
   }
 
   const root = schema.getRootType(operation.operation)
@@ -54,23 +53,23 @@ export function scoreOf(selecting: Selecting, operation: OperationDefinitionNode
 export function costOf(
   cost: Cost | undefined,
   children: number,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   isConnection: boolean,
 ): number {
   const repository = cost?.repository ? 1 : 0
   if (!cost?.resolver) return 1 + repository + children
-  const has = (name: string) => given[name] !== undefined && given[name] !== null
+  const has = (name: string) => args[name] !== undefined && args[name] !== null
   const extras = Object.entries(cost.arguments ?? {}).map(([name, extra]) => (has(name) ? extra : 0))
   const own =
     1 +
     (has('sort') ? 1 : 0) +
     (has('search') ? 5 : 0) +
-    (cost.anyArgument !== undefined && Object.keys(given).some(has) ? cost.anyArgument : 0) +
+    (cost.anyArgument !== undefined && Object.keys(args).some(has) ? cost.anyArgument : 0) +
     extras.reduce((sum, extra) => sum + extra, 0) +
     repository
   const total = children + own
   if (!isConnection) return total
-  const sizes = [given.first, given.last].filter((size) => typeof size === 'number')
+  const sizes = [args.first, args.last].filter((size) => typeof size === 'number')
   const size = Math.min(...sizes, MAX_PAGE_SIZE)
   const factor = has('iid') || has('iids') ? 0 : 0.01
   return Math.floor(total + total * size * factor)
@@ -84,7 +83,7 @@ function costAt(type: GraphQLObjectType, field: string): Cost | undefined {
 }
 
 function fieldOf(
-  { schema }: Selecting,
+  { schema }: SelectionContext,
   parent: GraphQLObjectType,
   { name: { value: name } }: FieldNode,
 ): GraphQLField<unknown, unknown> | undefined {
@@ -95,9 +94,9 @@ function fieldOf(
   return parent.getFields()[name]
 }
 
-/** `undefined`: they cannot be read, and the request fails on them. */
+/** Returns the arguments, or `undefined` if they are invalid. In that case the request fails on them later. */
 function argumentsOf(
-  { variables }: Selecting,
+  { variables }: SelectionContext,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): Record<string, unknown> | undefined {

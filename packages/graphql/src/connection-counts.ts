@@ -1,10 +1,6 @@
 import type { Counted } from './connection-field.ts'
 
-/**
- * Connections that tell how long their list is.
- *
- * @see spec/graphql-contract.md 5
- */
+/** The connections that have a `count`, by node type. */
 export const connectionCounts: Readonly<Record<string, Counted>> = {
   UserCore: 'exact',
   Group: 'exact',

@@ -21,25 +21,21 @@ type Sources = ObjectSources & InterfaceSources
 type SumOf<Name> = Name extends keyof ObjectSums ? ObjectSums[Name] : never
 export type ConnectionRef<Name extends NodeName> = ObjectRef<Types, Connection<Sources[Name], SumOf<Name>>>
 
-/** Whether a connection tells how long its list is: to the end, or up to a limit that may be given. */
+/** Whether a connection has a `count`: of the whole list, up to a limit that the client may set, or none. */
 export type Counted = 'exact' | 'limited' | 'uncounted'
 
-const COUNTED = 1_000
+const MAX_LIMITED_COUNT = 1_000
 
-/**
- * The types `<Node>Connection` and `<Node>Edge`, each made when it is first asked for.
- *
- * @see spec/graphql-contract.md 3.1
- */
+/** Defines the types `<Node>Connection` and `<Node>Edge`, each on first use. */
 export class Connections {
   readonly #builder: Builder
-  readonly #countedOf: Readonly<Record<string, Counted>>
+  readonly #countKinds: Readonly<Record<string, Counted>>
   readonly #refs = new Map<NodeName, unknown>()
   readonly #pageInfo
 
-  constructor(builder: Builder, countedOf: Readonly<Record<string, Counted>>) {
+  constructor(builder: Builder, countKinds: Readonly<Record<string, Counted>>) {
     this.#builder = builder
-    this.#countedOf = countedOf
+    this.#countKinds = countKinds
     this.#pageInfo = builder.objectRef<PageInfo>('PageInfo').implement({
       fields: (t) => ({
         hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
@@ -68,13 +64,13 @@ export class Connections {
         node: t.field({ type: nodeType, resolve: (source) => source.node as never }),
       }),
     })
-    const counted = this.#countedOf[node] ?? 'uncounted'
+    const counted = this.#countKinds[node] ?? 'uncounted'
     return builder.objectRef<Connection<Node, SumOf<Name>>>(`${node}Connection`).implement({
       fields: (t) => ({
         ...(counted !== 'uncounted' && {
           count: t.int({
             nullable: false,
-            args: { limit: t.arg.int(counted === 'limited' ? { defaultValue: COUNTED } : {}) },
+            args: { limit: t.arg.int(counted === 'limited' ? { defaultValue: MAX_LIMITED_COUNT } : {}) },
             resolve: (connection, { limit }) => connection.count(countLimit(limit, counted)),
           }),
         }),
@@ -102,7 +98,7 @@ export class Connections {
 }
 
 function countLimit(limit: number | null | undefined, counted: 'exact' | 'limited'): number {
-  const most = counted === 'limited' ? COUNTED : MAX_COUNTED
+  const most = counted === 'limited' ? MAX_LIMITED_COUNT : MAX_COUNTED
   if (limit == null) return most
   if (limit < 1 || (counted === 'limited' && limit > most)) {
     throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${most}` : 'limit must be above 0')
@@ -110,7 +106,6 @@ function countLimit(limit: number | null | undefined, counted: 'exact' | 'limite
   return Math.min(limit, most)
 }
 
-/** Which page of a list. */
 const pagingArguments = (t: ArgumentsMaker) => ({
   after: t.arg.string(),
   before: t.arg.string(),
@@ -124,7 +119,7 @@ interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends Inp
   /** Default 100. */
   readonly maxPageSize?: number
   readonly nullable?: boolean
-  /** `null`: the caller may not read the list. */
+  /** Returns the list, or null if the caller may not read it. */
   list(
     parent: Parent,
     args: InputShapeFromFields<Args>,
@@ -132,7 +127,7 @@ interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends Inp
   ): Promise<Listed<Sources[Name], SumOf<Name>> | null | undefined> | null | undefined
 }
 
-/** A field that is a list with pages, of an object, an interface or `Query`. */
+/** Defines a field of an object, an interface or `Query` that is a list with pages. */
 export function connectionField<Parent, Name extends NodeName, Args extends InputFieldMap>(
   { connections }: Kit,
   fields: AnyFieldsOf<Parent>,

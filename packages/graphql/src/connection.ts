@@ -2,7 +2,7 @@ import type { Listed, Listing, ListingPage, ListingRequest } from '@penstock/cor
 import { GraphQLError } from 'graphql'
 import type { Loaders } from './loaders.ts'
 
-/** As clients give them. */
+/** The paging arguments of a client. */
 export interface PagingArguments {
   readonly first?: number | null | undefined
   readonly last?: number | null | undefined
@@ -18,15 +18,10 @@ export interface PageInfo {
 }
 
 export const MAX_PAGE_SIZE = 100
-/** Exact counts end somewhere. */
+/** Counting stops here, also for exact counts. */
 export const MAX_COUNTED = 100_000
 
-/**
- * One page of a list, with what is told of the whole list. Fetched when something of it is asked for, with the pages of the
- * other parents.
- *
- * @see spec/graphql-contract.md 3.1
- */
+/** A page of a list, with values that concern the whole list. Each is fetched on first use, together with those of other parents. */
 export class Connection<Node, Sum extends string = never> {
   readonly #listed: Listed<Node, Sum>
   readonly #paging: PagingArguments
@@ -47,16 +42,16 @@ export class Connection<Node, Sum extends string = never> {
   }
 
   page(): Promise<ListingPage<Node>> {
-    return this.told(JSON.stringify(this.#request), (listing) => listing.pages(this.#request))
+    return this.query(JSON.stringify(this.#request), (listing) => listing.pages(this.#request))
   }
 
-  /** At most `most` and one more. */
+  /** Returns the length of the list. Counting stops at `most` + 1. */
   count(most: number): Promise<number> {
-    return this.told(`count ${most}`, (listing) => listing.counts(most))
+    return this.query(`count ${most}`, (listing) => listing.counts(most))
   }
 
-  /** What the listing tells of each of its lists, of this one. `ask` runs once for all of them. */
-  async told<Result>(what: string, ask: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
+  /** Returns the result for this list. `ask` runs once and returns a result for every list of the listing. */
+  async query<Result>(what: string, ask: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
     const { listing, index } = this.#listed
     return (await this.#loaders.once(listing, what, () => ask(listing)))[index]!
   }

@@ -2,18 +2,18 @@ import type { FieldRef } from '@pothos/core'
 import type { AnyFieldsOf, FieldsOf, Types } from './schema-types.ts'
 
 type Field = FieldRef<Types, unknown>
-type ConstantFields = Readonly<Record<'noText' | 'noTime' | 'never' | 'none', () => Field>> & {
-  readonly is: (value: boolean) => Field
+type ConstantFields = Readonly<Record<'nullText' | 'nullTime' | 'alwaysFalse' | 'alwaysZero', () => Field>> & {
+  readonly always: (value: boolean) => Field
 }
 
-/** Fields that say the same of every object: of what nobody can do here, what nobody keeps, and what cannot be set. */
+/** Returns builders of fields with a constant value, for features and settings that this service does not have. */
 export function constantFields<Parent>(fields: AnyFieldsOf<Parent>): ConstantFields {
   const t = fields as FieldsOf<Parent>
   return {
-    noText: () => t.string({ resolve: () => null }),
-    noTime: () => t.field({ type: 'Time', resolve: () => null }),
-    never: () => t.boolean({ nullable: false, resolve: () => false }),
-    none: () => t.int({ nullable: false, resolve: () => 0 }),
-    is: (value) => t.boolean({ resolve: () => value }),
+    nullText: () => t.string({ resolve: () => null }),
+    nullTime: () => t.field({ type: 'Time', resolve: () => null }),
+    alwaysFalse: () => t.boolean({ nullable: false, resolve: () => false }),
+    alwaysZero: () => t.int({ nullable: false, resolve: () => 0 }),
+    always: (value) => t.boolean({ resolve: () => value }),
   }
 }

@@ -1,17 +1,15 @@
 /**
- * What a field costs beside the fields below it, where that is not 1.
+ * The cost of a field besides the fields below it, if it is not 1.
  *
- * - `resolver`: has a lookup of its own: its arguments count, and as a connection its page size.
- * - `repository`: adds 1, for it reads from a repository.
- *
- * @see spec/graphql-contract.md 2.3
+ * - `resolver`: the field has its own lookup. Its arguments count, and its page size if it is a connection.
+ * - `repository`: adds 1, because the field reads from a repository.
  */
 export interface Cost {
   readonly resolver?: true
   readonly repository?: true
-  /** By argument, when it is given. */
+  /** The extra cost of each argument that is present. */
   readonly arguments?: Readonly<Record<string, number>>
-  /** Once, when any argument is given. */
+  /** The extra cost if any argument is present. */
   readonly anyArgument?: number
 }
 
@@ -20,7 +18,7 @@ const pipelines: Cost = { resolver: true, arguments: { ref: 2, sha: 2 } }
 const issues: Cost = { resolver: true, arguments: { labelName: 2 } }
 const repository: Cost = { repository: true }
 
-/** `Type.field`; a field of an interface stands for those of its objects. */
+/** The costs by `Type.field`. An entry for an interface applies to its object types. */
 export const costTable: Readonly<Record<string, Cost>> = {
   'Query.project': resolver,
   'Query.projects': resolver,

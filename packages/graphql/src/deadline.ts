@@ -1,21 +1,21 @@
 import type { Clock } from '@penstock/runtime'
 import { GraphQLError, type GraphQLFieldResolver } from 'graphql'
 
-/** When a request has to be answered, done or not; or nobody waits for the answer any more. Then nothing more is begun. */
+/** The end of the time for a request: its time limit, or the disconnection of its client. No work starts after it. */
 export class Deadline {
   #isLate = false
   readonly #isGone: () => boolean
   readonly #over: Promise<void>
   readonly #end = new AbortController()
 
-  /** @param isGone whether the caller has gone away */
+  /** @param isGone returns whether the client has disconnected */
   constructor(clock: Clock, timeoutMs: number, isGone: () => boolean = () => false) {
     this.#isGone = isGone
     this.#over = clock.sleep(timeoutMs, this.#end.signal).then(
       () => {
         this.#isLate = true
       },
-      // Told to end: the request has been answered.
+      // The sleep was aborted because the request has been answered.
       () => new Promise<never>(() => {}),
     )
   }
@@ -24,15 +24,15 @@ export class Deadline {
     return this.#isLate || this.#isGone()
   }
 
-  /** Before anything is begun. @throws GraphQLError */
+  /** Call it before any work starts. @throws GraphQLError after the deadline */
   requireTime(): void {
     if (this.isOver) throw new GraphQLError('Timeout')
   }
 
-  /** `work`, or an error that names the field when the time is over before it. */
+  /** Returns the result of `work`. @throws GraphQLError with the name of the field if the deadline comes first */
   async race<Result>(field: string, work: Promise<Result>): Promise<Result> {
     const done = work.finally(() => {
-      // Whatever has come of it: what would be asked of that is not begun.
+      // A result after the deadline is discarded too, so that the fields below it are not resolved.
       if (this.isOver) throw timeoutOf(field)
     })
     return Promise.race([
@@ -50,8 +50,8 @@ export class Deadline {
 
 export const timeoutOf = (field: string): GraphQLError => new GraphQLError(`Timeout on ${field}`)
 
-/** A resolver that gives up at the deadline of its request: what has been resolved by then is kept. */
-export function timed<Source, Context extends { readonly deadline: Deadline }, Args>(
+/** Wraps a resolver so that it fails at the deadline of its request. Fields that have been resolved by then stay in the response. */
+export function withDeadline<Source, Context extends { readonly deadline: Deadline }, Args>(
   field: string,
   resolve: GraphQLFieldResolver<Source, Context, Args>,
 ): GraphQLFieldResolver<Source, Context, Args> {

@@ -9,22 +9,23 @@ import {
 } from '@penstock/core'
 import { html } from '@penstock/http'
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
-import { ToldBefore } from './failure.ts'
+import { AlreadyReportedError } from './failure.ts'
 import type { RequestContext } from './request-context.ts'
 
 type Query<Source> = BatchQuery<InputSchema, Source, SizedDescription | undefined>
 
-/** One field of the document, of one source. */
-interface Asked {
+/** A description to read: of one object, for one field of the document. */
+interface DescriptionRequest {
   readonly query: Query<never>
   readonly source: unknown
   readonly position: number
 }
 
 /**
- * What something says of itself, read with the same of the others; `undefined` where that is refused and has been told.
+ * Returns the description of an object, read together with other descriptions. Returns `undefined` if the text budget is
+ * exceeded and another field has reported that.
  *
- * @throws GraphQLError where it is the first that is refused
+ * @throws GraphQLError if this is the first description that exceeds the text budget
  */
 export async function descriptionOf<Source>(
   query: Query<Source>,
@@ -32,45 +33,45 @@ export async function descriptionOf<Source>(
   context: RequestContext,
   info: GraphQLResolveInfo,
 ): Promise<Described | undefined> {
-  // Made for this field: another one that tells the same is another key, and counts too.
-  const asked: Asked = { query, source, position: info.fieldNodes[0]?.loc?.start ?? 0 }
-  const given = await context.loaders.load('descriptions', asked, (all) => give(context, all))
-  if (given instanceof GraphQLError) throw given
-  return given
+  // A new object is a new key for the loader, so a second field with the same description counts too.
+  const request: DescriptionRequest = { query, source, position: info.fieldNodes[0]?.loc?.start ?? 0 }
+  const described = await context.loaders.load('descriptions', request, (requests) => readDescriptions(context, requests))
+  if (described instanceof GraphQLError) throw described
+  return described
 }
 
-/** The same, as text of a page. @throws GraphQLError as well */
+/** Returns the description as HTML. @throws GraphQLError like `descriptionOf` */
 export async function descriptionHtmlOf<Source>(
-  ...asked: Parameters<typeof descriptionOf<Source>>
+  ...args: Parameters<typeof descriptionOf<Source>>
 ): Promise<string | undefined> {
-  const described = await descriptionOf(...asked)
+  const described = await descriptionOf(...args)
   return described && html`${described.description ?? ''}`.text
 }
 
-/** @throws GraphQLError, and ToldBefore where the description is refused and has been told */
-export async function tasksOf<Source>(...asked: Parameters<typeof descriptionOf<Source>>): Promise<TaskCompletion> {
-  const described = await descriptionOf(...asked)
-  if (described === undefined) throw new ToldBefore()
+/** Returns the task counts of a description. @throws GraphQLError like `descriptionOf`, and AlreadyReportedError if that returns `undefined` */
+export async function tasksOf<Source>(...args: Parameters<typeof descriptionOf<Source>>): Promise<TaskCompletion> {
+  const described = await descriptionOf(...args)
+  if (described === undefined) throw new AlreadyReportedError()
   return taskCompletionOf(described)
 }
 
-/** In the order of the document, whichever list was there first; those of a kind that follow each other at once. */
-async function give(
+/** Reads descriptions in document order, in whatever order they were requested. Consecutive ones of one kind are one query. */
+async function readDescriptions(
   context: RequestContext,
-  all: readonly Asked[],
+  requests: readonly DescriptionRequest[],
 ): Promise<(SizedDescription | GraphQLError | undefined)[]> {
-  const { core, reads, actor, texts } = context
-  const given = new Map<Asked, SizedDescription | GraphQLError | undefined>()
-  const left = all.toSorted((one, other) => one.position - other.position)
-  while (left.length > 0) {
-    const { query } = left[0]!
-    const end = left.findIndex((each) => each.query !== query)
-    const some = left.splice(0, end < 0 ? left.length : end)
-    const sources = some.map(({ source }) => source as never)
-    const taken = await texts.take(some.length, (mostBytes) =>
-      performBatch(core, actor, query, sources, { maxBytes: mostBytes }, reads),
+  const { core, reads, actor, textBudget } = context
+  const results = new Map<DescriptionRequest, SizedDescription | GraphQLError | undefined>()
+  const remaining = requests.toSorted((one, other) => one.position - other.position)
+  while (remaining.length > 0) {
+    const { query } = remaining[0]!
+    const end = remaining.findIndex((each) => each.query !== query)
+    const group = remaining.splice(0, end < 0 ? remaining.length : end)
+    const sources = group.map(({ source }) => source as never)
+    const taken = await textBudget.take(group.length, (maxBytes) =>
+      performBatch(core, actor, query, sources, { maxBytes }, reads),
     )
-    for (const [index, each] of some.entries()) given.set(each, taken[index] ?? texts.refusalIn(context))
+    for (const [index, each] of group.entries()) results.set(each, taken[index] ?? textBudget.limitErrorFor(context))
   }
-  return all.map((each) => given.get(each))
+  return requests.map((each) => results.get(each))
 }

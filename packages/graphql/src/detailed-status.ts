@@ -2,10 +2,9 @@ import type { StatusWording } from '@penstock/core'
 import { constantFields } from './constant-fields.ts'
 import type { Kit } from './kit.ts'
 
-/** A status of something, put for people. */
+/** The status of a pipeline, stage, job group or job, as shown to people. */
 export interface DetailedStatus {
   readonly wording: StatusWording
-  /** Of what it is the status. */
   readonly subjectId: number | string
   readonly path: string | undefined
 }
@@ -17,25 +16,24 @@ declare module './schema-types.ts' {
   }
 }
 
-/** There are none: whatever runs, runs elsewhere. */
+/** An action on a status, such as a retry. There are none, because pipelines run elsewhere. */
 interface StatusAction {
   readonly id: string
 }
 
-/** @see spec/graphql-contract.md 3.3, 5.5 */
 export function addDetailedStatus({ builder, globalIds }: Kit): void {
   builder.objectType('StatusAction', {
     description: 'Button that belongs to a status, for example retry',
     fields: (t) => {
-      const { noText } = constantFields(t)
+      const { nullText } = constantFields(t)
       return {
         id: t.exposeString('id', { nullable: false }),
-        buttonTitle: noText(),
-        icon: noText(),
-        method: noText(),
-        path: noText(),
-        title: noText(),
-        confirmationMessage: noText(),
+        buttonTitle: nullText(),
+        icon: nullText(),
+        method: nullText(),
+        path: nullText(),
+        title: nullText(),
+        confirmationMessage: nullText(),
       }
     },
   })
@@ -45,7 +43,7 @@ export function addDetailedStatus({ builder, globalIds }: Kit): void {
       id: t.string({
         nullable: false,
         resolve: ({ wording, subjectId }) =>
-          globalIds.other('DetailedStatus', `${wording.group}-${subjectId}-${subjectId}`),
+          globalIds.ofType('DetailedStatus', `${wording.group}-${subjectId}-${subjectId}`),
       }),
       name: t.string({
         description: 'Machine name in upper case',

@@ -15,56 +15,52 @@ import { coerceVariables } from './operation-variables.ts'
 import { parseDocument } from './parse-document.ts'
 import { RecentDocuments } from './recent-documents.ts'
 import type { RequestContext } from './request-context.ts'
-import { Looks, TooManyLooks } from './selected-fields.ts'
-import { type Effort, effortOfProcess, flawsOf } from './validate-document.ts'
+import { TraversalBudget, TraversalBudgetExceeded } from './traversal-budget.ts'
+import { type CpuTimer, processCpuTimer, validateDocument } from './validate-document.ts'
 
-/** One query or mutation, as it came. */
+/** A query or mutation, as the client sent it. */
 export interface OperationRequest {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>>
   readonly operationName: string | undefined
 }
 
-/** One that can be read: which operation of its document is wanted. Whether that makes sense is not known yet. */
-export interface Readable {
+/** A request with a document that is syntactically correct, and the operation to execute. It has not been validated yet. */
+export interface ParsedOperation {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
   readonly request: OperationRequest
 }
 
-/** Ready to be executed. */
-export interface Prepared extends Readable {
+/** An operation that is valid and within the limits. */
+export interface PreparedOperation extends ParsedOperation {
   readonly score: number
-  /** Everything of what is asked is about the schema itself. */
+  /** Whether all root fields are about the schema itself. */
   readonly isIntrospection: boolean
 }
 
-/** What an operation is not executed for. */
-export interface Rejected {
+/** An operation that is not executed. */
+export interface RejectedOperation {
   readonly errors: readonly GraphQLError[]
-  /** Above what the caller may ask. */
+  /** The complexity, if it exceeds the limit of the caller. */
   readonly score?: number
 }
 
-export const isRejected = (result: Readable | Rejected): result is Rejected => 'errors' in result
+export const isRejected = (result: ParsedOperation | RejectedOperation): result is RejectedOperation => 'errors' in result
 
-/** Yoga's own executor answers with the fields in the order in which they were found, not in that of the document. */
-const byGraphqlJs: Plugin = { onExecute: ({ setExecuteFn }) => setExecuteFn(execute) }
+/** Executes with graphql-js, because Yoga's own executor does not keep the fields of the response in document order. */
+const graphqlJsExecutor: Plugin = { onExecute: ({ setExecuteFn }) => setExecuteFn(execute) }
 
-/**
- * Reads, validates, measures and executes operations of one schema.
- *
- * @see spec/graphql-contract.md 2, 4.1
- */
+/** Parses, validates, measures and executes operations of one schema. */
 export class Engine {
   readonly #schema: GraphQLSchema
-  readonly #effort: Effort
-  readonly #valid = new RecentDocuments()
+  readonly #cpuTimer: CpuTimer
+  readonly #validDocuments = new RecentDocuments()
   readonly #execute: ReturnType<ReturnType<typeof createYoga>['getEnveloped']>['execute']
 
-  constructor(schema: GraphQLSchema, effort: Effort = effortOfProcess) {
+  constructor(schema: GraphQLSchema, cpuTimer: CpuTimer = processCpuTimer) {
     this.#schema = schema
-    this.#effort = effort
+    this.#cpuTimer = cpuTimer
     const yoga = createYoga({
       schema,
       graphiql: false,
@@ -73,46 +69,46 @@ export class Engine {
       maskedErrors: false,
       multipart: false,
       batching: false,
-      // Its own keeps a thousand documents, however long.
+      // The cache of Yoga keeps 1,000 documents of any length; `RecentDocuments` is bounded by size.
       parserAndValidationCache: false,
-      plugins: [byGraphqlJs],
+      plugins: [graphqlJsExecutor],
     })
     this.#execute = yoga.getEnveloped({} as never).execute
   }
 
-  read(request: OperationRequest): Readable | Rejected {
-    const document = this.#valid.get(request.query) ?? parseDocument(request.query)
+  parse(request: OperationRequest): ParsedOperation | RejectedOperation {
+    const document = this.#validDocuments.get(request.query) ?? parseDocument(request.query)
     if (document instanceof GraphQLError) return { errors: [document] }
     const operation = operationIn(document, request.operationName)
     return operation instanceof GraphQLError ? { errors: [operation] } : { document, operation, request }
   }
 
-  prepare(readable: Readable, isSignedIn: boolean): Prepared | Rejected {
-    const { document, operation, request } = readable
-    const flaws = this.#flawsOf(request.query, document)
-    if (flaws.length > 0) return { errors: flaws }
+  prepare(parsed: ParsedOperation, isSignedIn: boolean): PreparedOperation | RejectedOperation {
+    const { document, operation, request } = parsed
+    const validationErrors = this.#validate(request.query, document)
+    if (validationErrors.length > 0) return { errors: validationErrors }
     const { values, errors } = coerceVariables(this.#schema, operation, request.variables)
     if (errors.length > 0) return { errors }
-    const measuring = {
+    const selection = {
       schema: this.#schema,
       fragments: fragmentsOf(document),
       variables: values,
-      looks: new Looks(),
+      traversal: new TraversalBudget(),
     }
-    const isIntrospection = asksOnlyForSchema(operation)
-    const limit = limitOf(isSignedIn, isIntrospection)
+    const isIntrospection = isIntrospectionOnly(operation)
+    const limit = complexityLimit(isSignedIn, isIntrospection)
     try {
-      const score = scoreOf(measuring, operation)
-      const nested = nestingErrors(nestingOf(measuring, operation), MAX_DEPTH[isSignedIn ? 'signedIn' : 'anonymous'])
-      if (score > limit) return { errors: [tooComplex(score, limit), ...nested], score }
-      return nested.length > 0 ? { errors: nested } : { ...readable, score, isIntrospection }
+      const score = scoreOf(selection, operation)
+      const nested = nestingErrors(nestingOf(selection, operation), MAX_DEPTH[isSignedIn ? 'signedIn' : 'anonymous'])
+      if (score > limit) return { errors: [complexityError(score, limit), ...nested], score }
+      return nested.length > 0 ? { errors: nested } : { ...parsed, score, isIntrospection }
     } catch (error) {
-      if (!(error instanceof TooManyLooks)) throw error
-      return { errors: [tooComplex(error.count, limit)], score: error.count }
+      if (!(error instanceof TraversalBudgetExceeded)) throw error
+      return { errors: [complexityError(error.steps, limit)], score: error.steps }
     }
   }
 
-  async execute({ document, request }: Prepared, context: RequestContext): Promise<ExecutionResult> {
+  async execute({ document, request }: PreparedOperation, context: RequestContext): Promise<ExecutionResult> {
     const result = await this.#execute({
       schema: this.#schema,
       document,
@@ -123,18 +119,18 @@ export class Engine {
     return result as ExecutionResult
   }
 
-  #flawsOf(query: string, document: DocumentNode): readonly GraphQLError[] {
-    if (this.#valid.get(query) === document) return []
-    const flaws = flawsOf(this.#schema, document, this.#effort)
-    if (flaws.length === 0) this.#valid.add(query, document)
-    return flaws
+  #validate(query: string, document: DocumentNode): readonly GraphQLError[] {
+    if (this.#validDocuments.get(query) === document) return []
+    const errors = validateDocument(this.#schema, document, this.#cpuTimer)
+    if (errors.length === 0) this.#validDocuments.add(query, document)
+    return errors
   }
 }
 
-export const limitOf = (isSignedIn: boolean, isIntrospection: boolean): number =>
+export const complexityLimit = (isSignedIn: boolean, isIntrospection: boolean): number =>
   isSignedIn || isIntrospection ? MAX_COMPLEXITY.signedIn : MAX_COMPLEXITY.anonymous
 
-export const tooComplex = (score: number, limit: number): GraphQLError =>
+export const complexityError = (score: number, limit: number): GraphQLError =>
   new GraphQLError(`Query has complexity of ${score}, which exceeds max complexity of ${limit}`)
 
 function operationIn(document: DocumentNode, name: string | undefined): OperationDefinitionNode | GraphQLError {
@@ -152,7 +148,7 @@ const fragmentsOf = ({ definitions }: DocumentNode): Record<string, FragmentDefi
 
 const schemaFields = new Set(['__schema', '__type', '__typename'])
 
-const asksOnlyForSchema = ({ selectionSet }: OperationDefinitionNode): boolean =>
+const isIntrospectionOnly = ({ selectionSet }: OperationDefinitionNode): boolean =>
   selectionSet.selections.every((each) => each.kind === Kind.FIELD && schemaFields.has(each.name.value))
 
 function nestingErrors({ depth, recursive }: ReturnType<typeof nestingOf>, maxDepth: number): GraphQLError[] {

@@ -1,7 +1,7 @@
 import { type AccessLevel, accessLevels, visibilities } from '@penstock/core'
 import { oncePerBuilder } from './once-per-builder.ts'
 
-/** Of a value of a sort, for the input of an operation. */
+/** Splits the value of a sort enum into the input of an operation. */
 export function orderIn<By extends string>(
   value: `${By} ${'asc' | 'desc'}` | null | undefined,
 ): { readonly orderBy?: By; readonly sort?: 'asc' | 'desc' } {
@@ -11,8 +11,8 @@ export function orderIn<By extends string>(
 }
 
 /**
- * The old names, in lower case. Of two names of one value the library prints the later one: listed last, these are the names
- * of the defaults, as on the platform, for as long as the schema has them.
+ * The deprecated lower-case names. If a value has two names, the library prints the last one for a default value. These must
+ * therefore come last, because GitLab's schema prints its defaults with the old names.
  */
 export const oldNames = {
   created_asc: { value: 'created_at asc', deprecationReason: 'Renamed: CREATED_ASC.' },
@@ -39,7 +39,7 @@ const memberLevelValues = {
   OWNER: { value: accessLevels.owner },
 } as const satisfies Record<string, { readonly value: AccessLevel }>
 
-/** No role of a member; the platform's word for what administrators are. */
+/** The access level of administrators on GitLab. It is not a role of members. */
 const ADMIN = 60
 
 const visibilityValues = Object.fromEntries(visibilities.map((value) => [value, { value }])) as {
@@ -64,14 +64,10 @@ const userTypes = [
   'DUO_CODE_REVIEW_BOT',
 ] as const
 
-/**
- * Enums that several areas use. A value of a sort is the column and the direction: `created_at desc`.
- *
- * @see spec/graphql-contract.md 3.2, 5.1, 5.3
- */
+/** The enums that several areas use. The value of a sort is a column and a direction: `created_at desc`. */
 export const sharedEnums = oncePerBuilder((builder) => ({
   refType: builder.enumType('RefType', {
-    description: 'What a name is the name of',
+    description: 'Whether a ref name is a branch or a tag',
     values: ['HEADS', 'TAGS'] as const,
   }),
   sort: builder.enumType('Sort', {

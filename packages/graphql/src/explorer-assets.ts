@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** A file of the explorer, under a name that changes with its content. */
+/** A file of the explorer. Its name contains a hash of its content, so that browsers can cache it forever. */
 export interface ExplorerAsset {
   readonly name: string
   readonly contentType: string
-  /** Bytes, which all answers share. */
   readonly content: Uint8Array
 }
 
 const script = 'text/javascript; charset=utf-8'
-/** By what the page knows them as; the workers' keys are the labels the editor asks for. */
+/** The content types of the files. The keys of the workers are the labels by which the editor requests them. */
 const contentTypes = {
   graphiql: script,
   style: 'text/css; charset=utf-8',
@@ -22,7 +21,7 @@ export type ExplorerAssets = Readonly<Record<keyof typeof contentTypes, Explorer
 
 let loaded: Promise<ExplorerAssets> | undefined
 
-/** Loaded when the page is first asked for: 8 MB that most processes never need. */
+/** Loads the files on first use: they take 8 MB, which most processes never need. */
 export function explorerAssets(): Promise<ExplorerAssets> {
   loaded ??= load()
   return loaded

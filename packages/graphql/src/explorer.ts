@@ -14,7 +14,7 @@ import { GRAPHQL_PATH } from './graphql-routes.ts'
 
 export interface ExplorerOptions {
   readonly core: Core
-  /** Of the page to sign in on, which leads back to the path. */
+  /** Returns the URL of the sign-in page, which redirects to `returnTo` afterwards. */
   signInUrl(returnTo: string): string
 }
 
@@ -22,10 +22,8 @@ export const EXPLORER_PATH = '/-/graphql-explorer'
 const ASSETS_PATH = `${EXPLORER_PATH}/assets`
 
 /**
- * `GET` and `HEAD /-/graphql-explorer`: GraphiQL, made of our own files, for whoever is signed in in the browser or puts a
- * token into its headers.
- *
- * @see spec/interface-1.md 2.1
+ * Returns the routes of `GET` and `HEAD /-/graphql-explorer`: GraphiQL, served from our own files. It sends the session of the
+ * browser, or a token that the user enters in the headers editor.
  */
 export function explorerRoutes(options: ExplorerOptions): ServedRoute[] {
   return unguarded([
@@ -54,13 +52,13 @@ async function page({ core, signInUrl }: ExplorerOptions, { raw }: Incoming): Pr
   const secret = sessionSecretIn(raw.headers, serviceName)
   const session = secret === undefined ? undefined : await findSession(core, secret)
   const assets = await explorerAssets()
-  // The origin is the one the page came from: it may have other names than the one in generated URLs.
+  // URLs have no origin, because the browser may have opened the page under another host name than `externalUrl`.
   const base = new URL(externalUrl).pathname.replace(/\/$/, '')
   const urlOf = (key: keyof ExplorerAssets) => `${base}${ASSETS_PATH}/${assets[key].name}`
   const nonce = Buffer.from(core.randomBytes(16)).toString('base64')
   const settings = {
     endpoint: base + GRAPHQL_PATH,
-    // Proves to the endpoint that a change in this session comes from a page of ours.
+    // Mutations in a session need this header, as proof that they come from our page.
     headers: session === undefined ? {} : { 'X-CSRF-Token': csrfTokenOf(secret!) },
     query: DEFAULT_QUERY,
     workers: {
@@ -108,7 +106,7 @@ query, as <code>{"Authorization": "Bearer …"}</code>.`
   }
 }
 
-/** The editor writes styles into what it draws, and its fonts and pictures stand in its style sheet; nothing else is let in. */
+/** Returns the content security policy. The editor needs inline styles, and its style sheet contains fonts and images as data. */
 const policy = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -123,7 +121,7 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** JSON that cannot end the element it stands in. */
+/** Returns JSON in which `</script>` cannot occur. */
 const asScriptText = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll('<', '\\u003c'))
 
 const STYLE = `
@@ -139,8 +137,8 @@ self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => setting
 `
 
 /**
- * What is typed stays out of the page's address, which the library would put it in, and tokens out of the browser's storage.
- * Who comes back finds what was last written here.
+ * Starts the editor with the query that was last edited. By default the library writes the query into the page's address;
+ * `onEditQuery` prevents that. Headers, which may hold a token, are not stored in the browser.
  */
 const START = `
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#explorer'), {
@@ -154,12 +152,12 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#explorer'), {
 })
 `
 
-const DEFAULT_QUERY = `# Ctrl-Enter runs this, Ctrl-Space offers what can stand at the cursor, and the
-# book on the left shows every type and field.
+const DEFAULT_QUERY = `# Ctrl-Enter runs this query, Ctrl-Space completes at the cursor, and the book on
+# the left shows every type and field.
 #
-# An anonymous caller sees what is public, and currentUser is null. Scores are
-# limited to 200 for anonymous callers and 250 for others: queryComplexity tells
-# what this query costs. A list has at most 100 items on a page; go on with
+# An anonymous caller sees public data, and currentUser is null. The complexity
+# limit is 200 for anonymous callers and 250 for others; queryComplexity is the
+# score of this query. A page of a list has at most 100 items; the next page is
 # after: "<endCursor>".
 query Start {
   currentUser {

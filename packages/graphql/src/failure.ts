@@ -1,36 +1,38 @@
 import { DomainError, describeStorageFull, type Failure, type ParameterProblem } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 
-/** One sentence, without a full stop. @see spec/graphql-contract.md 4.3 */
 const NOT_AVAILABLE =
   "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
 
-/** Of a field that cannot be null: another of the same operation has told why it has nothing. */
-export class ToldBefore extends Error {
-  override readonly name = 'ToldBefore'
+/** The error of a field that cannot be null, if another field of the operation has already reported the reason. */
+export class AlreadyReportedError extends Error {
+  override readonly name = 'AlreadyReportedError'
 }
 
 /**
- * A limit that whatever is asked for next meets too. It fails all that waits for a batch with one error, so that which field is
- * the first to tell of it (see `FirstRefusal`) is known only of the whole operation.
+ * The error after which all further reads of the request fail as well. It rejects every field that waits for a batch, so
+ * `toClientErrors` picks the one that reports it. Other limits use `OncePerOperationError`.
  */
-export class LimitMet extends Error {
-  override readonly name = 'LimitMet'
+export class RequestLimitExceeded extends Error {
+  override readonly name = 'RequestLimitExceeded'
 }
 
-/** To a change that the caller may not make, or of what there is not: which of the two, nobody is told. */
+/** Returns the error for an object that does not exist or that the caller may not change. It does not say which of the two. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
 
-/** What concerns the whole request, whichever field has met it. */
-export const endsRequest = (error: unknown): boolean =>
-  error instanceof DomainError && sayingOf(error.failure) === 'request over'
+/** Returns whether an error fails the whole request, regardless of the field in which it occurred. */
+export const failsRequest = (error: unknown): boolean =>
+  error instanceof DomainError && reportOf(error.failure) === 'fails request'
 
-/** Sentences; an error of its own form; nothing, of what the caller may not know of; or that no part of the answer holds. */
-type Saying = readonly string[] | GraphQLError | 'nothing' | 'request over'
+/**
+ * How a failure is reported: as messages, as an error with extensions, not at all if the caller may not know of the object, or
+ * as a failure of the whole request.
+ */
+type FailureReport = readonly string[] | GraphQLError | 'hidden' | 'fails request'
 
-/** What is said on which failure of an operation. @see spec/graphql-contract.md 4.3, 4.4 */
-const sayings: { readonly [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>) => Saying } = {
-  parameters: ({ problems }) => problems.map(sentenceOf),
+/** The report of each kind of failure. */
+const reports: { readonly [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>) => FailureReport } = {
+  parameters: ({ problems }) => problems.map(problemMessage),
   invalid: ({ fields }) =>
     Object.entries(fields).flatMap(([field, messages]) =>
       messages.map((message) => (field === 'base' ? message : `${humanized(field)} ${message}`)),
@@ -39,45 +41,45 @@ const sayings: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   impossible: ({ message }) => [message],
   protected: ({ message }) => [message],
   conflict: ({ reason }) => [reason ?? 'Someone else is changing the same thing'],
-  changed_since: () => ['It has changed since the time that was named'],
+  changed_since: () => ['The object has changed since the given time'],
   ambiguous: ({ what, distinguishedBy }) => [
-    `Several ${what} are meant, ${distinguishedBy.map(humanized).join(', ')} would tell them apart`,
+    `Several ${what} match, specify ${distinguishedBy.map(humanized).join(', ')} as well`,
   ],
-  page_too_far: ({ what, maxItems }) => [`Pages of ${what} end at ${maxItems} items`],
-  no_keyset_in_order: () => ['This order has no cursors'],
+  page_too_far: ({ what, maxItems }) => [`Only the first ${maxItems} ${what} can be listed`],
+  no_keyset_in_order: () => ['This sort order does not support cursors'],
   storage_full: (failure) => [`The project ${describeStorageFull(failure)}`],
-  spam: takenForSpam,
-  unauthenticated: () => 'nothing',
-  forbidden: () => 'nothing',
-  not_found: () => 'nothing',
-  too_often: () => 'request over',
-  unavailable: () => 'request over',
+  spam: spamError,
+  unauthenticated: () => 'hidden',
+  forbidden: () => 'hidden',
+  not_found: () => 'hidden',
+  too_often: () => 'fails request',
+  unavailable: () => 'fails request',
 }
 
-const sayingOf = (failure: Failure): Saying => sayings[failure.code](failure as never)
+const reportOf = (failure: Failure): FailureReport => reports[failure.code](failure as never)
 
-/** What is read, or null where it is not there or not for the caller. */
+/** Returns the result, or null if the object does not exist or the caller may not see it. */
 export async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof DomainError) || sayingOf(error.failure) !== 'nothing') throw error
+    if (!(error instanceof DomainError) || reportOf(error.failure) !== 'hidden') throw error
     return null
   }
 }
 
-/** @returns what `payload.errors` says of a change that was not made. @throws GraphQLError for one that was refused */
-export function businessFailure(error: unknown): readonly string[] {
+/** Returns the `errors` of the payload for a change that failed. @throws GraphQLError for a change that is not allowed */
+export function payloadErrors(error: unknown): readonly string[] {
   if (!(error instanceof DomainError)) throw error
-  const saying = sayingOf(error.failure)
-  if (saying === 'request over') throw error
-  if (saying === 'nothing') throw notAvailable()
-  if (saying instanceof GraphQLError) throw saying
-  return saying
+  const report = reportOf(error.failure)
+  if (report === 'fails request') throw error
+  if (report === 'hidden') throw notAvailable()
+  if (report instanceof GraphQLError) throw report
+  return report
 }
 
-/** In both spellings: the platform's own client reads the second. @see spec/graphql-contract.md 4.4 */
-function takenForSpam({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQLError {
+/** Returns the error for a change that was classified as spam. The extensions have two spellings; GitLab's own client reads the second. */
+function spamError({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQLError {
   if (challenge === undefined) return new GraphQLError('Request denied. Spam detected', { extensions: { spam: true } })
   const { siteKey, spamLogId } = challenge
   return new GraphQLError('Request denied. Solve CAPTCHA challenge and retry', {
@@ -92,7 +94,7 @@ function takenForSpam({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQ
   })
 }
 
-function sentenceOf({ path, names, problem }: ParameterProblem): string {
+function problemMessage({ path, names, problem }: ParameterProblem): string {
   const subject = (names ?? [path.join('.')]).map(humanized).join(', ')
   return `${subject} ${problemTexts[problem]}`
 }
@@ -118,32 +120,31 @@ const humanized = (name: string): string =>
     .replace(/^./, (letter) => letter.toUpperCase())
 
 /**
- * What a client is told of the fields of an operation that could not be answered: nothing, where they may not know of what it
- * is about, or have been told.
+ * Returns the errors to report for the fields of an operation that failed. Omits errors about objects that the caller may not
+ * know of, and errors that another field has reported.
  *
- * @throws what no part of the answer is to be relied on after: a fault of ours, or of what we stand on
- * @see spec/graphql-contract.md 1.4, 4.3
+ * @throws the error that fails the whole request: a bug, or a dependency that is unavailable
  */
-export function toldErrors(errors: readonly GraphQLError[]): GraphQLError[] {
-  const isOfLimit = ({ originalError }: GraphQLError) => originalError instanceof LimitMet
-  const firstOfLimit = errors.find(isOfLimit)
-  return errors.flatMap((error) => (error === firstOfLimit || !isOfLimit(error) ? toldOf(error) : []))
+export function toClientErrors(errors: readonly GraphQLError[]): GraphQLError[] {
+  const isLimitError = ({ originalError }: GraphQLError) => originalError instanceof RequestLimitExceeded
+  const firstLimitError = errors.find(isLimitError)
+  return errors.flatMap((error) => (error === firstLimitError || !isLimitError(error) ? clientErrorsFor(error) : []))
 }
 
-function toldOf(error: GraphQLError): GraphQLError[] {
+function clientErrorsFor(error: GraphQLError): GraphQLError[] {
   const { originalError, nodes, path } = error
   if (originalError == null || originalError instanceof GraphQLError) return [error]
-  if (originalError instanceof ToldBefore) return []
-  const telling = (message: string) => [new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null })]
-  if (originalError instanceof LimitMet) return telling(originalError.message)
+  if (originalError instanceof AlreadyReportedError) return []
+  const withMessage = (message: string) => [new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null })]
+  if (originalError instanceof RequestLimitExceeded) return withMessage(originalError.message)
   if (!(originalError instanceof DomainError)) throw originalError
   const { failure } = originalError
-  const saying = sayingOf(failure)
-  if (saying === 'request over') throw originalError
-  if (saying === 'nothing') return []
-  if (saying instanceof GraphQLError) return [saying]
-  return telling(isOfCursor(failure) ? 'Please provide a valid cursor' : saying.join(', '))
+  const report = reportOf(failure)
+  if (report === 'fails request') throw originalError
+  if (report === 'hidden') return []
+  if (report instanceof GraphQLError) return [report]
+  return withMessage(isCursorProblem(failure) ? 'Please provide a valid cursor' : report.join(', '))
 }
 
-const isOfCursor = (failure: Failure): boolean =>
+const isCursorProblem = (failure: Failure): boolean =>
   failure.code === 'parameters' && failure.problems.some(({ path }) => path[0] === 'cursor')

@@ -1,10 +1,6 @@
 import { GraphQLError } from 'graphql'
 
-/**
- * The last part but one of a Global ID: what it is the id of.
- *
- * @see spec/graphql-contract.md 3.3
- */
+/** The type in a Global ID: `Project` in `gid://svc/Project/1`. */
 export type Model =
   | 'User'
   | 'Project'
@@ -29,7 +25,7 @@ export type Model =
   | 'CommitPresenter'
   | 'Blob'
 
-/** Scalars that take the ids of some models. */
+/** The scalars for Global IDs, each with the models that it accepts and the name for them in error messages. */
 export const idScalars = {
   UserID: { of: 'User', models: ['User'] },
   NamespaceID: { of: 'Namespace', models: ['Group', 'Namespaces::UserNamespace', 'Namespace'] },
@@ -51,14 +47,14 @@ export type IdScalar = keyof typeof idScalars
 
 const form = /^gid:\/\/([^/]+)\/([A-Za-z:]+)\/(\d{1,16})$/
 
-/** `undefined`: none, or one with a number beyond those that JavaScript tells apart. */
+/** Splits a Global ID. Returns `undefined` if the text is not one, or its number is not a safe integer. */
 function partsOf(text: unknown): { readonly service: string; readonly model: string; readonly id: number } | undefined {
   const [, service, model, digits] = (typeof text === 'string' && form.exec(text)) || []
   const id = Number(digits)
   return Number.isSafeInteger(id) ? { service: service!, model: model!, id } : undefined
 }
 
-/** Global IDs of one service. */
+/** Prints and parses the Global IDs of one service. */
 export class GlobalIds {
   readonly #serviceName: string
 
@@ -67,15 +63,15 @@ export class GlobalIds {
   }
 
   of(model: Model, id: number | string): string {
-    return this.other(model, id)
+    return this.ofType(model, id)
   }
 
-  /** Of a kind beside the models, as of what the core keeps nothing of: `DetailedStatus`. */
-  other(type: string, id: number | string): string {
+  /** Returns an id of a type that is not a model, such as `DetailedStatus`. Such ids cannot be looked up. */
+  ofType(type: string, id: number | string): string {
     return `gid://${this.#serviceName}/${type}/${id}`
   }
 
-  /** The number, of one of the scalar's models. @throws GraphQLError that says what is wrong, for the place of the value */
+  /** Returns the number of an id of one of the scalar's models. @throws GraphQLError at the position of the value */
   numberIn(text: unknown, scalar: IdScalar): number {
     const parts = partsOf(text)
     if (parts === undefined) throw new GraphQLError(`${JSON.stringify(text)} is not a valid Global ID`)
@@ -89,7 +85,7 @@ export class GlobalIds {
     return parts.id
   }
 
-  /** The number in an argument of the type `ID` that means a Global ID. @throws GraphQLError for its field */
+  /** Returns the number of a Global ID in an argument of type `ID`. @throws GraphQLError for the field */
   numberInArgument(text: string, ...models: readonly Model[]): number {
     const parts = partsOf(text)
     if (parts?.service !== this.#serviceName) {
@@ -101,13 +97,13 @@ export class GlobalIds {
     return parts.id
   }
 
-  /** The same of several; of none, where there is no argument. @throws GraphQLError for its field */
+  /** Returns the numbers of several Global IDs; `undefined` if the argument is absent. @throws GraphQLError for the field */
   numbersInArgument(texts: readonly string[] | null | undefined, ...models: readonly Model[]): number[] | undefined {
     return texts?.map((text) => this.numberInArgument(text, ...models))
   }
 
-  /** The number in an argument that on the platform may be a bare number as well. @throws GraphQLError for its field */
-  numberInLaxArgument(text: string, ...models: readonly Model[]): number {
+  /** Returns the number of an argument that may be a Global ID or, as on GitLab, a bare number. @throws GraphQLError for the field */
+  numberInIdOrNumber(text: string, ...models: readonly Model[]): number {
     return /^\d{1,15}$/.test(text) ? Number(text) : this.numberInArgument(text, ...models)
   }
 

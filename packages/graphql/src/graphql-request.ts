@@ -1,41 +1,38 @@
 import type { RouteRequest } from '@penstock/http'
 import type { OperationRequest } from './engine.ts'
-import { GraphqlRefusal } from './graphql-refusal.ts'
-import { parseModestJson, requireModestJson } from './json-limits.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
+import { parseLimitedJson, validateJsonLimits } from './json-limits.ts'
 
-/** What a request asks: one operation, or several that are answered together. */
+/** The content of a request: one operation, or a batch of several. */
 export interface GraphqlRequest {
   readonly operations: readonly OperationRequest[]
   readonly isBatch: boolean
-  /** Against the schema without what is deprecated. */
+  /** Whether to use the schema without deprecated items. */
   readonly removesDeprecated: boolean
 }
 
 const MAX_QUERY_CHARACTERS = 10_000
-/** Of a batch in all, each of whose documents takes its time. The platform's is that of one. */
+/** The limit for all documents of a batch together, because each takes time to parse. GitLab's limit is that of one document. */
 const MAX_BATCH_CHARACTERS = 50_000
-/** Of a value that is told back. */
+/** The limit for an input value in an error message. */
 const MAX_SHOWN_CHARACTERS = 100
 
-/**
- * @throws GraphqlRefusal
- * @see spec/graphql-contract.md 1.1, 1.2
- */
-export function graphqlRequestOf({ query, body: given, form, method }: RouteRequest): GraphqlRequest {
-  if (form === undefined) requireModestJson(given, beforeGraphql)
-  const body = form === undefined ? given : asForm(given)
-  const sent: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
-  const batch = Array.isArray(body) ? body : Array.isArray(sent._json) ? sent._json : undefined
-  const operations = batch === undefined ? [single(sent)] : batch.map(ofBatch)
+/** Reads the operations of a request from its body or its query string. @throws GraphqlRequestError */
+export function graphqlRequestOf({ query, body: rawBody, form, method }: RouteRequest): GraphqlRequest {
+  if (form === undefined) validateJsonLimits(rawBody, plainBodyError)
+  const body = form === undefined ? rawBody : asForm(rawBody)
+  const parameters: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
+  const batch = Array.isArray(body) ? body : Array.isArray(parameters._json) ? parameters._json : undefined
+  const operations = batch === undefined ? [single(parameters)] : batch.map(batchElement)
   const lengths = operations.map((each) => lengthOf(each.query))
-  const inAll = lengths.reduce((sum, length) => sum + length, 0)
-  if (inAll > MAX_BATCH_CHARACTERS || lengths.some((length) => length > MAX_QUERY_CHARACTERS)) {
-    throw new GraphqlRefusal(422, 'Query too large')
+  const totalLength = lengths.reduce((sum, length) => sum + length, 0)
+  if (totalLength > MAX_BATCH_CHARACTERS || lengths.some((length) => length > MAX_QUERY_CHARACTERS)) {
+    throw new GraphqlRequestError(422, 'Query too large')
   }
   return {
     operations,
     isBatch: batch !== undefined,
-    removesDeprecated: isTruthy(sent.remove_deprecated ?? query.remove_deprecated),
+    removesDeprecated: isTruthy(parameters.remove_deprecated ?? query.remove_deprecated),
   }
 }
 
@@ -46,23 +43,23 @@ const asObject = (value: unknown): Parameters =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const beforeGraphql = (message: string) => new GraphqlRefusal(400, message, { isBeforeGraphql: true })
+const plainBodyError = (message: string) => new GraphqlRequestError(400, message, { hasPlainBody: true })
 
-/** Multipart, as it is sent where files could be, has what would be the body in a field of that name. */
+/** Returns the fields of a form. In a multipart upload request, the field `operations` contains the JSON body. */
 function asForm(form: unknown): unknown {
   const { operations, ...fields } = asObject(form)
   if (typeof operations !== 'string') return form
   let body: unknown
   try {
-    body = parseModestJson(operations, beforeGraphql)
+    body = parseLimitedJson(operations, plainBodyError)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw beforeGraphql('operations is not valid JSON')
+    throw plainBodyError('operations is not valid JSON')
   }
   return Array.isArray(body) ? body : { ...fields, ...asObject(body) }
 }
 
-/** In whole characters, which are few for their code units only where there are many. */
+/** Returns the length in characters. Short texts are measured in code units, of which there are at least as many. */
 const lengthOf = (text: string): number => (text.length > MAX_QUERY_CHARACTERS ? [...text].length : text.length)
 
 const single = ({ query, variables, operationName }: Parameters): OperationRequest => ({
@@ -71,28 +68,28 @@ const single = ({ query, variables, operationName }: Parameters): OperationReque
   operationName: textOf(operationName) || undefined,
 })
 
-/** Here a text is no variables, where a single request would have it parsed. */
-function ofBatch(element: unknown): OperationRequest {
+/** Reads an element of a batch. Unlike in a single request, variables in a string are ignored, as on GitLab. */
+function batchElement(element: unknown): OperationRequest {
   const { query, variables, operationName } = asObject(element)
   return { query: textOf(query), variables: asObject(variables), operationName: textOf(operationName) || undefined }
 }
 
-function variablesIn(given: unknown): Readonly<Record<string, unknown>> {
-  if (given === undefined || given === null || given === '') return {}
-  const value = typeof given === 'string' ? parsed(given) : given
+function variablesIn(variables: unknown): Readonly<Record<string, unknown>> {
+  if (variables === undefined || variables === null || variables === '') return {}
+  const value = typeof variables === 'string' ? parsed(variables) : variables
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new GraphqlRefusal(422, `Unexpected parameter: ${JSON.stringify(given).slice(0, MAX_SHOWN_CHARACTERS)}`)
+    throw new GraphqlRequestError(422, `Unexpected parameter: ${JSON.stringify(variables).slice(0, MAX_SHOWN_CHARACTERS)}`)
   }
   return value as Record<string, unknown>
 }
 
 function parsed(text: string): unknown {
   try {
-    return parseModestJson(text, (message) => new GraphqlRefusal(422, message))
+    return parseLimitedJson(text, (message) => new GraphqlRequestError(422, message))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new GraphqlRefusal(422, 'variables is not valid JSON')
+    throw new GraphqlRequestError(422, 'variables is not valid JSON')
   }
 }
 

@@ -2,34 +2,34 @@ import type { Core } from '@penstock/core'
 import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
 import { answer } from './answer.ts'
-import { MAX_BLOB_DATA } from './blob-data.ts'
+import { MAX_BLOB_BYTES } from './blob-budget.ts'
 import { type Caller, callerInBody, callerOf } from './caller.ts'
 import { Engine } from './engine.ts'
-import { endsRequest } from './failure.ts'
-import { GraphqlRefusal } from './graphql-refusal.ts'
+import { failsRequest } from './failure.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
 import { graphqlRequestOf } from './graphql-request.ts'
 import { MAX_ITEMS } from './item-budget.ts'
 import { graphqlJsonLimits } from './json-limits.ts'
-import { MAX_READ } from './read-budget.ts'
+import { MAX_READ_CHARACTERS } from './read-budget.ts'
 import { createSchema } from './schema.ts'
-import { MAX_TEXT } from './text-budget.ts'
+import { MAX_TEXT_BYTES } from './text-budget.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
 export interface GraphqlOptions {
   readonly core: Core
-  /** Default 30 s. */
+  /** Default: 30 s. */
   readonly timeoutMs?: number
-  /** Bytes of several files that one request is given; default 20 MB. */
-  readonly mostBlobData?: number
-  /** Of all lists of one request together; default 30,000. */
-  readonly mostItems?: number
-  /** Bytes of the descriptions of issues and merge requests that one request is given; default 20 MB. */
-  readonly mostText?: number
-  /** Characters of what the database gives for one request; default 64,000,000. */
-  readonly mostRead?: number
+  /** The total size of several files in one response. Default: 20 MB. */
+  readonly maxBlobBytes?: number
+  /** The number of items in all lists of one response. Default: 30,000. */
+  readonly maxItems?: number
+  /** The total size of descriptions and commit messages in one response. Default: 20 MB. */
+  readonly maxTextBytes?: number
+  /** The number of characters that one request may read from the database. Default: 64,000,000. */
+  readonly maxReadCharacters?: number
 }
 
-/** A route, and whose call each of its requests is. */
+/** A route that identifies the caller of a request, for the rate limits. */
 export interface GraphqlRoute extends ServedRoute {
   callerId(incoming: Incoming): Promise<number | undefined>
 }
@@ -41,29 +41,26 @@ const bodyRules: FormRules = { jsonLimits: graphqlJsonLimits }
 const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
 /**
- * `POST`, `GET` and `HEAD /api/graphql`.
+ * Returns the routes of `POST`, `GET` and `HEAD /api/graphql`.
  *
- * Order of checks: credentials, size, mutation by GET, proof of a session's page, then what the language and the limits say,
- * then execution.
- *
- * @see spec/graphql-contract.md 1.4
+ * Order of checks: credentials, size, mutation by GET, CSRF token of a session, validation, complexity, nesting, execution.
  */
 export function graphqlRoutes({
   core,
   timeoutMs = TIMEOUT_MS,
-  mostBlobData = MAX_BLOB_DATA,
-  mostItems = MAX_ITEMS,
-  mostText = MAX_TEXT,
-  mostRead = MAX_READ,
+  maxBlobBytes = MAX_BLOB_BYTES,
+  maxItems = MAX_ITEMS,
+  maxTextBytes = MAX_TEXT_BYTES,
+  maxReadCharacters = MAX_READ_CHARACTERS,
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
-  const whole = new Engine(schema)
-  let current: Engine | undefined
+  const fullEngine = new Engine(schema)
+  let reducedEngine: Engine | undefined
   const engineFor = (removesDeprecated: boolean): Engine => {
-    if (!removesDeprecated) return whole
-    // Made when it is first asked for: most processes never are.
-    current ??= new Engine(withoutDeprecated(schema))
-    return current
+    if (!removesDeprecated) return fullEngine
+    // Created on first use, because most processes never need it.
+    reducedEngine ??= new Engine(withoutDeprecated(schema))
+    return reducedEngine
   }
   const callers = new WeakMap<Incoming['raw'], Caller>()
   const route = (method: 'GET' | 'POST'): GraphqlRoute => ({
@@ -81,11 +78,11 @@ export function graphqlRoutes({
       return {
         ...(caller.actor === undefined && { forms: anonymousBodyRules }),
         async handle(request) {
-          const ofBody = await callerInBody(core, request)
-          const asked = graphqlRequestOf(request)
-          const engine = engineFor(asked.removesDeprecated)
-          const limits = { timeoutMs, mostBlobData, mostItems, mostText, mostRead }
-          return answer({ core, engine, ...limits, request, caller: ofBody ?? caller, asked })
+          const bodyCaller = await callerInBody(core, request)
+          const parsedRequest = graphqlRequestOf(request)
+          const engine = engineFor(parsedRequest.removesDeprecated)
+          const limits = { timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters }
+          return answer({ core, engine, ...limits, request, caller: bodyCaller ?? caller, graphqlRequest: parsedRequest })
         },
       }
     },
@@ -94,7 +91,7 @@ export function graphqlRoutes({
   return [route('POST'), route('GET'), ...unserved]
 }
 
-/** Methods that are none of this path's, whatever they carry. @see spec/graphql-contract.md 1.4 */
+/** Routes that answer 404 to methods that GraphQL does not use. */
 const unserved = (['PUT', 'PATCH', 'DELETE'] as const).map(
   (method): GraphqlRoute => ({
     method,
@@ -116,17 +113,17 @@ const messages: Readonly<Record<number, string>> = {
   503: 'Request timed out. Please try a less complex query or a smaller set of records.',
 }
 
-/** @see spec/graphql-contract.md 1.4 */
+/** Rewrites the response to an error into the form of GraphQL. */
 function reshape({ status, headers, ...reply }: Reply, error: unknown): Reply {
   const withHeaders = headers && { headers }
-  if (error instanceof GraphqlRefusal) {
-    const json = error.isBeforeGraphql ? { error: error.message } : { errors: [{ message: error.message }] }
+  if (error instanceof GraphqlRequestError) {
+    const json = error.hasPlainBody ? { error: error.message } : { errors: [{ message: error.message }] }
     return { status: error.status, json }
   }
   if (error instanceof RequestProblem && isCompressed(error)) {
     return { status, ...withHeaders, json: { errors: [{ message: 'The body must not be compressed' }] } }
   }
-  if (endsRequest(error) || messages[status] !== undefined) {
+  if (failsRequest(error) || messages[status] !== undefined) {
     return { status, ...withHeaders, json: { errors: [{ message: messages[status] }] } }
   }
   if (status >= 500) return { status, ...withHeaders, json: { errors: [{ message: 'Internal server error' }] } }

@@ -9,22 +9,22 @@ import { type GraphqlOptions, graphqlRoutes } from './graphql-routes.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it, and find out
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the parts that they need
   readonly body: any
 }
 
 type ServerOptions = Partial<GraphqlOptions & Pick<RestOptions, 'log' | 'rateLimits'>>
 
-/** A world and the GraphQL endpoint over it, as a client sees them. */
+/** The GraphQL endpoint of a test world, behind an HTTP server. */
 export class GraphqlServer {
   readonly world: World
   readonly url: string
-  /** When each connection, in their order, has come to its end as the server sees it. */
+  /** Resolves for each connection, in order, when the server has seen it close. */
   readonly ends: readonly Promise<unknown>[]
   readonly #close: () => Promise<void>
   readonly #tokens = new Map<string, string>()
 
-  /** Behind the listener of the REST API, as it is served. */
+  /** Starts the endpoint behind the listener of the REST API, as in production. */
   static async start(
     { log = silentLog, rateLimits = 'off', ...options }: ServerOptions = {},
     world?: World,
@@ -55,7 +55,7 @@ export class GraphqlServer {
     return this.#close()
   }
 
-  /** Asked with a token of the user of that scope, or by nobody. */
+  /** Sends a query, with a token of the user if `as` is present, else anonymously. */
   async ask(
     query: string,
     { as, scope = 'api', variables }: { as?: User; scope?: string; variables?: object } = {},

@@ -39,7 +39,6 @@ const permissions = {
   createCustomEmoji: 'never',
 } as const satisfies PermissionFields
 
-/** @see spec/graphql-contract.md 5.3 */
 export function addGroups(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { groupSort, visibility } = sharedEnums(kit)
@@ -69,7 +68,7 @@ export function addGroups(kit: Kit): void {
   builder.objectType('Group', {
     interfaces: ['GroupInterface', 'Todoable'],
     fields: (t) => ({
-      // Those that the interface has otherwise, or that both interfaces have.
+      // These fields differ from the interface, or occur in both interfaces.
       name: t.exposeString('name'),
       webUrl: t.string({ nullable: false, resolve: ({ fullPath }) => web.url(`groups/${fullPath}`) }),
       userPermissions: t.field({ type: 'GroupPermissions', nullable: false, resolve: (group) => group }),
@@ -81,7 +80,7 @@ export function addGroups(kit: Kit): void {
       webPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}`) }),
       editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`groups/${fullPath}/-/edit`) }),
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
-      updatedAt: t.field({ type: 'Time', description: 'Not kept', resolve: () => null }),
+      updatedAt: t.field({ type: 'Time', description: 'Always null: not recorded', resolve: () => null }),
       archived: t.boolean({ resolve: () => false }),
       markedForDeletion: t.boolean({ nullable: false, resolve: () => false }),
       lfsEnabled: t.boolean({ resolve: () => false }),
@@ -99,18 +98,18 @@ export function addGroups(kit: Kit): void {
       subgroupCreationLevel: t.string({ resolve: () => leastRoleName('create_subgroup') }),
       groupMembersCount: t.int({
         nullable: false,
-        description: 'Of its own members; 0 for those who may not see them',
+        description: 'Number of direct members; 0 if the caller may not see them',
         resolve: async (group, _args, context) =>
           (await countOf(context, groupMembers.listEach, group, { relations: ['direct'] })) ?? 0,
       }),
       projectsCount: t.int({
         nullable: false,
-        description: 'Of the projects directly in it',
+        description: 'Number of projects directly in the group',
         resolve: async (group, _args, context) => (await countOf(context, listProjectsOfEachGroup, group)) ?? 0,
       }),
       descendantGroupsCount: t.int({
         nullable: false,
-        description: 'Of the groups directly in it',
+        description: 'Number of direct subgroups',
         resolve: async (group, _args, context) =>
           (await countOf(context, listGroupsBelowEach, group, { depth: 'direct' })) ?? 0,
       }),
@@ -174,17 +173,13 @@ export function addGroups(kit: Kit): void {
         allAvailable: t.arg.boolean({ defaultValue: true }),
         parentPath: t.arg.id(),
         includeSubgroups: t.arg.boolean({ defaultValue: false }),
-        active: t.arg.boolean({ description: 'No group is archived or to be removed' }),
+        active: t.arg.boolean({ description: 'False lists no group: none is archived or marked for deletion' }),
         visibilityLevel: t.arg({ type: visibility }),
       },
       list: (_root, { ids, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
         readOrNull(context, browseGroups, {
           ...omitNullish(args),
-          ...omitNullish({
-            ids: globalIds.numbersInArgument(ids, 'Group'),
-            owned: ownedOnly,
-            visibility: visibilityLevel,
-          }),
+          ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Group'), owned: ownedOnly, visibility: visibilityLevel }),
           ...(active === false && { archived: true }),
           ...groupOrderIn(sort ?? 'name_asc'),
         }),
@@ -193,11 +188,11 @@ export function addGroups(kit: Kit): void {
 }
 
 const roles = Object.entries(accessLevels)
-/** Who may, by the platform's word for the role: `maintainer`. */
+/** Returns GitLab's name of the least role that has the permission: `maintainer`. */
 const leastRoleName = (permission: Permission): string =>
   roles.find(([, level]) => level === permissionTable[permission].least)![0]
 
-/** `name_asc`; also `created_desc`, and `similarity` alone. @throws GraphQLError */
+/** Parses a sort such as `name_asc`, `created_desc` or `similarity`. @throws GraphQLError */
 function groupOrderIn(text: string) {
   const match = /^(id|name|path|created|updated|created_at|updated_at|similarity)(?:_(asc|desc))?$/i.exec(text)
   if (match === null) throw new GraphQLError(`${text} is not a sort`)

@@ -15,7 +15,7 @@ declare module './schema-types.ts' {
   }
 }
 
-/** What the service says of itself, and of the operation that asks. @see spec/graphql-contract.md 5.1 */
+/** Adds facts about the service and the current operation, and the echo test fields. */
 export function addInstance(kit: Kit): void {
   const { builder } = kit
 
@@ -34,7 +34,7 @@ export function addInstance(kit: Kit): void {
   builder.queryFields((t) => ({
     queryComplexity: t.field({
       type: 'QueryComplexity',
-      description: 'Score and limit of this very operation',
+      description: 'Complexity score of this operation, and its limit',
       resolve: (_root, _args, { complexity }) => complexity,
     }),
     metadata: t.field({
@@ -43,14 +43,14 @@ export function addInstance(kit: Kit): void {
     }),
     echo: t.string({
       nullable: false,
-      description: "Test field: answers with the caller's name and the text",
+      description: "Test field: returns the caller's name and the text",
       args: { text: t.arg.string({ required: true }) },
       resolve: (_root, { text }, { actor }) => `${JSON.stringify(actor?.username ?? null)} says: ${text}`,
     }),
   }))
 
   mutation(kit, 'echoCreate', {
-    description: 'Test mutation: gives the messages back',
+    description: 'Test mutation: returns the messages',
     input: (t) => ({ messages: t.stringList(), errors: t.stringList() }),
     run: async ({ messages, errors }) => ({ echoes: messages ?? undefined, errors: errors ?? [] }),
     payload: (t) => ({ echoes: t.stringList({ resolve: ({ echoes }) => echoes }) }),

@@ -18,7 +18,7 @@ import type { Kit } from './kit.ts'
 import { ask, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
-/** Which issues a list holds, and in which order. @see spec/graphql-contract.md 5.8 */
+/** Adds the fields that find, list and count issues. */
 export function addIssueLists(kit: Kit): void {
   const { builder, globalIds } = kit
   const { sort, wantedState } = issueEnums(kit)
@@ -39,9 +39,9 @@ export function addIssueLists(kit: Kit): void {
   builder.objectFields(kit.connections.of('Issue'), (t) => ({
     weight: t.int({
       nullable: false,
-      description: 'Total of the whole list',
+      description: 'Total weight of the whole list',
       resolve: async (connection) => {
-        const total = await connection.told('weight', (listing) => listing.sums('weight'))
+        const total = await connection.query('weight', (listing) => listing.sums('weight'))
         return Math.min(total, LARGEST_INT)
       },
     }),
@@ -54,7 +54,7 @@ export function addIssueLists(kit: Kit): void {
     }),
     issue: t.field({
       type: 'Issue',
-      description: 'The first of those that are wanted',
+      description: 'The first issue that matches the filters',
       args: { ...filters(t), ...ordered(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
         const listed = await ask(context, listIssuesOfEachProject, project, listInput(globalIds, args))
@@ -98,7 +98,7 @@ export function addIssueLists(kit: Kit): void {
 
 const LARGEST_INT = 2_147_483_647
 
-/** Arguments of whatever finds issues. */
+/** Returns the filter arguments of all fields that find issues. */
 function issueFilters(kit: Kit) {
   const { builder } = kit
   const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
@@ -115,7 +115,7 @@ function issueFilters(kit: Kit) {
       types: t.field({ type: [type] }),
     }),
   })
-  const united = builder.inputType('UnionedIssueFilterInput', {
+  const unioned = builder.inputType('UnionedIssueFilterInput', {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       authorUsernames: t.stringList(),
@@ -146,7 +146,7 @@ function issueFilters(kit: Kit) {
     search: t.arg.string(),
     in: t.arg({ type: [searchableField] }),
     not: t.arg({ type: negated }),
-    or: t.arg({ type: united }),
+    or: t.arg({ type: unioned }),
   })
 }
 
@@ -167,11 +167,11 @@ function listInput(globalIds: GlobalIds, { state, sort, includeArchived, ...filt
   }
 }
 
-/** Nothing is locked as such. */
+/** Returns the state filter. No issue has the state `locked`, so that value matches nothing. */
 const stateInput = (state: ListArguments['state']) =>
   state === 'locked' ? { state: 'all', iids: [NO_IID] } : state == null ? {} : { state }
 
-/** In the words of the core's filter; what is null was not said. */
+/** Converts the filter arguments to the names of the core's filter, without null values. */
 function filterInput(globalIds: GlobalIds, args: Filters) {
   const { not, or } = args
   return omitNullish({
@@ -216,10 +216,10 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
   })
 }
 
-/** No thing has it. */
+/** An iid that no issue has. */
 const NO_IID = 0
 
-/** Of what may be said of one and of several. */
+/** Combines an argument for one value with an argument for several. */
 const joined = (one: string | null | undefined, several: readonly string[] | null | undefined) =>
   one == null ? several : [one, ...(several ?? [])]
 
@@ -228,12 +228,12 @@ const iidsIn = (texts: readonly string[] | null | undefined) => texts?.map(iidIn
 const textsIn = (texts: readonly (string | null | undefined)[] | null | undefined) =>
   texts?.filter((text) => text != null)
 
-/** A number, a Global ID, or one of the words for nobody and anybody. */
+/** Parses an assignee: a number, a Global ID, `none` or `any`. */
 function assigneeIn(globalIds: GlobalIds, text: string | null | undefined): number | 'none' | 'any' | undefined {
   if (text == null) return undefined
   const word = text.toLowerCase()
   if (word === 'none' || word === 'any') return word
-  return globalIds.numberInLaxArgument(text, 'User')
+  return globalIds.numberInIdOrNumber(text, 'User')
 }
 
 const unfiltered = new Set(['orderBy', 'sort', 'nonArchived'])

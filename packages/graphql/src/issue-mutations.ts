@@ -9,7 +9,6 @@ import type { FieldsOf, Types } from './schema-types.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>
 
-/** @see spec/graphql-contract.md 5.8 */
 export function addIssueMutations(kit: Kit): void {
   const { globalIds } = kit
   const { stateEvent, type } = issueEnums(kit)
@@ -37,7 +36,7 @@ export function addIssueMutations(kit: Kit): void {
       confidential: t.boolean(),
       locked: t.boolean(),
       dueDate: t.field({ type: 'ISO8601Date' }),
-      labels: t.stringList({ description: 'Their titles; excludes `labelIds`' }),
+      labels: t.stringList({ description: 'Label titles; cannot be combined with `labelIds`' }),
       labelIds: t.field({ type: ['LabelID'] }),
       milestoneId: t.field({ type: 'MilestoneID' }),
       assigneeIds: t.field({ type: ['UserID'] }),
@@ -64,14 +63,14 @@ export function addIssueMutations(kit: Kit): void {
       locked: t.boolean(),
       dueDate: t.field({ type: 'ISO8601Date' }),
       stateEvent: t.field({ type: stateEvent }),
-      labelIds: t.idList({ description: 'Excludes `addLabelIds` and `removeLabelIds`' }),
+      labelIds: t.idList({ description: 'Cannot be combined with `addLabelIds` or `removeLabelIds`' }),
       addLabelIds: t.idList(),
       removeLabelIds: t.idList(),
       milestoneId: t.id(),
     }),
     run: ({ type: issueType, locked, title, stateEvent, milestoneId, ...input }, context) => {
       const labels = (ids: readonly string[] | null | undefined) =>
-        ids?.map((id) => globalIds.numberInLaxArgument(id, 'ProjectLabel', 'GroupLabel'))
+        ids?.map((id) => globalIds.numberInIdOrNumber(id, 'ProjectLabel', 'GroupLabel'))
       return update(
         {
           ...input,
@@ -80,7 +79,7 @@ export function addIssueMutations(kit: Kit): void {
           labelIds: labels(input.labelIds),
           addLabelIds: labels(input.addLabelIds),
           removeLabelIds: labels(input.removeLabelIds),
-          milestoneId: milestoneId == null ? milestoneId : globalIds.numberInLaxArgument(milestoneId, 'Milestone'),
+          milestoneId: milestoneId == null ? milestoneId : globalIds.numberInIdOrNumber(milestoneId, 'Milestone'),
         },
         context,
       )

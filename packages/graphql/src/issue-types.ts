@@ -14,7 +14,6 @@ declare module './schema-types.ts' {
 
 const states = ['all', 'opened', 'closed', 'locked'] as const
 
-/** @see spec/graphql-contract.md 5.8 */
 export const issueEnums = oncePerBuilder((builder) => ({
   state: builder.enumType('IssueState', { values: states }),
   wantedState: builder.enumType('IssuableState', { values: states }),
@@ -22,7 +21,7 @@ export const issueEnums = oncePerBuilder((builder) => ({
     values: { CLOSE: { value: 'close' }, REOPEN: { value: 'reopen' } } as const,
   }),
   type: builder.enumType('IssueType', {
-    description: 'All issues of this service are of the first kind',
+    description: 'Issues of this service always have the type ISSUE',
     values: {
       ISSUE: { value: 'issue' },
       INCIDENT: { value: 'incident' },

@@ -16,10 +16,9 @@ import { addIssueLists } from './issue-lists.ts'
 import { addIssueMutations } from './issue-mutations.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
-import { listed, listedNone } from './listed.ts'
+import { listed, listedEmpty } from './listed.ts'
 import { ask } from './request-context.ts'
 
-/** @see spec/graphql-contract.md 5.8 */
 export function addIssues(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { state, type } = issueEnums(kit)
@@ -29,17 +28,17 @@ export function addIssues(kit: Kit): void {
     fields: (t) => {
       const allowed = (isAllowed: (permissions: IssuePermissions) => boolean) =>
         t.boolean({ nullable: false, resolve: isAllowed })
-      const { never } = constantFields(t)
+      const { alwaysFalse } = constantFields(t)
       return {
         readIssue: allowed(() => true),
         adminIssue: allowed(({ administers }) => administers),
         updateIssue: allowed(({ updates }) => updates),
         reopenIssue: allowed(({ updates }) => updates),
-        // Nobody can comment, move, copy or relate issues here yet.
-        createNote: never(),
-        moveIssue: never(),
-        cloneIssue: never(),
-        adminIssueRelation: never(),
+        // This service cannot comment on, move, copy or relate issues yet.
+        createNote: alwaysFalse(),
+        moveIssue: alwaysFalse(),
+        cloneIssue: alwaysFalse(),
+        adminIssueRelation: alwaysFalse(),
       }
     },
   })
@@ -103,7 +102,7 @@ export function addIssues(kit: Kit): void {
     }),
   })
 
-  addUnknown(kit)
+  addConstantFields(kit)
   addIssueLists(kit)
   addIssueMutations(kit)
 
@@ -118,43 +117,43 @@ export function addIssues(kit: Kit): void {
 
 const pathOf = ({ projectPath, iid }: Issue): string => `${projectPath}/-/issues/${iid}`
 
-/** Of what nobody can do here yet, and what nobody keeps. */
-function addUnknown(kit: Kit): void {
+/** Adds the fields with constant values, for features that this service does not have. */
+function addConstantFields(kit: Kit): void {
   const { builder } = kit
   const { severity } = issueEnums(kit)
   builder.objectFields('Issue', (t) => {
-    const { noText, never, none, is } = constantFields(t)
+    const { nullText, alwaysFalse, alwaysZero, always } = constantFields(t)
     const noIssue = () => t.field({ type: 'Issue', resolve: () => null })
     return {
-      titleHtml: noText(),
-      descriptionHtml: noText(),
-      hidden: is(false),
-      moved: is(false),
+      titleHtml: nullText(),
+      descriptionHtml: nullText(),
+      hidden: always(false),
+      moved: always(false),
       movedTo: noIssue(),
       closedAsDuplicateOf: noIssue(),
       severity: t.field({ type: severity, resolve: () => 'UNKNOWN' as const }),
       relativePosition: t.int({ resolve: () => null }),
-      mergeRequestsCount: none(),
-      upvotes: none(),
-      downvotes: none(),
-      userNotesCount: none(),
-      userDiscussionsCount: none(),
-      subscribed: never(),
-      // Nothing is mailed.
-      emailsEnabled: never(),
+      mergeRequestsCount: alwaysZero(),
+      upvotes: alwaysZero(),
+      downvotes: alwaysZero(),
+      userNotesCount: alwaysZero(),
+      userDiscussionsCount: alwaysZero(),
+      subscribed: alwaysFalse(),
+      // This service sends no email.
+      emailsEnabled: alwaysFalse(),
       emailsDisabled: t.boolean({
         nullable: false,
         deprecationReason: 'Inverse kept for old clients: emailsEnabled.',
         resolve: () => true,
       }),
-      timeEstimate: none(),
-      totalTimeSpent: none(),
-      humanTimeEstimate: noText(),
-      humanTotalTimeSpent: noText(),
-      createNoteEmail: noText(),
+      timeEstimate: alwaysZero(),
+      totalTimeSpent: alwaysZero(),
+      humanTimeEstimate: nullText(),
+      humanTotalTimeSpent: nullText(),
+      createNoteEmail: nullText(),
       updatedBy: t.field({ type: 'UserCore', resolve: () => null }),
       relatedMergeRequests: connectionField(kit, t, 'MergeRequest', {
-        list: async () => listedNone(),
+        list: async () => listedEmpty(),
       }),
     }
   })

@@ -9,7 +9,7 @@ let alice: User
 
 beforeEach(async () => {
   world = await World.open()
-  server = await GraphqlServer.start({ mostItems: 20 }, world)
+  server = await GraphqlServer.start({ maxItems: 20 }, world)
   alice = await world.user('alice')
   const people = [alice, await world.user('bob')]
   const groups: Group[] = []

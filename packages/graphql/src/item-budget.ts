@@ -1,62 +1,60 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GraphQLError, GraphQLFieldResolver } from 'graphql'
-import { FirstRefusal } from './first-refusal.ts'
-import { OneByOne } from './one-by-one.ts'
+import { OncePerOperationError } from './once-per-operation-error.ts'
+import { SerialQueue } from './serial-queue.ts'
 
-/** Three hundred full pages; and fewer ids than a statement takes values. */
+/** Equals 300 full pages, and stays below the number of parameters that a statement can have. */
 export const MAX_ITEMS = 30_000
-/** Then others have their turn, and the deadline its chance. */
+/** After this number of items, other requests and the deadline timer get a turn of the event loop. */
 const ITEMS_PER_TURN = 500
 
 /**
- * How much all lists of one answer hold together: pages are bounded one by one, but each item of a list may have lists of
- * its own, and a few levels of them are more than there is memory for.
- *
- * @see spec/graphql-contract.md 2.1
+ * Limits the number of items in all lists of one response. Each page is limited, but an item of a list may contain lists in
+ * turn, and a few such levels would exceed the memory.
  */
 export class ItemBudget {
-  #left: number
-  #ofThisTurn = 0
-  readonly #refusal: FirstRefusal
-  /** So that the first lists of the document are those that are given. */
-  readonly #takings = new OneByOne()
+  #remaining: number
+  #takenThisTurn = 0
+  readonly #limitError: OncePerOperationError
+  /** Items are taken in the order of the document. */
+  readonly #queue = new SerialQueue()
 
-  constructor(most: number) {
-    this.#left = most
-    this.#refusal = new FirstRefusal(`The lists of one request may hold at most ${most} items together`)
+  constructor(maxItems: number) {
+    this.#remaining = maxItems
+    this.#limitError = new OncePerOperationError(`The lists of one request may hold at most ${maxItems} items together`)
   }
 
-  /** Whether there is room for so many more; after the first list that is refused, for none. */
+  /** Takes `count` items, and returns whether they are within the limit. After the first list beyond it, none is. */
   take(count: number): Promise<boolean> {
-    return this.#takings.run(() => this.#takeNext(count))
+    return this.#queue.run(() => this.#takeNext(count))
   }
 
-  /** For the first list of an operation that is refused. */
-  refusalIn(operation: object): GraphQLError | undefined {
-    return this.#refusal.in(operation)
+  /** Returns the error for the first list of an operation that exceeds the limit; `undefined` for later ones. */
+  limitErrorFor(operation: object): GraphQLError | undefined {
+    return this.#limitError.errorFor(operation)
   }
 
   async #takeNext(count: number): Promise<boolean> {
-    if (this.#ofThisTurn > 0 && this.#ofThisTurn + count > ITEMS_PER_TURN) {
+    if (this.#takenThisTurn > 0 && this.#takenThisTurn + count > ITEMS_PER_TURN) {
       await nextTurn()
-      this.#ofThisTurn = 0
+      this.#takenThisTurn = 0
     }
-    this.#ofThisTurn += count
-    this.#left = count > this.#left ? -1 : this.#left - count
-    return this.#left >= 0
+    this.#takenThisTurn += count
+    this.#remaining = count > this.#remaining ? -1 : this.#remaining - count
+    return this.#remaining >= 0
   }
 }
 
-/** A resolver of a list that may be null, what it gives being taken from the budget of its request. */
-export function counted<Source, Context extends { readonly items: ItemBudget }, Args>(
+/** Wraps the resolver of a nullable list so that its items are taken from the budget of the request. */
+export function withItemBudget<Source, Context extends { readonly itemBudget: ItemBudget }, Args>(
   resolve: GraphQLFieldResolver<Source, Context, Args>,
 ): GraphQLFieldResolver<Source, Context, Args> {
   return async (source, args, context, info) => {
     const list: unknown = await resolve(source, args, context, info)
     if (!Array.isArray(list) || list.length === 0) return list
-    if (await context.items.take(list.length)) return list
-    const refusal = context.items.refusalIn(context)
-    if (refusal !== undefined) throw refusal
+    if (await context.itemBudget.take(list.length)) return list
+    const error = context.itemBudget.limitErrorFor(context)
+    if (error !== undefined) throw error
     return null
   }
 }

@@ -14,7 +14,7 @@ import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
 
-/** Where jobs are found. @see spec/graphql-contract.md 5.5 */
+/** Adds the fields that find and list jobs. */
 export function addJobLists(kit: Kit): void {
   const { builder } = kit
   const enums = ciEnums(kit)
@@ -65,7 +65,7 @@ export function addJobLists(kit: Kit): void {
         withArtifacts: t.arg.boolean(),
       },
       list: (project, { pipelineIid, withArtifacts, ...args }, context) => {
-        requireOnlyProject(context, project.id)
+        requireSingleProject(context, project.id)
         const { statuses, kind, name, sources } = args
         const iid = pipelineIid == null ? undefined : iidIn(pipelineIid)
         const input = omitNullish({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
@@ -86,8 +86,8 @@ export function addJobLists(kit: Kit): void {
 
 const projectWithJobs = new WeakMap<RequestContext, number>()
 
-/** @throws GraphQLError from the second project of an operation on. @see spec/graphql-contract.md 2.1, 4.2 */
-function requireOnlyProject(context: RequestContext, id: number): void {
+/** Limits an operation to the jobs of one project, as GitLab does. @throws GraphQLError for a second project */
+function requireSingleProject(context: RequestContext, id: number): void {
   const first = projectWithJobs.get(context) ?? id
   projectWithJobs.set(context, first)
   if (first !== id) throw new GraphQLError('"jobs" field can be requested only for 1 Project(s) at a time.')

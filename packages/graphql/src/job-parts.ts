@@ -6,15 +6,15 @@ import type { Allows } from './pipelines.ts'
 declare module './schema-types.ts' {
   interface ObjectSources {
     JobPermissions: Allows
-    /** The job that has it. */
+    /** The job that has the artifact. */
     CiJobArtifact: JobOfPipeline
-    /** There are none of the following: records do not tell of them. */
+    /** Job records contain no logs and no needs, so these types have no objects. */
     CiJobTrace: { readonly html: string }
     CiBuildNeed: { readonly id: number }
   }
 }
 
-/** What belongs to jobs. @see spec/graphql-contract.md 5.5 */
+/** Adds the types of job permissions, logs, needs and artifacts. */
 export function addJobParts(kit: Kit): void {
   const { builder, globalIds } = kit
   const enums = ciEnums(kit)
@@ -38,17 +38,17 @@ export function addJobParts(kit: Kit): void {
   })
   builder.objectType('CiBuildNeed', {
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other('Ci::BuildNeed', id) }),
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.ofType('Ci::BuildNeed', id) }),
       name: t.string({ resolve: () => null }),
     }),
   })
   builder.objectType('CiJobArtifact', {
-    description: 'Told of by the record of its job; it is kept elsewhere',
+    description: 'Artifact archive in the record of a job; its content is not stored here',
     fields: (t) => ({
       id: t.field({
         type: 'CiJobArtifactID',
         nullable: false,
-        description: "A job tells of one at most, which has the job's number",
+        description: "Equal to the job's number, because a job has at most one archive",
         resolve: ({ globalNumber }) => globalIds.of('Ci::JobArtifact', globalNumber),
       }),
       name: t.string({ resolve: ({ artifacts }) => artifacts?.filename }),

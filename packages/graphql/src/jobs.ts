@@ -16,13 +16,13 @@ import { createdAt, isActive, knownStatus, permissionsAt, wholeSeconds } from '.
 import { ask, type RequestContext } from './request-context.ts'
 import type { AnyFieldsOf } from './schema-types.ts'
 
-/** Those of the contract that are never null of a job, but may be of its interface. */
-const certain: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
+/** The boolean fields that are non-null in `CiJob`, but nullable in `CiJobInterface`. */
+const nonNullFlags: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
   active: isActive,
   allowFailure: ({ allowFailure }) => allowFailure,
   scheduled: ({ status }) => status === 'scheduled',
   createdByTag: ({ pipeline }) => pipeline.isTag === true,
-  // What has been recorded is not run here.
+  // Jobs are recorded here, but run elsewhere.
   playable: () => false,
   retryable: () => false,
   cancelable: () => false,
@@ -30,7 +30,6 @@ const certain: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = {
   canPlayJob: () => false,
 }
 
-/** @see spec/graphql-contract.md 5.5 */
 export function addJobs(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const enums = ciEnums(kit)
@@ -54,7 +53,7 @@ export function addJobs(kit: Kit): void {
       kind: t.field({ type: enums.jobKind, resolve: kind }),
       status: t.field({
         type: enums.jobStatus,
-        description: 'Null where a word was told that nobody knows; detailedStatus has it',
+        description: 'Null if the recorded status is unknown; detailedStatus shows it',
         resolve: ({ status }) => knownStatus(status),
       }),
       detailedStatus: t.field({
@@ -67,7 +66,7 @@ export function addJobs(kit: Kit): void {
       }),
       pipeline: t.field({ type: 'PipelineInterface', resolve: ({ pipeline }) => pipeline }),
       project: t.field({ type: 'ProjectInterface', resolve: project }),
-      ...Object.fromEntries(Object.entries(certain).map(([name, resolve]) => [name, t.boolean({ resolve })])),
+      ...Object.fromEntries(Object.entries(nonNullFlags).map(([name, resolve]) => [name, t.boolean({ resolve })])),
       manualJob: t.boolean({
         resolve: ({ isManual, when }) => isManual ?? (when === undefined ? null : when === 'manual'),
       }),
@@ -76,7 +75,7 @@ export function addJobs(kit: Kit): void {
       createdAt: t.field({ type: 'Time', resolve: createdAtOf }),
       queuedAt: t.field({
         type: 'Time',
-        description: 'As far back from its start as it has waited',
+        description: 'Computed from the start and the time in the queue',
         resolve: ({ startedAtMs, queuedSeconds }) =>
           startedAtMs === undefined || queuedSeconds === undefined
             ? null
@@ -84,7 +83,7 @@ export function addJobs(kit: Kit): void {
       }),
       startedAt: t.field({ type: 'Time', resolve: ({ startedAtMs }) => startedAtMs }),
       finishedAt: t.field({ type: 'Time', resolve: ({ finishedAtMs }) => finishedAtMs }),
-      duration: t.int({ description: 'Seconds, once it has ended', resolve: wholeSeconds }),
+      duration: t.int({ description: 'Seconds; null until the job has ended', resolve: wholeSeconds }),
       queuedDuration: t.field({ type: 'Duration', resolve: ({ queuedSeconds }) => queuedSeconds }),
       coverage: t.float({ resolve: () => null }),
       refName: t.string({ resolve: ({ pipeline }) => pipeline.ref }),
@@ -94,9 +93,9 @@ export function addJobs(kit: Kit): void {
       webPath: t.string({ resolve: jobPath }),
       source: t.string({ resolve: ({ pipeline }) => pipeline.source }),
       failureMessage: t.string({ resolve: ({ failureReason }) => failureReason?.replaceAll('_', ' ') }),
-      tags: t.stringList({ description: 'What it asked of a runner, which no record tells', resolve: () => [] }),
+      tags: t.stringList({ description: 'Tags that the job requires of a runner; always empty, because they are not recorded', resolve: () => [] }),
       exitCode: t.int({ resolve: () => null }),
-      ...unknown(t),
+      ...unrecordedFields(t),
       runner: t.field({
         type: 'CiRunner',
         resolve: ({ runner }) => (runner?.id === undefined ? null : { ...runner, id: runner.id }),
@@ -116,7 +115,7 @@ export function addJobs(kit: Kit): void {
       kind: t.field({ type: enums.jobKind, nullable: false, resolve: kind }),
       project: t.field({ type: 'Project', resolve: project }),
       ...Object.fromEntries(
-        Object.entries(certain).map(([name, resolve]) => [name, t.boolean({ nullable: false, resolve })]),
+        Object.entries(nonNullFlags).map(([name, resolve]) => [name, t.boolean({ nullable: false, resolve })]),
       ),
       createdAt: t.field({ type: 'Time', nullable: false, resolve: createdAtOf }),
       shortSha: t.string({ nullable: false, resolve: ({ pipeline }) => shortSha(pipeline) ?? '' }),
@@ -130,28 +129,28 @@ export function addJobs(kit: Kit): void {
       previousStageJobs: connectionField(kit, t, 'CiJob', {
         list: async ({ pipeline, stage }, _, context) => {
           const stages = await ask(context, stagesOfPipelines, pipeline)
-          const place = stages.findIndex(({ name }) => name === stage)
-          return listed(stages[place - 1]?.jobs ?? [])
+          const index = stages.findIndex(({ name }) => name === stage)
+          return listed(stages[index - 1]?.jobs ?? [])
         },
       }),
       manualVariables: connectionField(kit, t, 'CiManualVariable', {
-        description: 'Kept for nobody: they may hold secrets',
+        description: 'Always null: not recorded, because values may be secret',
         list: () => null,
       }),
     }),
   })
 }
 
-/** What no record tells. */
-function unknown(t: AnyFieldsOf<JobOfPipeline>) {
-  const { noText, noTime } = constantFields(t)
+/** Returns the fields that job records do not contain. */
+function unrecordedFields(t: AnyFieldsOf<JobOfPipeline>) {
+  const { nullText, nullTime } = constantFields(t)
   return {
-    scheduledAt: noTime(),
-    erasedAt: noTime(),
-    playPath: noText(),
-    retryPath: noText(),
-    schedulingType: noText(),
-    browseArtifactsPath: noText(),
+    scheduledAt: nullTime(),
+    erasedAt: nullTime(),
+    playPath: nullText(),
+    retryPath: nullText(),
+    schedulingType: nullText(),
+    browseArtifactsPath: nullText(),
   }
 }
 

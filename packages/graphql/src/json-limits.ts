@@ -12,33 +12,33 @@ export const graphqlJsonLimits: JsonLimits = { containers: 20_000, values: 100_0
 /**
  * Parses JSON from the text of a form field or a parameter.
  *
- * @throws SyntaxError; the error that `refusal` makes if the text exceeds a limit
+ * @throws SyntaxError; the error that `toError` creates if the text exceeds a limit
  */
-export function parseModestJson(text: string, refusal: (message: string) => Error): unknown {
+export function parseLimitedJson(text: string, toError: (message: string) => Error): unknown {
   const excess = exceededJsonLimit(Buffer.from(text), graphqlJsonLimits)
-  if (excess !== undefined) throw refusal(`JSON ${jsonExcess(excess, graphqlJsonLimits[excess])}`)
+  if (excess !== undefined) throw toError(`JSON ${jsonExcess(excess, graphqlJsonLimits[excess])}`)
   const value: unknown = JSON.parse(text)
-  requireModestJson(value, refusal)
+  validateJsonLimits(value, toError)
   return value
 }
 
 /**
- * Refuses a value, parsed within `graphqlJsonLimits`, that has too many values in one list or object, or a number
+ * Rejects a value, parsed within `graphqlJsonLimits`, that has too many values in one list or object, or a number
  * beyond the range of a double.
  *
- * @throws the error that `refusal` makes from the reason
+ * @throws the error that `toError` creates from the reason
  */
-export function requireModestJson(root: unknown, refusal: (message: string) => Error): void {
+export function validateJsonLimits(root: unknown, toError: (message: string) => Error): void {
   const open: object[] = []
-  const take = (value: unknown): void => {
-    if (typeof value === 'number' && !Number.isFinite(value)) throw refusal('JSON has a number that is too long')
+  const visit = (value: unknown): void => {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw toError('JSON has a number that is too long')
     if (typeof value === 'object' && value !== null) open.push(value)
   }
-  take(root)
+  visit(root)
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const children: readonly unknown[] = Array.isArray(next) ? next : Object.values(next)
-    const most = Array.isArray(next) ? MAX_ELEMENTS : MAX_MEMBERS
-    if (children.length > most) throw refusal(`JSON has more than ${most} values in one place`)
-    for (const child of children) take(child)
+    const limit = Array.isArray(next) ? MAX_ELEMENTS : MAX_MEMBERS
+    if (children.length > limit) throw toError(`JSON has more than ${limit} values in one place`)
+    for (const child of children) visit(child)
   }
 }

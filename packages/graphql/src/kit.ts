@@ -4,7 +4,7 @@ import type { GlobalIds } from './global-id.ts'
 import type { Builder } from './schema-types.ts'
 import type { WebAddress } from './web-address.ts'
 
-/** What areas make their types and fields with. */
+/** The tools with which areas define their types and fields. */
 export interface Kit {
   readonly builder: Builder
   readonly globalIds: GlobalIds

@@ -12,7 +12,6 @@ import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addLabels(kit: Kit): void {
   const { builder, globalIds } = kit
 
@@ -40,7 +39,7 @@ export function addLabels(kit: Kit): void {
       updatedAt: t.field({
         type: 'Time',
         nullable: false,
-        description: 'Nobody notes when one is changed: when it was made',
+        description: 'Equal to createdAt: changes are not recorded',
         resolve: ({ createdAtMs }) => createdAtMs,
       }),
     }),

@@ -2,7 +2,7 @@ import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
 import { Connection, MAX_COUNTED } from './connection.ts'
 import { ask, type RequestContext } from './request-context.ts'
 
-/** How long a list is, counted with those of the other parents; `undefined` for whom the caller may not read it of. */
+/** Returns the length of a list, counted together with the lists of other parents; `undefined` if the caller may not read it. */
 export async function countOf<Input extends InputSchema, Parent, Item>(
   context: RequestContext,
   query: BatchQuery<Input, Parent, Listed<Item> | undefined>,

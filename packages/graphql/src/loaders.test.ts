@@ -70,7 +70,7 @@ test('what was loaded before a change is loaded again', async () => {
   const batches: number[][] = []
   await loaders.load('doubled', 1, doubling(batches))
   await loaders.load('doubled', 1, doubling(batches))
-  loaders.forget()
+  loaders.clear()
   await loaders.load('doubled', 1, doubling(batches))
   expect(batches).toEqual([[1], [1]])
 })

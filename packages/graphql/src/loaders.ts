@@ -1,72 +1,72 @@
 import DataLoader from 'dataloader'
 
 /**
- * Loads what the resolvers of one operation want, in rounds. A round asks once for all that is wanted of each kind; the next
- * begins when the whole round has been answered. So what two paths of a document want of one kind meets in one batch,
- * whichever of them was answered sooner.
+ * Loads data for the resolvers of one operation, in rounds. A round makes one call per kind, with all the keys requested so
+ * far; the next round starts when all calls have returned. So the keys that two paths of a document need are in one batch,
+ * whichever path was resolved first.
  */
 export class Loaders {
   readonly #byKind = new Map<string, DataLoader<unknown, unknown, unknown>>()
-  readonly #told = new WeakMap<object, Map<string, Promise<unknown>>>()
-  #wanted: (() => void)[] = []
-  #unanswered = 0
+  readonly #resultsBySource = new WeakMap<object, Map<string, Promise<unknown>>>()
+  #waiting: (() => void)[] = []
+  #pending = 0
   readonly #requireTime: () => void
 
-  /** @param requireTime asked before anything is begun; what it throws is told to whoever wants it */
+  /** @param requireTime is called before each load; if it throws, the load is rejected with that error */
   constructor(requireTime: () => void = () => {}) {
     this.#requireTime = requireTime
   }
 
   /**
-   * What `load` gives for `key`, asked together with the other keys of the round.
+   * Returns the value that `load` returns for `key`. `load` is called with all keys of the round.
    *
-   * @param kind what is loaded, with its arguments if there are any
-   * @param sameAs by what keys are the same, where they are not by being the same object
+   * @param kind names what is loaded, with its arguments
+   * @param identity returns the value by which keys are equal; by default keys are equal if they are the same object
    */
   load<Key, Value>(
     kind: string,
     key: Key,
     load: (keys: readonly Key[]) => Promise<readonly Value[]>,
-    sameAs?: (key: Key) => unknown,
+    identity?: (key: Key) => unknown,
   ): Promise<Value> {
     let loader = this.#byKind.get(kind) as DataLoader<Key, Value, unknown> | undefined
     if (loader === undefined) {
-      loader = new DataLoader<Key, Value, unknown>((keys) => this.#begin(() => load(keys)), {
-        batchScheduleFn: (dispatch) => this.#want(dispatch),
-        ...(sameAs && { cacheKeyFn: sameAs }),
+      loader = new DataLoader<Key, Value, unknown>((keys) => this.#start(() => load(keys)), {
+        batchScheduleFn: (dispatch) => this.#enqueue(dispatch),
+        ...(identity && { cacheKeyFn: identity }),
       })
       this.#byKind.set(kind, loader)
     }
     return loader.load(key)
   }
 
-  /** What `ask` gives: asked once of `source`, however many want it. The next round waits for it, as with `after`. */
+  /** Returns the result of `ask`, which is called once per `source` and `what`. The next round waits for it. */
   once<Result>(source: object, what: string, ask: () => Promise<Result>): Promise<Result> {
-    const told = this.#told.get(source) ?? new Map<string, Promise<unknown>>()
-    this.#told.set(source, told)
-    const result = told.get(what) ?? this.#begin(ask)
-    told.set(what, result)
+    const results = this.#resultsBySource.get(source) ?? new Map<string, Promise<unknown>>()
+    this.#resultsBySource.set(source, results)
+    const result = results.get(what) ?? this.#start(ask)
+    results.set(what, result)
     return result as Promise<Result>
   }
 
-  /** Other work that the next round waits for. It may not itself wait for a load. */
-  async after<Result>(work: Promise<Result>): Promise<Result> {
-    this.#unanswered += 1
+  /** Makes the next round wait for `work`. The work must not wait for a load, or it would never end. */
+  async beforeNextRound<Result>(work: Promise<Result>): Promise<Result> {
+    this.#pending += 1
     try {
       return await work
     } finally {
-      this.#unanswered -= 1
-      if (this.#unanswered === 0) this.#beginSoon()
+      this.#pending -= 1
+      if (this.#pending === 0) this.#startRoundSoon()
     }
   }
 
-  /** What was loaded so far need not be so any more. */
-  forget(): void {
+  /** Discards the loaded values, which a mutation may have changed. */
+  clear(): void {
     this.#byKind.clear()
   }
 
-  #begin<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.after(
+  #start<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.beforeNextRound(
       (async () => {
         this.#requireTime()
         return work()
@@ -74,18 +74,18 @@ export class Loaders {
     )
   }
 
-  #want(dispatch: () => void): void {
-    this.#wanted.push(dispatch)
-    if (this.#wanted.length === 1 && this.#unanswered === 0) this.#beginSoon()
+  #enqueue(dispatch: () => void): void {
+    this.#waiting.push(dispatch)
+    if (this.#waiting.length === 1 && this.#pending === 0) this.#startRoundSoon()
   }
 
-  /** When every resolver that can go on with what is there has gone on. */
-  #beginSoon(): void {
+  /** Starts the next round after every resolver that has its data has run. */
+  #startRoundSoon(): void {
     setImmediate(() => {
-      if (this.#unanswered > 0) return
-      const wanted = this.#wanted
-      this.#wanted = []
-      for (const dispatch of wanted) dispatch()
+      if (this.#pending > 0) return
+      const waiting = this.#waiting
+      this.#waiting = []
+      for (const dispatch of waiting) dispatch()
     })
   }
 }

@@ -32,7 +32,6 @@ const permissions = {
   createCustomEmoji: 'never',
 } as const satisfies PermissionFields
 
-/** @see spec/graphql-contract.md 5.3, 5.4 */
 export function addMembers(kit: Kit): void {
   const { builder, globalIds } = kit
   const { accessLevel, memberAccessLevel, memberSort, userType } = sharedEnums(kit)
@@ -49,10 +48,10 @@ export function addMembers(kit: Kit): void {
       user: t.field({ type: 'UserCore', resolve: ({ user }) => user }),
       createdBy: t.field({ type: 'UserCore', resolve: ({ createdBy }) => createdBy }),
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
-      updatedAt: t.field({ type: 'Time', description: 'Not kept', resolve: () => null }),
+      updatedAt: t.field({ type: 'Time', description: 'Always null: not recorded', resolve: () => null }),
       expiresAt: t.field({
         type: 'Time',
-        description: 'The membership ends at the beginning of that day',
+        description: 'The membership ends at the beginning of this day',
         resolve: ({ expiresAt }) => (expiresAt === undefined ? null : Date.parse(expiresAt)),
       }),
     }),
@@ -70,7 +69,7 @@ export function addMembers(kit: Kit): void {
     fields: (t) => ({
       group: t.field({ type: 'Group', resolve: (member, _args, context) => groupOf(member, context) }),
       notificationEmail: t.string({
-        description: "Group-specific notification address, only the member's own; there are none",
+        description: "Group-specific notification address, visible to the member; always null",
         resolve: () => null,
       }),
       userPermissions: t.field({ type: 'GroupMemberPermissions', nullable: false, resolve: (member) => member }),
@@ -86,14 +85,14 @@ export function addMembers(kit: Kit): void {
       userPermissions: t.field({
         type: 'ProjectPermissions',
         nullable: false,
-        // Whose members are seen is seen itself.
+        // A caller who sees the members of a project also sees the project.
         resolve: async (member, _args, context) => (await projectOf(member, context))!,
       }),
     }),
   })
 
   const listArguments = (t: ArgumentsMaker) => ({
-    ids: t.arg.idList({ description: 'Of memberships' }),
+    ids: t.arg.idList({ description: 'IDs of memberships' }),
     accessLevels: t.arg({ type: [accessLevel] }),
     search: t.arg.string(),
     sort: t.arg({ type: memberSort }),
@@ -109,7 +108,7 @@ export function addMembers(kit: Kit): void {
       DIRECT: { value: 'direct' },
       INHERITED: { value: 'inherited' },
       DESCENDANTS: { value: 'below' },
-      SHARED_FROM_GROUPS: { value: 'shared', description: 'Groups are not shared here: nobody' },
+      SHARED_FROM_GROUPS: { value: 'shared', description: 'Matches no member: this service has no group sharing' },
     } as const,
   })
   builder.objectField('Group', 'groupMembers', (t) =>
@@ -126,9 +125,9 @@ export function addMembers(kit: Kit): void {
     values: {
       DIRECT: { value: 'direct' },
       INHERITED: { value: 'inherited' },
-      DESCENDANTS: { value: 'below', description: 'Nothing lies below a project: nobody' },
-      INVITED_GROUPS: { value: 'shared', description: 'Groups are not invited here: nobody' },
-      SHARED_INTO_ANCESTORS: { value: 'shared', description: 'Groups are not shared here: nobody' },
+      DESCENDANTS: { value: 'below', description: 'Matches no member: projects have no descendants' },
+      INVITED_GROUPS: { value: 'shared', description: 'Matches no member: this service has no group invitations' },
+      SHARED_INTO_ANCESTORS: { value: 'shared', description: 'Matches no member: this service has no group sharing' },
     } as const,
   })
   builder.objectField('Project', 'projectMembers', (t) =>

@@ -17,11 +17,7 @@ declare module './schema-types.ts' {
   }
 }
 
-/**
- * What its branches tell; null where one of them is missing, or where there is too much to read.
- *
- * @see spec/graphql-contract.md 5.7
- */
+/** Adds the commits and diff statistics of merge requests. They are null if a branch is missing or the diff is too large. */
 export function addMergeRequestChanges(kit: Kit): void {
   const { builder } = kit
   builder.objectType('DiffRefs', {

@@ -16,16 +16,16 @@ import { mergeRequestEnums } from './merge-request-types.ts'
 import { ask } from './request-context.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from './schema-types.ts'
 
-/** Lists of merge requests, wherever they are. @see spec/graphql-contract.md 5.7, 5.2 */
+/** Adds the fields that find and list merge requests. */
 export function addMergeRequestLists(kit: Kit): void {
   const { builder } = kit
   const { filterArguments, searchArguments, sortArgument } = listArguments(kit)
 
   builder.objectField(kit.connections.of('MergeRequest'), 'totalTimeToMerge', (t) =>
     t.float({
-      description: 'Seconds from their creation to their merge, summed over the filtered set',
+      description: 'Seconds from creation to merge, summed over the filtered merge requests',
       resolve: async (connection) => {
-        const ms = await connection.told('msToMerge', (listing) => listing.sums('msToMerge'))
+        const ms = await connection.query('msToMerge', (listing) => listing.sums('msToMerge'))
         return ms / 1_000
       },
     }),
@@ -64,7 +64,7 @@ export function addMergeRequestLists(kit: Kit): void {
   }))
   builder.queryFields((t) => ({
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
-      description: 'Text search is not offered here',
+      description: 'Has no text search',
       args: { ...filterArguments(t), ...includeArchived(t), ...sortArgument(t) },
       list: (_root, { includeArchived: withArchived, ...args }, context) => {
         const input = { ...inputOf(args), nonArchived: withArchived !== true }
@@ -73,7 +73,7 @@ export function addMergeRequestLists(kit: Kit): void {
     }),
   }))
 
-  const ofUser = (t: AnyFieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
+  const userMergeRequests = (t: AnyFieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
     connectionField(kit, t, 'MergeRequest', {
       args: {
         iids: t.arg.stringList(),
@@ -88,9 +88,9 @@ export function addMergeRequestLists(kit: Kit): void {
       },
     })
   builder.interfaceFields('User', (t) => ({
-    authoredMergeRequests: ofUser(t, 'author'),
-    assignedMergeRequests: ofUser(t, 'assignee'),
-    reviewRequestedMergeRequests: ofUser(t, 'reviewer'),
+    authoredMergeRequests: userMergeRequests(t, 'author'),
+    assignedMergeRequests: userMergeRequests(t, 'assignee'),
+    reviewRequestedMergeRequests: userMergeRequests(t, 'reviewer'),
   }))
 }
 
@@ -111,7 +111,7 @@ function listArguments(kit: Kit) {
       targetBranches: t.stringList(),
     }),
   })
-  const united = builder.inputType('UnionedMergeRequestFilterInput', {
+  const unioned = builder.inputType('UnionedMergeRequestFilterInput', {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       onlyReviewerUsername: t.string(),
@@ -145,7 +145,7 @@ function listArguments(kit: Kit) {
     closedAfter: t.arg({ type: 'Time' }),
     closedBefore: t.arg({ type: 'Time' }),
     not: t.arg({ type: negated }),
-    or: t.arg({ type: united }),
+    or: t.arg({ type: unioned }),
   })
   const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
@@ -163,7 +163,7 @@ type ListArguments = Arguments<Lists['filterArguments']> &
   Arguments<Lists['searchArguments']> &
   Arguments<Lists['sortArgument']>
 
-/** For the core's lists. */
+/** Converts the list arguments to the input of the core. */
 function inputOf({
   iids,
   assigneeWildcardId,
@@ -211,7 +211,7 @@ const negatedInput = ({
 
 type Names = readonly (string | null | undefined)[] | null | undefined
 
-/** Of two ways to name labels. */
+/** Combines two arguments for label names. Returns `undefined` if neither has any. */
 function namesIn(...lists: readonly Names[]): string[] | undefined {
   const names = lists.flatMap((list) => list ?? []).filter((name) => name != null)
   return names.length === 0 ? undefined : names

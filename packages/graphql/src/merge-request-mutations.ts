@@ -14,7 +14,6 @@ import { mergeRequestEnums } from './merge-request-types.ts'
 import { mutation } from './mutation.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
-/** @see spec/graphql-contract.md 5.7 */
 export function addMergeRequestMutations(kit: Kit): void {
   const { newState } = mergeRequestEnums(kit)
   const { operationMode } = issuableTypes(kit)
@@ -45,7 +44,7 @@ export function addMergeRequestMutations(kit: Kit): void {
       removeSourceBranch: t.boolean(),
     }),
     run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, { core, actor }) => {
-      // What cannot be nothing is left alone by a null.
+      // A null leaves these unchanged, because they cannot be empty.
       const changes = omitNullish({ title, targetBranch, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
       return { mergeRequest: await perform(core, actor, updateMergeRequest, input) }
@@ -92,7 +91,7 @@ export function addMergeRequestMutations(kit: Kit): void {
     input: (t) => ({
       ...oneOf(t),
       labelIds: t.field({ type: ['LabelID'], required: true }),
-      operationMode: t.field({ type: operationMode, description: 'REPLACE when it is not given' }),
+      operationMode: t.field({ type: operationMode, description: 'Default: REPLACE' }),
     }),
     run: async ({ labelIds, operationMode: how, ...ref }, { core, actor }) => {
       const input = { ...refOf(ref), labelIds, ...omitNullish({ mode: how }) }
@@ -112,7 +111,7 @@ export function addMergeRequestMutations(kit: Kit): void {
   mutation(kit, 'mergeRequestSetMilestone', {
     input: (t) => ({
       ...oneOf(t),
-      milestoneId: t.field({ type: 'MilestoneID', description: 'Without one the milestone is taken away' }),
+      milestoneId: t.field({ type: 'MilestoneID', description: 'If absent, the milestone is removed' }),
     }),
     run: async ({ milestoneId = null, ...ref }, { core, actor }) => ({
       mergeRequest: await perform(core, actor, updateMergeRequest, { ...refOf(ref), milestoneId }),

@@ -23,7 +23,7 @@ function listedPeople(mergeRequest: MergeRequest, people: readonly User[]): List
   return listed(people.map((user) => ({ ...user, mergeRequest })))
 }
 
-/** Those of a merge request that are people. @see spec/graphql-contract.md 5.2, 5.7 */
+/** Adds the author, assignees, reviewers and participants of merge requests. */
 export function addPeopleOfMergeRequests(kit: Kit): void {
   const { builder } = kit
   const { reviewState } = mergeRequestEnums(kit)
@@ -53,7 +53,7 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
   builder.objectType('UserMergeRequestInteraction', {
     description: 'What a user did and may do on one merge request',
     fields: (t) => ({
-      // Nobody can review, approve or merge here yet.
+      // This service cannot review, approve or merge merge requests yet.
       approved: t.boolean({ nullable: false, resolve: () => false }),
       approvedAt: t.field({ type: 'Time', resolve: () => null }),
       canMerge: t.boolean({ nullable: false, resolve: () => false }),
@@ -63,7 +63,7 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       }),
       reviewState: t.field({
         type: reviewState,
-        description: 'Of a reviewer',
+        description: 'Null if the user is not a reviewer',
         resolve: ({ id, mergeRequest }) =>
           mergeRequest.reviewers.some((reviewer) => reviewer.id === id) ? 'UNREVIEWED' : null,
       }),

@@ -7,7 +7,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.7 */
 export const mergeRequestEnums = oncePerBuilder((builder) => ({
   state: builder.enumType('MergeRequestState', {
     values: ['all', 'opened', 'closed', 'locked', 'merged'] as const,
@@ -35,7 +34,7 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
       UNCHECKED: { value: 'unchecked' },
       DRAFT_STATUS: { value: 'draft_status' },
       NOT_OPEN: { value: 'not_open' },
-      ...Object.fromEntries(otherHindrances.map((name) => [name, { value: name }])),
+      ...Object.fromEntries(otherMergeStatuses.map((name) => [name, { value: name }])),
     } as const,
   }),
   sort: builder.enumType('MergeRequestSort', {
@@ -60,8 +59,8 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
   }),
 }))
 
-/** What never stands in the way of a merge here. */
-const otherHindrances = [
+/** The merge statuses of GitLab that do not occur in this service. */
+const otherMergeStatuses = [
   'CHECKING',
   'MERGEABLE',
   'COMMITS_STATUS',

@@ -30,7 +30,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.7 */
 export function addMergeRequests(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { state, mergeStatus, detailedMergeStatus } = mergeRequestEnums(kit)
@@ -40,19 +39,19 @@ export function addMergeRequests(kit: Kit): void {
     fields: (t) => {
       const allowed = (isAllowed: (permissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>) => boolean) =>
         t.boolean({ nullable: false, resolve: isAllowed })
-      const { never } = constantFields(t)
+      const { alwaysFalse } = constantFields(t)
       return {
         readMergeRequest: allowed(() => true),
         adminMergeRequest: allowed(({ administers }) => administers),
         updateMergeRequest: allowed(({ updates }) => updates),
-        // Nobody can comment, approve or merge here yet.
-        createNote: never(),
-        canMerge: never(),
-        canApprove: never(),
+        // This service cannot comment on, approve or merge merge requests yet.
+        createNote: alwaysFalse(),
+        canMerge: alwaysFalse(),
+        canApprove: alwaysFalse(),
         pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
         removeSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
-        cherryPickOnCurrentMergeRequest: never(),
-        revertOnCurrentMergeRequest: never(),
+        cherryPickOnCurrentMergeRequest: alwaysFalse(),
+        revertOnCurrentMergeRequest: alwaysFalse(),
       }
     },
   })
@@ -124,8 +123,8 @@ export function addMergeRequests(kit: Kit): void {
     }),
   })
 
-  addPlaces(kit)
-  addUnknown(kit)
+  addProjectFields(kit)
+  addConstantFields(kit)
   addMergeRequestChanges(kit)
   addPeopleOfMergeRequests(kit)
   addMergeRequestPipelines(kit)
@@ -143,67 +142,67 @@ export function addMergeRequests(kit: Kit): void {
 
 const pathOf = ({ projectPath, iid }: MergeRequest): string => `${projectPath}/-/merge_requests/${iid}`
 
-/** There are no forks: a branch goes into one of its own project. */
-function addPlaces({ builder, web }: Kit): void {
+/** Adds the project and branch fields. There are no forks, so source and target are in the same project. */
+function addProjectFields({ builder, web }: Kit): void {
   const projectOf = ({ projectId }: MergeRequest, _args: object, context: RequestContext) =>
     ask(context, findEachProject, projectId)
-  // Whoever sees a merge request sees its project.
-  const certainProjectOf = async (...asked: Parameters<typeof projectOf>) => (await projectOf(...asked))!
+  // A caller who sees a merge request also sees its project.
+  const requiredProjectOf = async (...args: Parameters<typeof projectOf>) => (await projectOf(...args))!
   builder.objectFields('MergeRequest', (t) => ({
     projectId: t.exposeInt('projectId', { nullable: false }),
     sourceProjectId: t.exposeInt('projectId'),
     targetProjectId: t.exposeInt('projectId', { nullable: false }),
-    project: t.field({ type: 'Project', nullable: false, resolve: certainProjectOf }),
+    project: t.field({ type: 'Project', nullable: false, resolve: requiredProjectOf }),
     sourceProject: t.field({ type: 'Project', resolve: projectOf }),
-    targetProject: t.field({ type: 'Project', nullable: false, resolve: certainProjectOf }),
+    targetProject: t.field({ type: 'Project', nullable: false, resolve: requiredProjectOf }),
     targetBranchExists: t.boolean({
       nullable: false,
       resolve: (source, _args, context) => ask(context, targetBranchesOfMergeRequests, source),
     }),
     targetBranchPath: t.string({
       resolve: async (source, _args, context) => {
-        const isThere = await ask(context, targetBranchesOfMergeRequests, source)
-        return isThere ? web.path(`${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}`) : null
+        const exists = await ask(context, targetBranchesOfMergeRequests, source)
+        return exists ? web.path(`${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}`) : null
       },
     }),
   }))
 }
 
-/** Of what nobody can do here yet, and what nobody keeps. */
-function addUnknown({ builder }: Kit): void {
+/** Adds the fields with constant values, for features that this service does not have. */
+function addConstantFields({ builder }: Kit): void {
   builder.objectFields('MergeRequest', (t) => {
-    const { noText, noTime, never, none, is } = constantFields(t)
+    const { nullText, nullTime, alwaysFalse, alwaysZero, always } = constantFields(t)
     return {
-      mergeAfter: noTime(),
-      mergeCommitSha: noText(),
-      inProgressMergeCommitSha: noText(),
-      rebaseCommitSha: noText(),
-      rebaseInProgress: never(),
-      shouldBeRebased: never(),
-      mergeable: never(),
-      mergeError: noText(),
-      mergeOngoing: never(),
-      conflicts: never(),
-      autoMergeEnabled: never(),
-      autoMergeStrategy: noText(),
+      mergeAfter: nullTime(),
+      mergeCommitSha: nullText(),
+      inProgressMergeCommitSha: nullText(),
+      rebaseCommitSha: nullText(),
+      rebaseInProgress: alwaysFalse(),
+      shouldBeRebased: alwaysFalse(),
+      mergeable: alwaysFalse(),
+      mergeError: nullText(),
+      mergeOngoing: alwaysFalse(),
+      conflicts: alwaysFalse(),
+      autoMergeEnabled: alwaysFalse(),
+      autoMergeStrategy: nullText(),
       availableAutoMergeStrategies: t.stringList({ resolve: () => [] }),
-      mergeWhenPipelineSucceeds: is(false),
-      squashReadOnly: never(),
+      mergeWhenPipelineSucceeds: always(false),
+      squashReadOnly: alwaysFalse(),
       shouldRemoveSourceBranch: t.boolean({ resolve: () => null }),
-      defaultMergeCommitMessage: noText(),
-      defaultSquashCommitMessage: noText(),
-      allowCollaboration: is(false),
-      sourceBranchProtected: never(),
-      subscribed: never(),
-      upvotes: none(),
-      downvotes: none(),
+      defaultMergeCommitMessage: nullText(),
+      defaultSquashCommitMessage: nullText(),
+      allowCollaboration: always(false),
+      sourceBranchProtected: alwaysFalse(),
+      subscribed: alwaysFalse(),
+      upvotes: alwaysZero(),
+      downvotes: alwaysZero(),
       userNotesCount: t.int({ resolve: () => 0 }),
       userDiscussionsCount: t.int({ resolve: () => 0 }),
-      timeEstimate: none(),
-      totalTimeSpent: none(),
-      humanTimeEstimate: noText(),
-      humanTotalTimeSpent: noText(),
-      approved: never(),
+      timeEstimate: alwaysZero(),
+      totalTimeSpent: alwaysZero(),
+      humanTimeEstimate: nullText(),
+      humanTotalTimeSpent: nullText(),
+      approved: alwaysFalse(),
     }
   })
 }

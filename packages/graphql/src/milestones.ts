@@ -24,7 +24,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.9 */
 export function addMilestones(kit: Kit): void {
   const { builder, globalIds, web } = kit
 
@@ -123,9 +122,9 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
   })
   const listArguments = (t: ArgumentsMaker) => ({
     ids: t.arg.idList(),
-    state: t.arg({ type: state, description: 'Default: all' }),
-    title: t.arg.string({ description: 'Exactly' }),
-    searchTitle: t.arg.string({ description: 'Words, each of which occurs in the title' }),
+    state: t.arg({ type: state, description: 'Default: all states' }),
+    title: t.arg.string({ description: 'Exact title' }),
+    searchTitle: t.arg.string({ description: 'Words that must all occur in the title' }),
     containingDate: t.arg({ type: 'Time' }),
     timeframe: t.arg({ type: timeframe }),
     includeAncestors: t.arg.boolean(),

@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import { GraphQLError } from 'graphql'
-import { businessFailure, notAvailable } from './failure.ts'
+import { payloadErrors, notAvailable } from './failure.ts'
 import type { Kit } from './kit.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
@@ -8,12 +8,12 @@ import type { FieldsOf, Types } from './schema-types.ts'
 interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
   readonly description?: string
   readonly input: (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => Fields
-  /** `errors` of the result, if there are any: those of a change that was not made. */
+  /** Makes the change. `errors` in the result are the reasons why it was not made. */
   run(
     input: InputShapeFromFields<Fields>,
     context: RequestContext,
   ): Promise<Result & { readonly errors?: readonly string[] }>
-  /** Fields of the payload beside `errors`; all are null after a failure. */
+  /** Returns the fields of the payload besides `errors`. All of them are null after a failure. */
   readonly payload: (
     t: FieldsOf<PayloadSource<Result>>,
   ) => Record<string, ReturnType<FieldsOf<PayloadSource<Result>>['field']>>
@@ -24,11 +24,7 @@ export type PayloadSource<Result extends object> = Partial<Result> & {
   readonly errors: readonly string[]
 }
 
-/**
- * A field of `Mutation`, with its types `<Name>Input` and `<Name>Payload`.
- *
- * @see spec/graphql-contract.md 3.5, 4.3
- */
+/** Adds a field to `Mutation`, with its types `<Name>Input` and `<Name>Payload`. */
 export function mutation<Fields extends InputFieldMap, Result extends object>(
   { builder }: Kit,
   name: string,
@@ -56,11 +52,11 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
         if (!context.mayWrite) throw notAvailable()
         try {
           const result = await run(values as never, context)
-          context.loaders.forget()
+          context.loaders.clear()
           return { errors: [], ...result, clientMutationId } as never
         } catch (error) {
           if (error instanceof GraphQLError) throw error
-          return { clientMutationId, errors: businessFailure(error) } as never
+          return { clientMutationId, errors: payloadErrors(error) } as never
         }
       },
     }),

@@ -33,15 +33,14 @@ const permissions = {
   adminProject: 'admin_project',
 } as const satisfies PermissionFields
 
-/** In the namespace of a user, who has all of it; it is nothing to be hidden. */
+/** Returns the permissions of the caller in a namespace. A personal namespace is public, and its user has all permissions. */
 function standingAt({ group, user }: NamespaceSource, context: RequestContext): Promise<Pick<ShownStanding, 'allows'>> {
   if (group !== undefined) return standingIn(group, context)
   const { actor } = context
-  const isTheirs = actor?.isAdministrator === true || actor?.id === user.id
-  return Promise.resolve({ allows: (permission) => isTheirs || permission === permissions.readNamespace })
+  const isOwner = actor?.isAdministrator === true || actor?.id === user.id
+  return Promise.resolve({ allows: (permission) => isOwner || permission === permissions.readNamespace })
 }
 
-/** @see spec/graphql-contract.md 5.3 */
 export function addNamespaces(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const pathOf = ({ group, user }: NamespaceSource) => group?.fullPath ?? user!.username
@@ -114,7 +113,10 @@ export function addNamespaces(kit: Kit): void {
   )
 }
 
-/** Of lists of the projects of a namespace. Issues and merge requests are enabled everywhere, and nothing is to be removed. */
+/**
+ * Returns the arguments of project lists. The last three have no effect: issues and merge requests are enabled in all
+ * projects, and no project is marked for deletion.
+ */
 export const namespaceProjectArguments = (kit: Kit, t: ArgumentsMaker) => ({
   ids: t.arg.idList(),
   includeSubgroups: t.arg.boolean({ defaultValue: false }),

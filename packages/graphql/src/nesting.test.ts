@@ -1,13 +1,13 @@
 import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { nestingOf } from './nesting.ts'
-import { Looks, TooManyLooks } from './selected-fields.ts'
+import { TraversalBudget, TraversalBudgetExceeded } from './traversal-budget.ts'
 
 function nesting(text: string, variables: Record<string, unknown> = {}) {
   const { definitions } = parse(text)
   const fragments = definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION)
   return nestingOf(
-    { fragments: Object.fromEntries(fragments.map((each) => [each.name.value, each])), variables, looks: new Looks() },
+    { fragments: Object.fromEntries(fragments.map((each) => [each.name.value, each])), variables, traversal: new TraversalBudget() },
     definitions[0] as OperationDefinitionNode,
   )
 }
@@ -58,5 +58,5 @@ test('fragments that use each other again and again are not followed for ever', 
     const next = names[index + 1]
     return `fragment ${name} on A { ${next === undefined ? 'id' : `x${name} { ...${next} } y${name} { ...${next} }`} }`
   })
-  expect(() => nesting(`{ ...a } ${fragments.join(' ')}`)).toThrow(TooManyLooks)
+  expect(() => nesting(`{ ...a } ${fragments.join(' ')}`)).toThrow(TraversalBudgetExceeded)
 })

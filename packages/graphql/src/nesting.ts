@@ -1,16 +1,16 @@
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode } from 'graphql'
-import { isIncluded, type Selecting } from './selected-fields.ts'
+import { isIncluded, type SelectionContext } from './selected-fields.ts'
 
 export const MAX_DEPTH = { anonymous: 15, signedIn: 20 } as const
-/** A field name may be open so often in one branch. */
+/** How often one field name may occur in a branch. */
 export const MAX_RECURSION = 2
-/** Lists of lists, and wrappers of lists in introspection, say nothing of what is asked for. */
+/** The parts of connections, and `ofType` of introspection, recur in ordinary documents. */
 const uncounted = new Set(['node', 'nodes', 'edges', 'ofType'])
 
 export interface Nesting {
   /** Levels of fields from the root to the deepest leaf. */
   readonly depth: number
-  /** The first field name that is found nested in itself too often. */
+  /** The first field name that is nested in itself too often. */
   readonly recursive: Recursion | undefined
 }
 
@@ -19,25 +19,24 @@ interface Recursion {
   readonly times: number
 }
 
-type Measuring = Pick<Selecting, 'fragments' | 'variables' | 'looks'>
+type NestingContext = Pick<SelectionContext, 'fragments' | 'variables' | 'traversal'>
 
 /**
- * How deep an operation goes. Fragments cannot be nested in themselves, which validation has seen to.
+ * Measures how deeply an operation is nested. Validation has ensured that no fragment contains itself.
  *
- * @throws TooManyLooks
- * @see spec/graphql-contract.md 2.4
+ * @throws TraversalBudgetExceeded
  */
-export const nestingOf = (measuring: Measuring, operation: OperationDefinitionNode): Nesting => ({
-  depth: depthOf(measuring, operation),
-  recursive: recursionIn(measuring, operation),
+export const nestingOf = (context: NestingContext, operation: OperationDefinitionNode): Nesting => ({
+  depth: depthOf(context, operation),
+  recursive: recursionIn(context, operation),
 })
 
-function depthOf(measuring: Measuring, operation: OperationDefinitionNode): number {
+function depthOf(context: NestingContext, operation: OperationDefinitionNode): number {
   const depths = new Map<string, number>()
   const ofSet = ({ selections }: SelectionSetNode): number => {
     let deepest = 0
     for (const selection of selections)
-      deepest = Math.max(deepest, isIncluded(measuring, selection) ? of(selection) : 0)
+      deepest = Math.max(deepest, isIncluded(context, selection) ? of(selection) : 0)
     return deepest
   }
   const of = (selection: SelectionNode): number => {
@@ -48,7 +47,7 @@ function depthOf(measuring: Measuring, operation: OperationDefinitionNode): numb
   const ofFragment = (name: string): number => {
     const known = depths.get(name)
     if (known !== undefined) return known
-    const fragment = measuring.fragments[name]
+    const fragment = context.fragments[name]
     const depth = fragment === undefined ? 0 : ofSet(fragment.selectionSet)
     depths.set(name, depth)
     return depth
@@ -57,15 +56,15 @@ function depthOf(measuring: Measuring, operation: OperationDefinitionNode): numb
 }
 
 /**
- * A fragment is looked into once for each combination of names that are open around it, so that many fragments that use
- * each other cost no more than they are.
+ * Finds a field name that is nested in itself too often. Each fragment is visited once per combination of open names, so that
+ * fragments that spread each other do not multiply the work.
  */
-function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): Recursion | undefined {
+function recursionIn(context: NestingContext, operation: OperationDefinitionNode): Recursion | undefined {
   const seen = new Set<string>()
   const walk = (set: SelectionSetNode, open: Open): Recursion | undefined => {
     for (const selection of set.selections) {
-      measuring.looks.add()
-      const found = isIncluded(measuring, selection) ? walkOne(selection, open) : undefined
+      context.traversal.spend()
+      const found = isIncluded(context, selection) ? walkOne(selection, open) : undefined
       if (found !== undefined) return found
     }
     return undefined
@@ -84,7 +83,7 @@ function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): 
   }
   const walkFragment = (name: string, open: Open) => {
     const place = `${name} ${[...open].sort().join()}`
-    const fragment = measuring.fragments[name]
+    const fragment = context.fragments[name]
     if (fragment === undefined || seen.has(place)) return undefined
     seen.add(place)
     return walk(fragment.selectionSet, open)
@@ -92,5 +91,5 @@ function recursionIn(measuring: Measuring, operation: OperationDefinitionNode): 
   return walk(operation.selectionSet, new Map())
 }
 
-/** How often each name is open. */
+/** How often each field name occurs between the root and the current selection. */
 type Open = ReadonlyMap<string, number>

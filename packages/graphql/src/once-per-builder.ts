@@ -1,14 +1,14 @@
 import type { Kit } from './kit.ts'
 import type { Builder } from './schema-types.ts'
 
-/** Types that several areas use: defined by the first that asks, and given to the others of the same schema. */
-export function oncePerBuilder<Made extends object>(
-  define: (builder: Builder) => Made,
-): (kit: Pick<Kit, 'builder'>) => Made {
-  const madeFor = new WeakMap<Builder, Made>()
+/** Defines types that several areas share. The first area that needs them defines them, and the others get the same types. */
+export function oncePerBuilder<Types extends object>(
+  define: (builder: Builder) => Types,
+): (kit: Pick<Kit, 'builder'>) => Types {
+  const typesByBuilder = new WeakMap<Builder, Types>()
   return ({ builder }) => {
-    const made = madeFor.get(builder) ?? define(builder)
-    madeFor.set(builder, made)
-    return made
+    const types = typesByBuilder.get(builder) ?? define(builder)
+    typesByBuilder.set(builder, types)
+    return types
   }
 }

@@ -10,18 +10,14 @@ import {
   type VariableDefinitionNode,
   valueFromAST,
 } from 'graphql'
-import { isSoundThroughout } from './sound-text.ts'
+import { hasOnlyStorableText } from './storable-text.ts'
 
 export interface Coerced {
   readonly values: Readonly<Record<string, unknown>>
   readonly errors: readonly GraphQLError[]
 }
 
-/**
- * The values of an operation's variables, as its arguments get them.
- *
- * @see spec/graphql-contract.md 4.1
- */
+/** Converts the values of an operation's variables to the types that it declares for them. */
 export function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -32,7 +28,7 @@ export function coerceVariables(
   for (const definition of variableDefinitions) {
     const name = definition.variable.name.value
     const type = typeFromAST(schema, definition.type) as GraphQLInputType | undefined
-    // Validation has said so.
+    // Validation has reported the unknown type.
     if (!isInputType(type)) continue
     if (!Object.hasOwn(given, name)) {
       if (definition.defaultValue !== undefined) values[name] = valueFromAST(definition.defaultValue, type)
@@ -59,32 +55,32 @@ function readValue(
   given: unknown,
   type: GraphQLInputType,
 ): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
-  if (!isSoundThroughout(given)) return { problems: [{ path: [], explanation: 'Text that cannot be stored' }] }
+  if (!hasOnlyStorableText(given)) return { problems: [{ path: [], explanation: 'Text that cannot be stored' }] }
   const problems: Problem[] = []
   try {
-    const value = coerceInputValue(given, type, (path, wrong, error) => {
-      problems.push(problemOf(path, wrong, error))
-      if (problems.length === MAX_PROBLEMS) throw new EnoughProblems()
+    const value = coerceInputValue(given, type, (path, value, error) => {
+      problems.push(problemOf(path, value, error))
+      if (problems.length === MAX_PROBLEMS) throw new TooManyProblems()
     })
     return problems.length === 0 ? { value } : { problems }
   } catch (error) {
-    if (error instanceof EnoughProblems) return { problems }
+    if (error instanceof TooManyProblems) return { problems }
     throw error
   }
 }
 
-class EnoughProblems extends Error {
-  override readonly name = 'EnoughProblems'
+class TooManyProblems extends Error {
+  override readonly name = 'TooManyProblems'
 }
 
-/** The library tells of members of an input in its sentence only, and of the input as their place. */
-function problemOf(path: Problem['path'], wrong: unknown, error: GraphQLError): Problem {
-  if (wrong === null || wrong === undefined) return { path, explanation: notNull.explanation }
+/** Finds the path of a problem. For a member of an input object, the library names the member in its message only. */
+function problemOf(path: Problem['path'], value: unknown, error: GraphQLError): Problem {
+  if (value === null || value === undefined) return { path, explanation: notNull.explanation }
   const [, missing] = /^Field "(\w+)" of required type .* was not provided\.$/.exec(error.message) ?? []
   if (missing !== undefined) return { path: [...path, missing], explanation: notNull.explanation }
   const [, unknown] = /^Field "(\w+)" is not defined by type /.exec(error.message) ?? []
   if (unknown !== undefined) return { path: [...path, unknown], explanation: 'Field is not defined' }
-  // What a scalar says of its value is the explanation; the library puts its own words before it.
+  // The library adds a prefix to the message of a scalar; the original message is the explanation.
   return { path, explanation: error.originalError?.message ?? error.message }
 }
 

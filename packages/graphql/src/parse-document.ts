@@ -1,24 +1,21 @@
 import { type DocumentNode, GraphQLError, Kind, Lexer, parse, Source, TokenKind, visit } from 'graphql'
-import { isSound } from './sound-text.ts'
+import { isStorable } from './storable-text.ts'
 
-/** Brackets of all kinds, open at once. The parser, and what walks through documents, goes down with each. */
+/** The limit for brackets that are open at once. The parser and the visitors recurse once per bracket. */
 const MAX_OPEN = 200
 
 const opening: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
 const closing: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
 
-/**
- * @returns an error for what is no document
- * @see spec/graphql-contract.md 4.1
- */
+/** Parses a document. Returns an error if the text is not a document. */
 export function parseDocument(query: string): DocumentNode | GraphQLError {
   const source = new Source(query)
   if (query.trim() === '') return new GraphQLError('Unexpected end of document', { source, positions: [] })
   try {
-    requireShallow(source)
+    validateBracketDepth(source)
     const document = parse(source)
-    requireSoundTexts(document)
-    return withTextIids(document)
+    validateTexts(document)
+    return withStringIids(document)
   } catch (error) {
     if (error instanceof GraphQLError) return error
     throw error
@@ -26,7 +23,7 @@ export function parseDocument(query: string): DocumentNode | GraphQLError {
 }
 
 /** @throws GraphQLError */
-function requireShallow(source: Source): void {
+function validateBracketDepth(source: Source): void {
   if ((source.body.match(/[{[(]/g)?.length ?? 0) <= MAX_OPEN) return
   const lexer = new Lexer(source)
   let open = 0
@@ -40,16 +37,16 @@ function requireShallow(source: Source): void {
 }
 
 /** @throws GraphQLError */
-function requireSoundTexts(document: DocumentNode): void {
+function validateTexts(document: DocumentNode): void {
   visit(document, {
     StringValue(node) {
-      if (!isSound(node.value)) throw new GraphQLError('Text that cannot be stored', { nodes: node })
+      if (!isStorable(node.value)) throw new GraphQLError('Text that cannot be stored', { nodes: node })
     },
   })
 }
 
-/** `pipeline(iid: 58)` is written for the platform, whose argument takes a number as well. @see spec/graphql-contract.md 3.3 */
-function withTextIids(document: DocumentNode): DocumentNode {
+/** Converts the number in `pipeline(iid: 58)` to a string. GitLab accepts both; the argument is declared as `String` here. */
+function withStringIids(document: DocumentNode): DocumentNode {
   return visit(document, {
     Field(field) {
       if (field.name.value !== 'pipeline') return undefined

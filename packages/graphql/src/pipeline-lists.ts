@@ -28,13 +28,13 @@ declare module './schema-types.ts' {
   }
 }
 
-/** There are none: pipelines are started elsewhere. */
+/** A request to create a pipeline. There are none, because this service does not start pipelines. */
 interface PipelineCreationRequest {
   readonly id: string
   readonly pipeline: Pipeline | undefined
 }
 
-/** Where pipelines are found. @see spec/graphql-contract.md 5.5 */
+/** Adds the fields that find and list pipelines. */
 export function addPipelineLists(kit: Kit): void {
   const { builder, globalIds } = kit
   const enums = ciEnums(kit)
@@ -100,7 +100,7 @@ export function addPipelineLists(kit: Kit): void {
 
   builder.objectFields('MergeRequest', (t) => ({
     pipelines: connectionField(kit, t, 'Pipeline', {
-      description: 'Those of its source branch',
+      description: 'Pipelines of the source branch',
       args: filters(t),
       list: (mergeRequest, args, context) => ask(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
     }),
@@ -134,7 +134,7 @@ function addParts(kit: Kit): void {
   })
   builder.objectType('CiPipelineCreationRequest', {
     fields: (t) => ({
-      id: t.string({ resolve: ({ id }) => globalIds.other('CiPipelineCreationRequest', id) }),
+      id: t.string({ resolve: ({ id }) => globalIds.ofType('CiPipelineCreationRequest', id) }),
       status: t.field({ type: enums.creationStatus, nullable: false, resolve: () => 'FAILED' as const }),
       error: t.string({ resolve: () => null }),
       pipelineId: t.field({

@@ -21,7 +21,7 @@ import type { Kit } from './kit.ts'
 import { mutation } from './mutation.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** @see spec/graphql-contract.md 5.5; design.md 7, ruling 22 */
+/** Adds the mutations of pipelines and jobs. Pipelines only run elsewhere, so the core rejects most of these changes. */
 export function addPipelineMutations(kit: Kit): void {
   const { builder } = kit
   const enums = ciEnums(kit)

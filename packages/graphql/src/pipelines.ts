@@ -34,7 +34,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.5 */
 export function addPipelines(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const enums = ciEnums(kit)
@@ -42,7 +41,7 @@ export function addPipelines(kit: Kit): void {
   addParts(kit)
 
   const id = ({ globalNumber }: Pipeline) => globalIds.of('Ci::Pipeline', globalNumber)
-  // One that came without has its own id for it.
+  // A record without an iid gets its id instead.
   const iid = ({ iid, id }: Pipeline) => String(iid ?? id)
   const project = ({ projectId }: Pipeline, _: unknown, context: RequestContext) =>
     ask(context, findEachProject, projectId)
@@ -60,7 +59,7 @@ export function addPipelines(kit: Kit): void {
       project: t.field({ type: 'ProjectInterface', resolve: project }),
       user: t.field({
         type: 'UserCore',
-        description: 'Whoever has the username here that was told',
+        description: 'The user of this service with the username in the record',
         resolve: (pipeline, _, context) => ask(context, usersOfPipelines, pipeline),
       }),
     }),
@@ -78,7 +77,7 @@ export function addPipelines(kit: Kit): void {
       status: t.field({
         type: enums.pipelineStatus,
         nullable: false,
-        description: 'CREATED where a word was told that nobody knows; detailedStatus has it',
+        description: 'CREATED if the recorded status is unknown; detailedStatus shows it',
         resolve: ({ status }) => knownStatus(status) ?? 'created',
       }),
       detailedStatus: t.field({
@@ -118,20 +117,20 @@ export function addPipelines(kit: Kit): void {
       errorMessages: connectionField(kit, t, 'PipelineMessage', { list: async () => listed([]) }),
       warningMessages: connectionField(kit, t, 'PipelineMessage', { list: async () => listed([]) }),
       manualVariables: connectionField(kit, t, 'PipelineManualVariable', {
-        description: 'Kept for nobody: they may hold secrets',
+        description: 'Always null: not recorded, because values may be secret',
         list: () => null,
       }),
     }),
   })
 }
 
-/** `undefined` for a word that nobody knows. */
+/** Returns the status, or `undefined` if it is not a known one. */
 export const knownStatus = (status: string): PipelineStatus | undefined =>
   pipelineStatuses.find((known) => known === status)
 
 export type Allows = ShownStanding['allows']
 
-/** What the caller may do in the project that the pipeline belongs to. */
+/** Returns the permissions of the caller in the project of the pipeline. */
 export async function permissionsAt({ projectId }: Pipeline, _: unknown, context: RequestContext): Promise<Allows> {
   const project = await ask(context, findEachProject, projectId)
   return project === undefined ? () => false : (await standingIn(project, context)).allows
@@ -152,14 +151,14 @@ function addParts({ builder, globalIds }: Kit): void {
   builder.objectType('PipelineMessage', {
     description: 'Configuration error or warning',
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other('Ci::PipelineMessage', id) }),
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.ofType('Ci::PipelineMessage', id) }),
       content: t.exposeString('content', { nullable: false }),
     }),
   })
   builder.objectType('PipelineManualVariable', {
     description: 'Variable given when the pipeline was started by hand',
     fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.other('Ci::PipelineVariable', id) }),
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.ofType('Ci::PipelineVariable', id) }),
       key: t.string({ resolve: () => null }),
       value: t.string({ resolve: () => null }),
     }),
@@ -194,18 +193,18 @@ const activeStatuses = new Set([
   'running',
   'canceling',
 ])
-/** Something is being done about it, or about to be. */
+/** Returns whether the pipeline or job is in progress or about to start. */
 export const isActive = ({ status }: { readonly status: string }): boolean => activeStatuses.has(status)
 
 function stateFields(t: FieldsOf<Pipeline>) {
   const is = (resolve: (pipeline: Pipeline) => boolean) => t.boolean({ nullable: false, resolve })
-  const { never } = constantFields(t)
+  const { alwaysFalse } = constantFields(t)
   return {
     active: is(isActive),
     complete: is(({ status }) => isComplete(status)),
     latest: t.boolean({
       nullable: false,
-      description: 'Whether it is the newest of its ref',
+      description: 'Whether this is the newest pipeline of its ref',
       resolve: (pipeline, _, context) => ask(context, areLatestPipelines, pipeline),
     }),
     child: is(({ upstream, source }) =>
@@ -213,15 +212,15 @@ function stateFields(t: FieldsOf<Pipeline>) {
     ),
     trigger: is(({ source }) => source === 'trigger'),
     warnings: is(hasWarnings),
-    stuck: never(),
-    retryable: never(),
-    cancelable: never(),
-    yamlErrors: never(),
+    stuck: alwaysFalse(),
+    retryable: alwaysFalse(),
+    cancelable: alwaysFalse(),
+    yamlErrors: alwaysFalse(),
   }
 }
 
 const timeFields = (t: FieldsOf<Pipeline>) => ({
-  duration: t.int({ description: 'Seconds, once it has ended', resolve: wholeSeconds }),
+  duration: t.int({ description: 'Seconds; null until the pipeline has ended', resolve: wholeSeconds }),
   queuedDuration: t.field({ type: 'Duration', resolve: ({ queuedSeconds }) => queuedSeconds }),
   createdAt: t.field({ type: 'Time', nullable: false, resolve: createdAt }),
   updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
@@ -236,7 +235,7 @@ export const wholeSeconds = ({
 }: Pick<Pipeline, 'status' | 'durationSeconds'>): number | undefined =>
   isComplete(status) && durationSeconds !== undefined ? Math.round(durationSeconds) : undefined
 
-/** Where none was told, the next that is known. */
+/** Returns the creation time, or the earliest later time that the record has. */
 export const createdAt = ({ createdAtMs, startedAtMs, updatedAtMs }: Pipeline): number =>
   createdAtMs ?? startedAtMs ?? updatedAtMs
 
@@ -246,7 +245,7 @@ function tallyFields(t: FieldsOf<Pipeline>) {
   return {
     totalJobs: t.int({
       nullable: false,
-      description: 'Superseded attempts too',
+      description: 'Includes superseded attempts',
       resolve: async (pipeline, _, context) => (await ask(context, talliesOfPipelines, pipeline)).all,
     }),
     failedJobsCount: t.int({
@@ -255,7 +254,7 @@ function tallyFields(t: FieldsOf<Pipeline>) {
     }),
     hasManualActions: t.boolean({
       nullable: false,
-      description: 'Whether jobs wait for somebody',
+      description: 'Whether jobs wait to be started by hand',
       resolve: async (pipeline, _, context) => (await current(pipeline, 'manual', context)) > 0,
     }),
     hasScheduledActions: t.boolean({

@@ -1,4 +1,4 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
 
-/** The same text for the same schema, in whatever order its areas are made. */
+/** Prints a schema in sorted order, so that the text does not depend on the order in which areas are added. */
 export const printedSchema = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`

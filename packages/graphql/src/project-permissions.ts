@@ -40,7 +40,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addProjectPermissions({ builder }: Kit): void {
   builder.objectType('ProjectPermissions', {
     description: 'What the caller may do in a project',
@@ -48,7 +47,7 @@ export function addProjectPermissions({ builder }: Kit): void {
       ...permissionFields(t, permissions, standingIn),
       canLeave: t.boolean({
         nullable: false,
-        description: 'A member of the project itself, in whose namespace it does not lie',
+        description: 'True for direct members, unless the project is in their own namespace',
         resolve: (project, _args, context) => ask(context, mayLeaveEach, project),
       }),
     }),

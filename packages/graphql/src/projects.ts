@@ -20,7 +20,6 @@ import { omitNullish } from './omit-nullish.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addProjects(kit: Kit): void {
   const { builder, globalIds, settings, web } = kit
   const webUrlOf = ({ fullPath }: Project) => web.url(fullPath)
@@ -87,7 +86,7 @@ export function addProjects(kit: Kit): void {
         resolve: async (project, _args, context) => (await standingIn(project, context)).level,
       }),
       userPermissions: t.field({ type: 'ProjectPermissions', nullable: false, resolve: (project) => project }),
-      ...constants(t),
+      ...constantProjectFields(t),
     }),
   })
 
@@ -114,8 +113,8 @@ export function addProjects(kit: Kit): void {
         minAccessLevel: t.arg({ type: enums.accessLevel }),
         visibilityLevel: t.arg({ type: enums.visibility }),
         archived: t.arg({ type: archived }),
-        withIssuesEnabled: t.arg.boolean({ description: 'All have them' }),
-        withMergeRequestsEnabled: t.arg.boolean({ description: 'All have them' }),
+        withIssuesEnabled: t.arg.boolean({ description: 'Has no effect: enabled in all projects' }),
+        withMergeRequestsEnabled: t.arg.boolean({ description: 'Has no effect: enabled in all projects' }),
         sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
       },
       list: (_root, { ids, visibilityLevel, sort, ...args }, context) => {
@@ -136,41 +135,41 @@ const nameWithNamespace = async (project: Project, _args: object, context: Reque
 const countOpenMergeRequests = (project: Project, _args: object, context: RequestContext) =>
   countOf(context, listMergeRequestsOfEachProject, project, { state: 'opened' })
 
-/** What is the same of every project, because the service has nothing of the kind, or nothing that could be set. */
-const constants = (t: FieldsOf<Project>) => {
-  const { noText, never, none, is } = constantFields(t)
+/** Returns the fields with the same value for every project, for features and settings that this service does not have. */
+const constantProjectFields = (t: FieldsOf<Project>) => {
+  const { nullText, alwaysFalse, alwaysZero, always } = constantFields(t)
   return {
     importStatus: t.string({ resolve: () => 'none' }),
-    markedForDeletion: is(false),
-    isForked: never(),
-    starCount: none(),
-    forksCount: none(),
-    issuesEnabled: is(true),
-    mergeRequestsEnabled: is(true),
-    wikiEnabled: is(false),
-    snippetsEnabled: is(false),
-    jobsEnabled: is(true),
-    lfsEnabled: is(false),
-    publicJobs: is(true),
-    sharedRunnersEnabled: is(false),
-    containerRegistryEnabled: is(false),
-    serviceDeskEnabled: is(false),
-    autocloseReferencedIssues: is(false),
-    removeSourceBranchAfterMerge: is(false),
-    onlyAllowMergeIfPipelineSucceeds: is(false),
-    onlyAllowMergeIfAllDiscussionsAreResolved: is(false),
-    allowMergeOnSkippedPipeline: is(false),
-    mergeRequestsFfOnlyEnabled: is(false),
-    squashReadOnly: never(),
-    mergeCommitTemplate: noText(),
-    squashCommitTemplate: noText(),
-    suggestionCommitMessage: noText(),
+    markedForDeletion: always(false),
+    isForked: alwaysFalse(),
+    starCount: alwaysZero(),
+    forksCount: alwaysZero(),
+    issuesEnabled: always(true),
+    mergeRequestsEnabled: always(true),
+    wikiEnabled: always(false),
+    snippetsEnabled: always(false),
+    jobsEnabled: always(true),
+    lfsEnabled: always(false),
+    publicJobs: always(true),
+    sharedRunnersEnabled: always(false),
+    containerRegistryEnabled: always(false),
+    serviceDeskEnabled: always(false),
+    autocloseReferencedIssues: always(false),
+    removeSourceBranchAfterMerge: always(false),
+    onlyAllowMergeIfPipelineSucceeds: always(false),
+    onlyAllowMergeIfAllDiscussionsAreResolved: always(false),
+    allowMergeOnSkippedPipeline: always(false),
+    mergeRequestsFfOnlyEnabled: always(false),
+    squashReadOnly: alwaysFalse(),
+    mergeCommitTemplate: nullText(),
+    squashCommitTemplate: nullText(),
+    suggestionCommitMessage: nullText(),
   }
 }
 
-const sortDescription = 'A column and a direction, for example name_asc; or similarity'
+const sortDescription = 'Column and direction, for example name_asc; or similarity'
 
-/** As clients write columns. Of stars there are none. */
+/** The core's columns by the names that clients use. Projects have no stars, so `stars` sorts by id. */
 const sortColumns: Readonly<Record<string, string>> = {
   id: 'id',
   name: 'name',

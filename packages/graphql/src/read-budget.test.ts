@@ -11,7 +11,7 @@ let alice: User
 let app: Project
 
 beforeEach(async () => {
-  server = await GraphqlServer.start({ mostRead: MOST })
+  server = await GraphqlServer.start({ maxReadCharacters: MOST })
   const { world } = server
   alice = await world.user('alice')
   app = await world.project('app', await world.group('acme'))

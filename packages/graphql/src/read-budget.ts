@@ -1,36 +1,36 @@
 import type { ReadWatch } from '@penstock/core'
-import { LimitMet } from './failure.ts'
+import { RequestLimitExceeded } from './failure.ts'
 
-export const MAX_READ = 64_000_000
+export const MAX_READ_CHARACTERS = 64_000_000
 
 /**
- * How much text the database gives for one request, shown or not: records of jobs and pipelines may each be long, and lists
- * and stages hold thousands of them. With the statement that reads more it ends, for whatever waits for that and all after it.
+ * Limits the text that one request reads from the database, also what the response does not show: a list may hold thousands
+ * of long job and pipeline records. When a statement exceeds the limit, it and all later statements of the request fail.
  */
 export class ReadBudget {
-  #left: number
+  #remaining: number
   readonly #message: string
 
-  constructor(mostCharacters: number) {
-    this.#left = mostCharacters
-    this.#message = `One request may read at most ${mostCharacters} characters of text`
+  constructor(maxCharacters: number) {
+    this.#remaining = maxCharacters
+    this.#message = `One request may read at most ${maxCharacters} characters of text`
   }
 
-  /** Takes from it what is read, and throws LimitMet when that is too much. `requireTime` is asked before anything is read. */
+  /** Counts what is read, and throws RequestLimitExceeded above the limit. Calls `requireTime` before each read. */
   watch(requireTime: () => void): ReadWatch {
     return {
       requireOpen: () => {
         requireTime()
-        this.#requireRest()
+        this.#requireRemaining()
       },
       countCharacters: (characters) => {
-        this.#left -= characters
-        this.#requireRest()
+        this.#remaining -= characters
+        this.#requireRemaining()
       },
     }
   }
 
-  #requireRest(): void {
-    if (this.#left < 0) throw new LimitMet(this.#message)
+  #requireRemaining(): void {
+    if (this.#remaining < 0) throw new RequestLimitExceeded(this.#message)
   }
 }

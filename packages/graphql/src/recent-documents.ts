@@ -1,9 +1,9 @@
 import type { DocumentNode } from 'graphql'
 
-/** A document takes some 300 times its text. */
+/** A parsed document takes about 300 times the memory of its text. */
 const MAX_CHARACTERS = 100_000
 
-/** Documents by their texts, those that were asked for last: clients send the same ones again and again. */
+/** A cache of the documents that were used last, by their text. Clients send the same documents repeatedly. */
 export class RecentDocuments {
   readonly #byText = new Map<string, DocumentNode>()
   #characters = 0
@@ -11,7 +11,7 @@ export class RecentDocuments {
   get(text: string): DocumentNode | undefined {
     const document = this.#byText.get(text)
     if (document === undefined) return undefined
-    // A map keeps its order: the first is the one that was asked for longest ago.
+    // A map keeps insertion order, so its first entry is the least recently used one.
     this.#byText.delete(text)
     this.#byText.set(text, document)
     return document

@@ -10,7 +10,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addRepositoryBlobs(kit: Kit): void {
   const { builder, globalIds, web } = kit
   builder.objectType('RepositoryBlob', {
@@ -26,10 +25,10 @@ export function addRepositoryBlobs(kit: Kit): void {
       fileType: t.string({ resolve: () => null }),
       size: t.field({ type: 'BigInt', description: 'In bytes', resolve: (file) => file.size() }),
       rawSize: t.field({ type: 'BigInt', description: 'In bytes', resolve: (file) => file.size() }),
-      rawBlob: data(t, 'rawBlob', 'Null where it is not UTF-8', textIn),
-      rawTextBlob: data(t, 'rawTextBlob', 'Null where it is no text', plainTextIn),
-      plainData: data(t, 'plainData', 'Null where it is no text', plainTextIn),
-      base64EncodedBlob: data(t, 'base64EncodedBlob', 'Whatever it holds', (bytes) =>
+      rawBlob: data(t, 'rawBlob', 'Null if the content is not UTF-8', textIn),
+      rawTextBlob: data(t, 'rawTextBlob', 'Null if the content is not text', plainTextIn),
+      plainData: data(t, 'plainData', 'Null if the content is not text', plainTextIn),
+      base64EncodedBlob: data(t, 'base64EncodedBlob', 'Content of any kind, in Base64', (bytes) =>
         Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
       ),
       webPath: t.string({ resolve: (file) => web.path(pathOf(file, 'blob')) }),
@@ -47,12 +46,12 @@ function data(
 ) {
   return t.string({
     description,
-    resolve: async (blob: FileOfRepository, _args: object, { blobData, deadline }: RequestContext) => {
+    resolve: async (blob: FileOfRepository, _args: object, { blobBudget, deadline }: RequestContext) => {
       const size = async () => {
         deadline.requireTime()
         return blob.size()
       }
-      await blobData.admit({ blob, field, size })
+      await blobBudget.admit({ blob, field, size })
       return read(await blob.bytes())
     },
   })
@@ -66,11 +65,11 @@ const textIn = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** As far as Git looks for what makes a file a binary one. */
-const LOOKED_AT = 8_000
+/** Git treats a file as binary if its first 8,000 bytes contain a NUL. */
+const BINARY_CHECK_BYTES = 8_000
 
 const plainTextIn = (bytes: Uint8Array): string | undefined =>
-  bytes.subarray(0, LOOKED_AT).includes(0) ? undefined : textIn(bytes)
+  bytes.subarray(0, BINARY_CHECK_BYTES).includes(0) ? undefined : textIn(bytes)
 
 const pathOf = ({ project, ref, path }: FileOfRepository, view: 'blob' | 'raw'): string =>
   `${project.fullPath}/-/${view}/${encodedPath(ref)}/${encodedPath(path)}`

@@ -10,7 +10,7 @@ let app: Project
 let first: string
 
 beforeEach(async () => {
-  server = await GraphqlServer.start({ mostBlobData: LIMIT })
+  server = await GraphqlServer.start({ maxBlobBytes: LIMIT })
   const { world } = server
   root = await world.user('root', { isAdministrator: true })
   app = await world.project('app', root, 'public')

@@ -16,7 +16,6 @@ import { addRepositoryBlobs } from './repository-blobs.ts'
 import { ask, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
 
-/** @see spec/graphql-contract.md 5.4 */
 export function addRepository(kit: Kit): void {
   const { builder } = kit
   addRepositoryBlobs(kit)
@@ -35,7 +34,7 @@ export function addRepository(kit: Kit): void {
       tagCount: t.int({ nullable: false, resolve: count('tags') }),
       commitCount: t.int({
         nullable: false,
-        description: 'Of the default branch; a history is counted up to 20,000 commits',
+        description: 'Commits of the default branch; counting stops at 20,000',
         resolve: count('commits'),
       }),
       commit: t.field({
@@ -51,7 +50,7 @@ export function addRepository(kit: Kit): void {
           inProject(repository, await ask(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) })),
       }),
       blobs: connectionField(kit, t, 'RepositoryBlob', {
-        description: 'Missing paths are left out',
+        description: 'Missing paths are omitted',
         args: {
           paths: t.arg.stringList({ required: true }),
           ref: t.arg.string({ defaultValue: null as never }),
@@ -66,13 +65,13 @@ export function addRepository(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     repository: t.field({
       type: 'Repository',
-      description: 'Null for who may not read it',
+      description: 'Null if the caller may not read it',
       resolve: (project, _args, context) => openRepository(project, context),
     }),
   }))
 }
 
-/** `undefined` for whoever may not read it. */
+/** Returns the repository, or `undefined` if the caller may not read it. */
 export const openRepository = (
   project: Project,
   { core, reads, actor, loaders }: RequestContext,

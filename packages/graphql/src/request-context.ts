@@ -9,35 +9,33 @@ import {
   type Reads,
 } from '@penstock/core'
 import type { CaptchaAnswer } from '@penstock/http'
-import type { BlobData } from './blob-data.ts'
+import type { BlobBudget } from './blob-budget.ts'
 import type { Deadline } from './deadline.ts'
 import { orNull } from './failure.ts'
 import type { ItemBudget } from './item-budget.ts'
 import type { Loaders } from './loaders.ts'
 import type { TextBudget } from './text-budget.ts'
 
-/** What the resolvers of one operation share. */
+/** The state that the resolvers of one operation share. */
 export interface RequestContext {
   readonly core: Core
-  /** Until the request is over, and within its budget. A change reads as it likes, and what it has begun it finishes. */
+  /** Reads for queries: they stop at the deadline and count against the read budget. Mutations do not use them, so that a started change completes. */
   readonly reads: Reads
   readonly actor: Actor
-  /** With a credential that may change things. */
+  /** Whether the credential permits mutations. */
   readonly mayWrite: boolean
   readonly complexity: { readonly score: number; readonly limit: number }
   readonly deadline: Deadline
-  /** What the caller sends with a change that was taken for spam. */
+  /** The CAPTCHA response that a client sends when it repeats a change that was classified as spam. */
   readonly captcha: CaptchaAnswer | undefined
-  /** Of the whole HTTP request. */
-  readonly blobData: BlobData
-  /** Of the whole HTTP request. */
-  readonly items: ItemBudget
-  /** Of the whole HTTP request. */
-  readonly texts: TextBudget
+  /** The budgets are shared by all operations of an HTTP request. */
+  readonly blobBudget: BlobBudget
+  readonly itemBudget: ItemBudget
+  readonly textBudget: TextBudget
   readonly loaders: Loaders
 }
 
-/** A batch query of the core for one parent, asked together with those of the other parents that have the same input. */
+/** Runs a batch query of the core for one parent, together with the other parents that have the same input. */
 export function ask<Input extends InputSchema, Parent, Result>(
   context: RequestContext,
   query: BatchQuery<Input, Parent, Result>,
@@ -50,11 +48,11 @@ export function ask<Input extends InputSchema, Parent, Result>(
   )
 }
 
-/** A query of the core that is asked of nothing before it: null where there is nothing, or nothing for the caller. */
+/** Runs a query of the core that has no parent object. Returns null if the object does not exist or the caller may not see it. */
 export function readOrNull<Input extends InputSchema, Result>(
   { core, reads, actor, loaders }: RequestContext,
   operation: Operation<Input, Result>,
   input: object,
 ): Promise<Result | null> {
-  return loaders.after(orNull(perform(core, actor, operation, input, reads)))
+  return loaders.beforeNextRound(orNull(perform(core, actor, operation, input, reads)))
 }

@@ -3,7 +3,7 @@ import { ciEnums, type RunnerType, runnerTypes } from './ci-enums.ts'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
 
-/** A runner, as the record of a job tells of it. */
+/** A runner in the record of a job, if the record has its id. */
 interface NumberedRunner extends RecordedRunner {
   readonly id: number
 }
@@ -14,13 +14,12 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.5 */
 export function addRunner(kit: Kit): void {
   const { builder, globalIds } = kit
   const enums = ciEnums(kit)
 
   builder.objectType('CiRunner', {
-    description: 'Minimum of a runner, as records of jobs tell of it',
+    description: 'Runner as described in the records of jobs',
     fields: (t) => ({
       id: t.field({ type: 'CiRunnerID', nullable: false, resolve: ({ id }) => globalIds.of('Ci::Runner', id) }),
       description: t.exposeString('description'),
@@ -29,7 +28,7 @@ export function addRunner(kit: Kit): void {
       status: t.field({
         type: enums.runnerStatus,
         nullable: false,
-        description: 'No runner is connected to this service',
+        description: 'Always OFFLINE: no runner is connected to this service',
         resolve: () => 'OFFLINE' as const,
       }),
       paused: t.boolean({ nullable: false, resolve: ({ isActive }) => isActive === false }),
@@ -41,7 +40,7 @@ export function addRunner(kit: Kit): void {
       locked: t.boolean({ resolve: () => null }),
       runUntagged: t.boolean({
         nullable: false,
-        description: 'Certain only of one without tags',
+        description: 'True if the runner has no tags; false may be wrong',
         resolve: ({ tags }) => tags.length === 0,
       }),
       tagList: t.stringList({ resolve: ({ tags }) => [...tags] }),

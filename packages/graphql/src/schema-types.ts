@@ -1,25 +1,25 @@
 import type { IdScalar } from './global-id.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** What stands behind the objects of the schema: `sources.ts` adds what several areas show, and an area what it alone does. */
+/** The source types of the schema's objects. `sources.ts` adds those that several areas use; each area adds its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: areas fill it
 export interface ObjectSources {}
-/** The same of its interfaces. */
+/** The source types of the schema's interfaces. */
 // biome-ignore lint/suspicious/noEmptyInterface: areas fill it
 export interface InterfaceSources {}
 
-/** Names of what a list of such objects can add up; each area adds its own. */
+/** The names of the sums that lists of an object type support; each area adds its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: areas fill it
 export interface ObjectSums {}
 
 type Scalar<Input, Output = Input> = { Input: Input; Output: Output }
 
-/** An id that comes in is a number already; one that goes out is the whole text. */
+/** Resolvers receive the number of an id, and return the whole Global ID. */
 type IdScalars = { [Name in IdScalar]: Scalar<number, string> }
 
 type Scalars = IdScalars & {
   ID: Scalar<string, string | number>
-  /** Comes in as ISO 8601; goes out as milliseconds since 1970 or as a day. */
+  /** Resolvers receive ISO 8601 text, and return milliseconds since 1970 or a day. */
   Time: Scalar<string, number | string>
   Date: Scalar<string>
   ISO8601Date: Scalar<string>
@@ -38,13 +38,13 @@ export interface SchemaTypes {
 
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>
 export type Builder = PothosSchemaTypes.SchemaBuilder<Types>
-/** Makes the fields of an object whose source is `Parent`. */
+/** Builds the fields of an object with the source type `Parent`. */
 export type FieldsOf<Parent> = PothosSchemaTypes.ObjectFieldBuilder<Types, Parent>
-/** Makes the fields of an object, of an interface, or of `Query`. */
+/** Builds the fields of an object, of an interface, or of `Query`. */
 export type AnyFieldsOf<Parent> =
   | FieldsOf<Parent>
   | PothosSchemaTypes.InterfaceFieldBuilder<Types, Parent>
   | PothosSchemaTypes.QueryFieldBuilder<Types, Parent>
-/** Makes arguments of fields, whosever they are. */
+/** Builds the arguments of a field of any type. */
 export type ArgumentsMaker = Pick<FieldsOf<unknown>, 'arg'>
 export type ObjectName = keyof ObjectSources & string

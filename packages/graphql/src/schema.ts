@@ -6,13 +6,13 @@ import { addCiVariables } from './ci-variables.ts'
 import { addCommits } from './commits.ts'
 import { connectionCounts } from './connection-counts.ts'
 import { Connections } from './connection-field.ts'
-import { timed } from './deadline.ts'
+import { withDeadline } from './deadline.ts'
 import { addDetailedStatus } from './detailed-status.ts'
 import { GlobalIds } from './global-id.ts'
 import { addGroups } from './groups.ts'
 import { addInstance } from './instance.ts'
 import { addIssues } from './issues.ts'
-import { counted } from './item-budget.ts'
+import { withItemBudget } from './item-budget.ts'
 import { addJobLists } from './job-lists.ts'
 import { addJobs } from './jobs.ts'
 import type { Kit } from './kit.ts'
@@ -35,7 +35,7 @@ import { addStages } from './stages.ts'
 import { addUsers } from './users.ts'
 import { webAddressOf } from './web-address.ts'
 
-/** Their order does not matter: the printed schema is sorted. */
+/** The areas, in any order: the printed schema is sorted. */
 const areas: readonly ((kit: Kit) => void)[] = [
   addInstance,
   addAccessLevels,
@@ -62,7 +62,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addMilestones,
 ]
 
-/** The schema of a service of that name and address. */
+/** Creates the schema for a service with the given name and address. */
 export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'externalUrl'>): GraphQLSchema {
   const globalIds = new GlobalIds(settings.serviceName)
   const builder = new SchemaBuilder<SchemaTypes>({})
@@ -77,14 +77,14 @@ export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'exter
   return schema
 }
 
-/** Every field that looks something up ends with the time of its request, and lists with what they may hold. */
+/** Adds the deadline to every resolver, and the item budget to every list. */
 function limitWork(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
       if (field.resolve === undefined) continue
-      const resolve = isListType(field.type) ? counted(field.resolve) : field.resolve
-      field.resolve = timed(`${type.name}.${field.name}`, resolve)
+      const resolve = isListType(field.type) ? withItemBudget(field.resolve) : field.resolve
+      field.resolve = withDeadline(`${type.name}.${field.name}`, resolve)
     }
   }
 }

@@ -14,12 +14,12 @@ import type {
   User,
 } from '@penstock/core'
 
-/** A user, as one of those who have a part in a merge request. */
+/** A user in their part in a merge request: author, assignee, reviewer or participant. */
 export interface PersonOfMergeRequest extends User {
   readonly mergeRequest: MergeRequest
 }
 
-/** The place that a full path names, seen as something that holds projects. */
+/** The group or user to which a namespace belongs. */
 export type NamespaceSource =
   | { readonly group: Group; readonly user?: never }
   | { readonly user: User; readonly group?: never }

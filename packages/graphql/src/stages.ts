@@ -26,7 +26,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.5 */
 export function addStages(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { stagePath } = ciPaths(web)
@@ -56,7 +55,7 @@ export function addStages(kit: Kit): void {
         },
       }),
       jobs: connectionField(kit, t, 'CiJob', {
-        description: 'Current ones, by name',
+        description: 'Current jobs, by name',
         list: async (stage, _, context) => listed((await stageAt(stage, context)).jobs),
       }),
     }),
@@ -65,7 +64,7 @@ export function addStages(kit: Kit): void {
   builder.objectType('CiGroup', {
     description: 'Jobs of one stage that share a base name (parallel or matrix runs)',
     fields: (t) => ({
-      id: t.string({ nullable: false, resolve: (source) => globalIds.other('CiGroup', groupId(source)) }),
+      id: t.string({ nullable: false, resolve: (source) => globalIds.ofType('CiGroup', groupId(source)) }),
       name: t.string({ resolve: ({ group }) => group.name }),
       size: t.int({ resolve: ({ group }) => group.jobs.length }),
       detailedStatus: t.field({
@@ -85,7 +84,7 @@ export function addStages(kit: Kit): void {
 
   builder.objectFields('Pipeline', (t) => ({
     stages: connectionField(kit, t, 'CiStage', {
-      description: 'In the order of their first jobs',
+      description: 'Ordered by their first jobs',
       list: async (pipeline, _, context) => {
         const stages = await ask(context, stagesOfPipelines, pipeline)
         return listed(stages.map(({ name }) => ({ pipeline, name })))
@@ -102,11 +101,11 @@ export function addStages(kit: Kit): void {
   )
 }
 
-/** Known as soon as something beside its name is asked for, with those of all other pipelines. */
+/** Loads a stage, together with those of other pipelines. Lists of stages only have the names. */
 async function stageAt({ pipeline, name }: StageOfPipeline, context: RequestContext): Promise<Stage> {
   const stages = await ask(context, stagesOfPipelines, pipeline)
   return stages.find((stage) => stage.name === name)!
 }
 
-/** Of a job without a name, by the job. */
+/** Returns the id of a job group. A group of jobs without a name has the id of its first job. */
 const groupId = ({ stage, group }: GroupOfStage): string => `${stage.id}-${group.name ?? group.jobs[0]!.id}`

@@ -16,7 +16,7 @@ let alice: User
 let app: Project
 
 beforeEach(async () => {
-  server = await GraphqlServer.start({ mostText: 30 })
+  server = await GraphqlServer.start({ maxTextBytes: 30 })
   const { world } = server
   alice = await world.user('alice')
   app = await world.project('app', await world.group('web'))

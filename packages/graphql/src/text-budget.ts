@@ -1,52 +1,52 @@
 import type { SizedDescription } from '@penstock/core'
 import type { GraphQLError } from 'graphql'
-import { sizeText } from './blob-data.ts'
-import { FirstRefusal } from './first-refusal.ts'
-import { OneByOne } from './one-by-one.ts'
+import { sizeText } from './blob-budget.ts'
+import { OncePerOperationError } from './once-per-operation-error.ts'
+import { SerialQueue } from './serial-queue.ts'
 
-export const MAX_TEXT = 20 * 1024 * 1024
+export const MAX_TEXT_BYTES = 20 * 1024 * 1024
 
 type Descriptions = readonly (SizedDescription | undefined)[]
 
 /**
- * How much one request is given of what is said of things, each of which may be long: descriptions, and messages of commits.
- * Those beyond are not even read. What is told twice counts twice.
- *
- * @see spec/graphql-contract.md 2.1
+ * Limits the descriptions and commit messages in one response. Texts beyond the limit are not read. A text that occurs twice
+ * counts twice.
  */
 export class TextBudget {
-  #left: number
-  readonly #refusal: FirstRefusal
-  /** An operation whose time is over may still be reading when the next one begins. */
-  readonly #readings = new OneByOne()
+  #remainingBytes: number
+  readonly #limitError: OncePerOperationError
+  /** An operation that has timed out may still be reading when the next one starts. */
+  readonly #queue = new SerialQueue()
 
-  constructor(mostBytes: number) {
-    this.#left = mostBytes
-    const most = sizeText(mostBytes)
-    this.#refusal = new FirstRefusal(
-      `The descriptions and commit messages of one request may be at most ${most} together`,
+  constructor(maxBytes: number) {
+    this.#remainingBytes = maxBytes
+    const limit = sizeText(maxBytes)
+    this.#limitError = new OncePerOperationError(
+      `The descriptions and commit messages of one request may be at most ${limit} together`,
     )
   }
 
   /**
-   * As many of so many descriptions as there is room for; after the first that is refused, none.
+   * Returns `count` descriptions. From the first one that exceeds the limit on, they are `undefined`.
    *
-   * @param read gives the first ones, as long as they have at most so many bytes together
+   * @param read returns the first descriptions that are at most `maxBytes` long together, and `undefined` for the rest
    */
-  take(count: number, read: (mostBytes: number) => Promise<Descriptions>): Promise<Descriptions> {
-    return this.#readings.run(() => this.#takeNext(count, read))
+  take(count: number, read: (maxBytes: number) => Promise<Descriptions>): Promise<Descriptions> {
+    return this.#queue.run(() => this.#takeNext(count, read))
   }
 
-  /** For the first description of an operation that is refused, as with lists. */
-  refusalIn(operation: object): GraphQLError | undefined {
-    return this.#refusal.in(operation)
+  /** Returns the error for the first description of an operation that exceeds the limit; `undefined` for later ones. */
+  limitErrorFor(operation: object): GraphQLError | undefined {
+    return this.#limitError.errorFor(operation)
   }
 
-  async #takeNext(count: number, read: (mostBytes: number) => Promise<Descriptions>): Promise<Descriptions> {
-    if (this.#left < 0) return Array(count).fill(undefined)
-    const given = await read(this.#left)
-    const isWhole = given.every((each) => each !== undefined)
-    this.#left = isWhole ? given.reduce((left, { bytes }) => left - bytes, this.#left) : -1
-    return given
+  async #takeNext(count: number, read: (maxBytes: number) => Promise<Descriptions>): Promise<Descriptions> {
+    if (this.#remainingBytes < 0) return Array(count).fill(undefined)
+    const descriptions = await read(this.#remainingBytes)
+    const isComplete = descriptions.every((each) => each !== undefined)
+    this.#remainingBytes = isComplete
+      ? descriptions.reduce((remaining, { bytes }) => remaining - bytes, this.#remainingBytes)
+      : -1
+    return descriptions
   }
 }

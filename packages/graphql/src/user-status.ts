@@ -1,6 +1,6 @@
 import type { Kit } from './kit.ts'
 
-/** What a user says of the moment. Nobody can, so far: the type is there for documents that ask. */
+/** The status that a user sets. This service has none; the type exists for documents that select it. */
 interface UserStatus {
   readonly availability: 'BUSY' | 'NOT_SET'
   readonly emoji?: string
@@ -15,7 +15,6 @@ declare module './schema-types.ts' {
   }
 }
 
-/** @see spec/graphql-contract.md 5.2 */
 export function addUserStatus({ builder }: Kit): void {
   const availability = builder.enumType('AvailabilityEnum', { values: ['BUSY', 'NOT_SET'] as const })
   builder.objectType('UserStatus', {

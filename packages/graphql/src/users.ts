@@ -26,14 +26,13 @@ declare module './schema-types.ts' {
   }
 }
 
-const ofMergeRequests = {
+const mergeRequestUsers = {
   MergeRequestAuthor: 'Author of a merge request',
   MergeRequestAssignee: 'Assignee of a merge request',
   MergeRequestReviewer: 'Reviewer of a merge request',
   MergeRequestParticipant: 'Participant of a merge request',
 } as const
 
-/** @see spec/graphql-contract.md 5.2 */
 export function addUsers(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { groupSort, userType } = sharedEnums(kit)
@@ -42,7 +41,7 @@ export function addUsers(kit: Kit): void {
     values: ['active', 'blocked', 'blocked_pending_approval', 'banned', 'deactivated', 'ldap_blocked'] as const,
   })
   const groupPermission = builder.enumType('GroupPermission', {
-    description: 'Each needs the role that creating a project does',
+    description: 'Each requires the role for creating a project',
     values: ['CREATE_PROJECTS', 'IMPORT_PROJECTS', 'TRANSFER_PROJECTS'] as const,
   })
   builder.objectType('UserPermissions', {
@@ -57,7 +56,7 @@ export function addUsers(kit: Kit): void {
       username: t.exposeString('username', { nullable: false }),
       name: t.string({
         nullable: false,
-        description: '`****` for bots of what the caller cannot see',
+        description: '`****` for bots of groups and projects that the caller cannot see',
         resolve: (user, _args, context) => shownName(context, user),
       }),
       state: t.field({ type: state, nullable: false, resolve: (user) => user.state }),
@@ -75,7 +74,7 @@ export function addUsers(kit: Kit): void {
       publicEmail: t.exposeString('publicEmail'),
       email: t.exposeString('publicEmail', { deprecationReason: 'Renamed: publicEmail.' }),
       commitEmail: t.string({
-        description: 'For the user and administrators',
+        description: 'Visible to the user and to administrators',
         resolve: (user, _args, context) => (isWhole(user, context) ? user.email : null),
       }),
       bio: t.string({ resolve: () => null }),
@@ -86,22 +85,22 @@ export function addUsers(kit: Kit): void {
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
       lastActivityOn: t.field({
         type: 'Date',
-        description: 'For the user and administrators',
+        description: 'Visible to the user and to administrators',
         resolve: (user, _args, context) => (isWhole(user, context) ? user.lastActivityOn : null),
       }),
-      status: t.field({ type: 'UserStatus', description: 'Nobody sets one here', resolve: () => null }),
+      status: t.field({ type: 'UserStatus', description: 'Always null: this service has no user statuses', resolve: () => null }),
       namespace: t.field({ type: 'Namespace', resolve: (user) => ({ user }) }),
       userPermissions: t.field({ type: 'UserPermissions', nullable: false, resolve: (user) => user }),
       groupCount: t.int({
-        description: 'For the user and administrators',
+        description: 'Visible to the user and to administrators',
         resolve: (user, _args, context) => countOf(context, listGroupsOfEachUser, user),
       }),
       projectCount: t.int({
-        description: 'For the user and administrators',
+        description: 'Visible to the user and to administrators',
         resolve: (user, _args, context) => countOf(context, listProjectsWithEachUser, user),
       }),
       groups: connectionField(kit, t, 'Group', {
-        description: 'For the user and administrators',
+        description: 'Visible to the user and to administrators',
         args: {
           permissionScope: t.arg({ type: groupPermission }),
           search: t.arg.string(),
@@ -132,8 +131,8 @@ export function addUsers(kit: Kit): void {
       }),
     }),
   })
-  for (const [name, description] of Object.entries(ofMergeRequests)) {
-    builder.objectType(name as keyof typeof ofMergeRequests, { description, interfaces: ['Todoable', 'User'] })
+  for (const [name, description] of Object.entries(mergeRequestUsers)) {
+    builder.objectType(name as keyof typeof mergeRequestUsers, { description, interfaces: ['Todoable', 'User'] })
   }
 
   addUserQueries(kit)
@@ -169,7 +168,7 @@ function addUserQueries(kit: Kit): void {
         usernames: t.arg.stringList(),
         search: t.arg.string(),
         sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
-        admins: t.arg.boolean({ defaultValue: false, description: 'Asked by administrators' }),
+        admins: t.arg.boolean({ defaultValue: false, description: 'Lists administrators only; ignored unless the caller is an administrator' }),
         active: t.arg.boolean(),
         humans: t.arg.boolean(),
         userTypes: t.arg({ type: [userType] }),

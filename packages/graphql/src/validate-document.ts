@@ -8,51 +8,47 @@ import {
   validate,
 } from 'graphql'
 import { pathInDocument } from './validation-path.ts'
-import { rulesBefore, validationRules } from './validation-rules.ts'
+import { preliminaryRules, validationRules } from './validation-rules.ts'
 
-/** Milliseconds of work so far, by whatever measure. */
-export type Effort = () => number
+/** Returns the CPU time used so far, in milliseconds. */
+export type CpuTimer = () => number
 
-/** Of the process: time in which others have the processor is not held against a document. */
-export const effortOfProcess: Effort = () => {
+/** Measures the CPU time of this process. Unlike wall-clock time, it excludes time in which other processes run. */
+export const processCpuTimer: CpuTimer = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
 }
 
 const MAX_ERRORS = 5
-const MAX_EFFORT_MS = 200
-const NODES_BETWEEN_LOOKS = 32
+const MAX_CPU_MS = 200
+const NODES_BETWEEN_TIME_CHECKS = 32
 
-/**
- * What is wrong with a document, each with the path of its place; empty for nothing.
- *
- * @see spec/graphql-contract.md 2.1, 4.1
- */
-export function flawsOf(schema: GraphQLSchema, document: DocumentNode, effort: Effort): readonly GraphQLError[] {
-  const endMs = effort() + MAX_EFFORT_MS
-  const inTime: ValidationRule = (): ASTVisitor => {
+/** Validates a document. Returns at most 5 errors, each with the path of its position. */
+export function validateDocument(schema: GraphQLSchema, document: DocumentNode, cpuTimer: CpuTimer): readonly GraphQLError[] {
+  const endMs = cpuTimer() + MAX_CPU_MS
+  const timeLimit: ValidationRule = (): ASTVisitor => {
     let nodes = 0
     return {
       enter() {
         nodes += 1
-        if (nodes % NODES_BETWEEN_LOOKS === 0 && effort() > endMs) throw new OutOfTime()
+        if (nodes % NODES_BETWEEN_TIME_CHECKS === 0 && cpuTimer() > endMs) throw new ValidationTimeout()
       },
     }
   }
   try {
-    const find = (rules: readonly ValidationRule[]) =>
-      validate(schema, document, [inTime, ...rules], { maxErrors: MAX_ERRORS })
-    const repeats = find(rulesBefore)
-    const errors = repeats.length > 0 ? repeats : find(validationRules)
+    const check = (rules: readonly ValidationRule[]) =>
+      validate(schema, document, [timeLimit, ...rules], { maxErrors: MAX_ERRORS })
+    const repeats = check(preliminaryRules)
+    const errors = repeats.length > 0 ? repeats : check(validationRules)
     return errors.slice(0, MAX_ERRORS).map((error) => withPath(document, error))
   } catch (error) {
-    if (error instanceof OutOfTime) return [new GraphQLError('Timeout on validation of query')]
+    if (error instanceof ValidationTimeout) return [new GraphQLError('Timeout on validation of query')]
     throw error
   }
 }
 
-class OutOfTime extends Error {
-  override readonly name = 'OutOfTime'
+class ValidationTimeout extends Error {
+  override readonly name = 'ValidationTimeout'
 }
 
 function withPath(document: DocumentNode, error: GraphQLError): GraphQLError {

@@ -1,10 +1,6 @@
 import { type ASTNode, BREAK, type DocumentNode, Kind, visit } from 'graphql'
 
-/**
- * Where in a document a node stands: the operation or fragment, and the fields that lead to it.
- *
- * @see spec/graphql-contract.md 4.1
- */
+/** Returns the position of a node in a document: its operation or fragment, and the fields that lead to it. */
 export function pathInDocument(document: DocumentNode, wanted: ASTNode): readonly string[] {
   const path: string[] = []
   let found: readonly string[] = []

@@ -15,17 +15,17 @@ import {
   ValuesOfCorrectTypeRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
-import { fewRepeats } from './few-repeats.ts'
-import { reportingTo } from './reporting-to.ts'
+import { limitRepeatedSelections } from './repeated-selections.ts'
+import { redirectErrors } from './redirect-errors.ts'
 import { variablesInAllowedPosition } from './variables-in-allowed-position.ts'
 
 type Reword = (error: GraphQLError, context: ValidationContext) => GraphQLError
 
-/** A rule of the language, in the platform's words. */
+/** Returns a standard rule with the error messages of GitLab. */
 const reworded =
   (rule: ValidationRule, reword: Reword): ValidationRule =>
   (context) =>
-    rule(reportingTo(context, (error) => context.reportError(reword(error, context))))
+    rule(redirectErrors(context, (error) => context.reportError(reword(error, context))))
 
 const nodesOf = ({ nodes }: GraphQLError) => ({ nodes: nodes ?? null })
 
@@ -33,10 +33,10 @@ const undefinedField: Reword = (error, context) => {
   const node = error.nodes![0]!
   const fieldName = node.kind === Kind.FIELD ? node.name.value : ''
   const type = context.getParentType()!
-  // The library has found the names already; it tells them in its sentence only.
-  const [, meant = ''] = / Did you mean ("[^?]*)\?$/.exec(error.message) ?? []
-  const near = [...meant.matchAll(/"(\w+)"/g)].map(([, name]) => name!)
-  return new GraphQLError(`Field '${fieldName}' doesn't exist on type '${type.name}'${hintOf(near)}`, {
+  // The library suggests similar names, but only in its message.
+  const [, suggestions = ''] = / Did you mean ("[^?]*)\?$/.exec(error.message) ?? []
+  const similarNames = [...suggestions.matchAll(/"(\w+)"/g)].map(([, name]) => name!)
+  return new GraphQLError(`Field '${fieldName}' doesn't exist on type '${type.name}'${suggestionText(similarNames)}`, {
     ...nodesOf(error),
     extensions: { code: 'undefinedField', typeName: type.name, fieldName },
   })
@@ -105,14 +105,14 @@ const selectionMismatch: Reword = (error, context) => {
   })
 }
 
-const hintOf = (names: readonly string[]): string => {
+const suggestionText = (names: readonly string[]): string => {
   const quoted = names.map((name) => `\`${name}\``)
   if (quoted.length === 0) return ''
   const all = quoted.length === 1 ? quoted[0] : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
   return ` (Did you mean ${all}?)`
 }
 
-const inOwnWords = new Map<ValidationRule, ValidationRule>([
+const platformRules = new Map<ValidationRule, ValidationRule>([
   [FieldsOnCorrectTypeRule, reworded(FieldsOnCorrectTypeRule, undefinedField)],
   [KnownArgumentNamesRule, reworded(KnownArgumentNamesRule, argumentNotAccepted)],
   [ProvidedRequiredArgumentsRule, reworded(ProvidedRequiredArgumentsRule, missingRequiredArguments)],
@@ -121,12 +121,8 @@ const inOwnWords = new Map<ValidationRule, ValidationRule>([
   [VariablesInAllowedPositionRule, variablesInAllowedPosition],
 ])
 
-/** Of what repeats itself, asked before the rule that would suffer from it. */
-export const rulesBefore: readonly ValidationRule[] = [fewRepeats]
+/** The rules that run first, because the standard rules would take seconds on documents that violate them. */
+export const preliminaryRules: readonly ValidationRule[] = [limitRepeatedSelections]
 
-/**
- * The rules of the language; those whose answers clients read by their codes in the platform's words.
- *
- * @see spec/graphql-contract.md 4.1
- */
-export const validationRules: readonly ValidationRule[] = specifiedRules.map((rule) => inOwnWords.get(rule) ?? rule)
+/** The standard rules. Those with an error code that clients read have the messages of GitLab. */
+export const validationRules: readonly ValidationRule[] = specifiedRules.map((rule) => platformRules.get(rule) ?? rule)

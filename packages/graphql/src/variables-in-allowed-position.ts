@@ -14,25 +14,23 @@ import {
   type ValidationRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
-import { reportingTo } from './reporting-to.ts'
+import { redirectErrors } from './redirect-errors.ts'
 
 /**
- * A variable declared `ID` is taken where `String` is expected, and the other way round: the platform strays from our types
- * there, and documents written for it are to run.
- *
- * @see spec/graphql-contract.md 3.3
+ * Checks the types of variables, but accepts an `ID` variable where `String` is expected and vice versa. GitLab declares
+ * `String` for some arguments that are `ID` here and vice versa, and documents written for it must run.
  */
 export const variablesInAllowedPosition: ValidationRule = (context) => {
-  const refused: GraphQLError[] = []
-  const stillRefused = new Set<unknown>()
-  const strict = VariablesInAllowedPositionRule(reportingTo(context, (error) => refused.push(error))) as Visitors
+  const strictErrors: GraphQLError[] = []
+  const looseErrorNodes = new Set<unknown>()
+  const strict = VariablesInAllowedPositionRule(redirectErrors(context, (error) => strictErrors.push(error))) as Visitors
   const loose = VariablesInAllowedPositionRule(
     Object.create(context, {
-      reportError: { value: (error: GraphQLError) => stillRefused.add(error.nodes?.[1]) },
+      reportError: { value: (error: GraphQLError) => looseErrorNodes.add(error.nodes?.[1]) },
       getRecursiveVariableUsages: {
-        value: (...of: Parameters<ValidationContext['getRecursiveVariableUsages']>) =>
+        value: (...args: Parameters<ValidationContext['getRecursiveVariableUsages']>) =>
           context
-            .getRecursiveVariableUsages(...of)
+            .getRecursiveVariableUsages(...args)
             .map((usage) => ({ ...usage, type: usage.type && withoutString(usage.type) })),
       },
     }) as ValidationContext,
@@ -46,7 +44,7 @@ export const variablesInAllowedPosition: ValidationRule = (context) => {
       leave(operation: unknown) {
         strict.OperationDefinition.leave(operation)
         loose.OperationDefinition.leave(operation)
-        for (const error of refused.splice(0)) if (stillRefused.has(error.nodes?.[1])) context.reportError(error)
+        for (const error of strictErrors.splice(0)) if (looseErrorNodes.has(error.nodes?.[1])) context.reportError(error)
       },
     },
     VariableDefinition(node) {

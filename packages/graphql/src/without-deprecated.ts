@@ -1,11 +1,7 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils'
 import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql'
 
-/**
- * The schema as it will be: without fields, arguments and values that are deprecated.
- *
- * @see spec/graphql-contract.md 1.1, 3.6
- */
+/** Returns the schema without its deprecated fields, arguments, input fields and enum values. */
 export function withoutDeprecated(schema: GraphQLSchema): GraphQLSchema {
   const kept = <Config extends { readonly deprecationReason?: string | null | undefined }>(config: Config) =>
     config.deprecationReason == null ? undefined : null
@@ -20,8 +16,8 @@ export function withoutDeprecated(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * The library keeps a default as the name of its value, and loses it together with a deprecated name. The value itself has
- * another name, which stays: so the default is taken from the schema as it was.
+ * Restores default values from the original schema. The library stores a default under the name of its enum value and drops
+ * it with a deprecated name, although the same value has a second name that is not deprecated.
  */
 function restoreDefaults(schema: GraphQLSchema, remaining: GraphQLSchema): void {
   for (const type of Object.values(remaining.getTypeMap())) {

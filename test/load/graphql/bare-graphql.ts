@@ -68,7 +68,7 @@ async function answer(request: IncomingMessage): Promise<string> {
     loaders: new Loaders(),
     items: { take: async () => true },
     texts: { take: (_: number, read: (mostBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },
-    blobData: { admit: async () => {} },
+    blobBudget: { admit: async () => {} },
   } satisfies Record<keyof RequestContext, unknown>
   return JSON.stringify(await graphql({ schema, source: query, variableValues: variables, contextValue }))
 }

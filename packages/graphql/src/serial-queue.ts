@@ -1,5 +1,5 @@
-/** Runs one piece of work after the other, in the order in which they come. What fails concerns only whoever waits for it. */
-export class OneByOne {
+/** Runs tasks one at a time, in the order of the calls. A failed task rejects its own promise and does not affect the next one. */
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
   run<Result>(work: () => Promise<Result>): Promise<Result> {

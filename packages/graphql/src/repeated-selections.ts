@@ -1,9 +1,12 @@
 import { GraphQLError, Kind, type ValidationRule } from 'graphql'
 
-/** Comparing each with each, the rule for fields of the same name would take seconds over what says one thing so often. */
 const MAX_REPEATS = 50
 
-export const fewRepeats: ValidationRule = (context) => ({
+/**
+ * Rejects a selection set that repeats one field or fragment too often. The rule on overlapping fields compares every pair of
+ * them, which would take seconds.
+ */
+export const limitRepeatedSelections: ValidationRule = (context) => ({
   SelectionSet({ selections }) {
     const counts = new Map<string, number>()
     for (const selection of selections) {
