@@ -5,13 +5,13 @@ import { Gate, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from './graphql-server.case.ts'
 
-/** What has been asked of the database stands still, before its answer gets anywhere. */
+/** Holds the result of a database statement back until it is released. */
 class Hold {
   readonly #reached = new Gate()
   readonly #gate = new Gate()
   readonly reached = this.#reached.opened
 
-  stand(): Promise<void> {
+  hold(): Promise<void> {
     this.#reached.open()
     return this.#gate.opened
   }
@@ -25,10 +25,10 @@ let world: World
 let server: GraphqlServer
 let alice: User
 let statements: number
-/** Of the statement of that number, and of the next transaction. */
+/** The statement to hold, by its number, and the hold for the next transaction. */
 let heldStatement: { readonly number: number; readonly hold: Hold } | undefined
 let heldWrite: Hold | undefined
-/** Opened when a request has come to its end, with an answer or without. */
+/** Opens when a request has ended, with or without a response. */
 let ended: Gate
 
 beforeEach(async () => {
@@ -52,7 +52,7 @@ function heldCore(): Core {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
       statements += 1
-      if (heldStatement?.number === statements) await heldStatement.hold.stand()
+      if (heldStatement?.number === statements) await heldStatement.hold.hold()
       return result
     },
   })
@@ -65,7 +65,7 @@ function heldCore(): Core {
         db.write(async (tx) => {
           const hold = heldWrite
           heldWrite = undefined
-          await hold?.stand()
+          await hold?.hold()
           return work(tx)
         }, options),
     },
@@ -73,7 +73,7 @@ function heldCore(): Core {
       nowMs: () => clock.nowMs(),
       nowNs: () => clock.nowNs(),
       sleep(ms, signal) {
-        // A request that ends takes its time limit with it.
+        // A request cancels its time limit when it ends.
         signal?.addEventListener('abort', () => ended.open(), { once: true })
         return clock.sleep(ms, signal)
       },
@@ -81,18 +81,18 @@ function heldCore(): Core {
   }
 }
 
-/** One after the other: each waits for the one above it. */
+/** A query with nested fields, each of which needs the result of its parent first. */
 const MANY_ROUNDS = `{ project(fullPath: "acme/app") { group { projects { nodes { group { groupMembers { nodes {
   user { groupMemberships { nodes { id } } } } } } } } } } }`
 
-/** How many it takes when nobody goes away. */
+/** Returns the number of statements for a query of a client that stays connected. */
 async function statementsOf(query: string): Promise<number> {
   const before = statements
   expect((await server.ask(query, { as: alice })).body.errors).toBeUndefined()
   return statements - before
 }
 
-/** What it stands at, each time another one of those that a field asks: who calls is asked before. */
+/** Yields a hold for each statement of the fields in turn. The statements before them identify the caller. */
 async function* holdsIn(query: string): AsyncGenerator<Hold> {
   await statementsOf(query)
   const first = (await statementsOf('{ echo(text: "a") }')) + 1
@@ -106,62 +106,62 @@ async function* holdsIn(query: string): AsyncGenerator<Hold> {
   }
 }
 
-/** Over a connection of its own. */
-async function send(asked: object): Promise<Socket> {
+/** Sends a request over a new connection. */
+async function send(content: object): Promise<Socket> {
   const authorization = `Bearer ${await server.tokenOf(alice)}`
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   await once(socket, 'connect')
-  const body = JSON.stringify(asked)
+  const body = JSON.stringify(content)
   const head = `POST /api/graphql HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`
   socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
   return socket
 }
 
-async function leave(socket: Socket): Promise<void> {
+async function disconnect(socket: Socket): Promise<void> {
   socket.destroy()
   await server.ends.at(-1)
 }
 
-test('when the client has gone, nothing more is asked of the database, and the request ends', async () => {
+test('stops querying the database and ends the request when the client disconnects', async () => {
   for await (const hold of holdsIn(MANY_ROUNDS)) {
     const socket = await send({ query: MANY_ROUNDS })
     await hold.reached
-    await leave(socket)
-    const then = statements
+    await disconnect(socket)
+    const before = statements
     hold.release()
     await ended.opened
-    expect(statements).toBe(then)
+    expect(statements).toBe(before)
   }
   expect(world.clock.wakeTimesMs).toEqual([])
 })
 
-test('nor when its time is over and the answer has been given', async () => {
+test('stops querying the database after the time limit', async () => {
   const few = await statementsOf('{ echo(text: "a") }')
   for await (const hold of holdsIn(MANY_ROUNDS)) {
-    const asked = server.ask(MANY_ROUNDS, { as: alice })
+    const response = server.ask(MANY_ROUNDS, { as: alice })
     await hold.reached
-    const then = statements
+    const before = statements
     await world.clock.advance(30_000)
-    expect((await asked).body.errors[0].message).toMatch(/^Timeout on /)
+    expect((await response).body.errors[0].message).toMatch(/^Timeout on /)
     hold.release()
-    // Those of whoever asks next come after what would still be asked.
+    // Statements of the first request would run before those of this one.
     await statementsOf('{ echo(text: "a") }')
-    expect(statements - then).toBeLessThanOrEqual(few)
+    expect(statements - before).toBeLessThanOrEqual(few)
   }
 })
 
-test('a change that has begun is finished, and the next one is not begun', async () => {
+test('completes a started mutation after a disconnect, and does not start the next one', async () => {
   const create = (title: string) =>
     `${title}: createIssue(input: { projectPath: "acme/app", title: "${title}", labels: ["new"] }) { issue { iid } errors }`
   await server.ask('{ echo(text: "a") }', { as: alice })
-  // That the token has been used is written once, by then.
+  // Waits until the last use of the token has been written.
   await world.core.db.write(async () => {})
   const hold = new Hold()
   heldWrite = hold
   ended = new Gate()
   const socket = await send({ query: `mutation { ${create('one')} ${create('two')} }` })
   await hold.reached
-  await leave(socket)
+  await disconnect(socket)
   hold.release()
   await ended.opened
   const { body } = await server.ask(
@@ -171,13 +171,13 @@ test('a change that has begun is finished, and the next one is not begun', async
   expect(body.data.project.issues.nodes).toEqual([{ title: 'one', labels: { nodes: [{ title: 'new' }] } }])
 })
 
-test('of a batch, what has not been begun is left alone too', async () => {
+test('does not start the remaining operations of a batch after a disconnect', async () => {
   const { value: hold } = await holdsIn(MANY_ROUNDS).next()
   const socket = await send(Array(3).fill({ query: MANY_ROUNDS }))
   await hold!.reached
-  await leave(socket)
-  const then = statements
+  await disconnect(socket)
+  const before = statements
   hold!.release()
   await ended.opened
-  expect(statements).toBe(then)
+  expect(statements).toBe(before)
 })

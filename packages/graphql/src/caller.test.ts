@@ -15,12 +15,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, GraphqlServer } from './graphql-server.case.ts'
 
 const password = 'correct horse'
-/** Of that password; cheap. */
+/** The hash of the password, with parameters that are fast to compute. */
 const passwordHash = '$argon2id$v=19$m=1024,p=1,t=2$QUFBQUFBQUFBQUFBQUFBQQ$LthcQ44d3/9Q12bbVUAELoSTNWs0q1Rcx7tFAjyV5hU'
 
 let server: GraphqlServer
 let root: User
-/** Secrets by what they are. */
+/** The secrets, by the names that the tests use for them. */
 let secrets: Record<string, string>
 
 beforeAll(async () => {
@@ -69,10 +69,10 @@ interface Sent {
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** `{personal}` stands for the secret of that name. */
+/** Replaces `{name}` by the secret with that name. */
 const filled = (texts: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, text.replace(/\{(\w+)\}/g, (_, of) => secrets[of]!)]),
+    Object.entries(texts).map(([key, text]) => [key, text.replace(/\{(\w+)\}/g, (_, name) => secrets[name]!)]),
   )
 
 function send(query: string, { headers, search, body, form }: Sent): Promise<Answer> {
@@ -84,51 +84,51 @@ function send(query: string, { headers, search, body, form }: Sent): Promise<Ans
   return server.send({ method: 'POST', ...init, headers: { ...type, ...filled(headers) } }, address)
 }
 
-/** What `echo` says it was asked by, or the status and message of the refusal. */
-async function who(sent: Sent): Promise<unknown> {
+/** Returns the username of the caller according to `echo`, or the status and body of an error. */
+async function callerNameOf(sent: Sent): Promise<unknown> {
   const { status, body } = await send('{ echo(text: "") }', sent)
   for (const secret of Object.values(secrets)) expect(JSON.stringify(body)).not.toContain(secret)
   if (status !== 200) return [status, body]
-  return JSON.parse(body.data.echo.replace(/ says: $/, ''))?.replace(/_[0-9a-f]{32}$/, '_hex') ?? 'nobody'
+  return JSON.parse(body.data.echo.replace(/ says: $/, ''))?.replace(/_[0-9a-f]{32}$/, '_hex') ?? 'anonymous'
 }
 
 const INVALID = [401, { errors: [{ message: 'Invalid token' }] }]
 const cookie = '_svc_session={session}'
 
-describe('who asks (1.3)', () => {
+describe('identifies the caller', () => {
   test.each<[string, Sent, unknown]>([
-    ['nothing', {}, 'nobody'],
+    ['no credential', {}, 'anonymous'],
     ['personal, as Bearer', { headers: { authorization: 'Bearer {personal}' } }, 'mira'],
     ['personal, in its header', { headers: { 'private-token': '{personal}' } }, 'mira'],
     ['personal, as parameter', { search: { private_token: '{personal}' } }, 'mira'],
-    ['personal, as the parameter of OAuth', { search: { access_token: '{personal}' } }, 'mira'],
+    ['personal, as the OAuth parameter', { search: { access_token: '{personal}' } }, 'mira'],
     ['personal, in a form', { form: { private_token: '{personal}' } }, 'mira'],
     ['personal, in JSON', { body: { private_token: '{personal}' } }, 'mira'],
     ['OAuth, as Bearer', { headers: { authorization: 'bearer {oauth}' } }, 'mira'],
     ['OAuth, as parameter', { search: { access_token: '{oauth}' } }, 'mira'],
     ['OAuth, in a form', { form: { access_token: '{oauth}' } }, 'mira'],
-    ['OAuth where only a personal one may stand', { headers: { 'private-token': '{oauth}' } }, INVALID],
+    ['OAuth token in the header for personal tokens', { headers: { 'private-token': '{oauth}' } }, INVALID],
     ['project', { headers: { authorization: 'Bearer {project}' } }, 'project_1_bot_hex'],
-    ['project, in the other header', { headers: { 'private-token': '{project}' } }, 'project_1_bot_hex'],
+    ['project, in the PRIVATE-TOKEN header', { headers: { 'private-token': '{project}' } }, 'project_1_bot_hex'],
     ['group, as parameter', { search: { private_token: '{group}' } }, 'group_1_bot_hex'],
     ['session', { headers: { cookie } }, 'mira'],
-    ['a cookie that is no session', { headers: { cookie: '_svc_session=0' } }, 'nobody'],
-    ['with read_api alone', { headers: { 'private-token': '{reader}' } }, 'mira'],
-    ['with neither of the scopes', { headers: { 'private-token': '{scopeless}' } }, INVALID],
+    ['a cookie that is not a session', { headers: { cookie: '_svc_session=0' } }, 'anonymous'],
+    ['with scope read_api only', { headers: { 'private-token': '{reader}' } }, 'mira'],
+    ['with neither api nor read_api', { headers: { 'private-token': '{scopeless}' } }, INVALID],
     ['unknown', { headers: { authorization: 'Bearer {unknown}' } }, INVALID],
     ['unknown, in its header', { headers: { 'private-token': '{unknown}' } }, INVALID],
     ['unknown, as parameter', { search: { access_token: '{unknown}' } }, INVALID],
     ['unknown, in a form', { form: { private_token: '{unknown}' } }, INVALID],
-    ['unknown beside a session', { headers: { cookie, 'private-token': '{unknown}' } }, INVALID],
+    ['unknown with a valid session', { headers: { cookie, 'private-token': '{unknown}' } }, INVALID],
     ['revoked', { headers: { 'private-token': '{revoked}' } }, INVALID],
-    ['ended', { headers: { authorization: 'Bearer {ended}' } }, INVALID],
-    ["a job's, as Bearer", { headers: { authorization: 'Bearer {job}' } }, INVALID],
-    ["a job's, in its header", { headers: { 'job-token': '{job}' } }, INVALID],
-    ["a job's, as parameter", { search: { job_token: '{job}' } }, INVALID],
-    ["a job's beside a session", { headers: { cookie, 'job-token': '{job}' } }, INVALID],
-    ['one of deployment', { headers: { 'deploy-token': 'gldt' } }, INVALID],
+    ['expired', { headers: { authorization: 'Bearer {ended}' } }, INVALID],
+    ['job token, as Bearer', { headers: { authorization: 'Bearer {job}' } }, INVALID],
+    ['job token, in its header', { headers: { 'job-token': '{job}' } }, INVALID],
+    ['job token, as parameter', { search: { job_token: '{job}' } }, INVALID],
+    ['job token with a valid session', { headers: { cookie, 'job-token': '{job}' } }, INVALID],
+    ['deploy token', { headers: { 'deploy-token': 'gldt' } }, INVALID],
     [
-      'of a blocked user',
+      'token of a blocked user',
       { headers: { 'private-token': '{blocked}' } },
       [403, { errors: [{ message: 'API not accessible for user' }] }],
     ],
@@ -140,26 +140,26 @@ describe('who asks (1.3)', () => {
       ]
     }),
     [
-      'OAuth in both places',
+      'OAuth in header and parameter',
       { headers: { authorization: 'Bearer {oauth}' }, search: { access_token: '{oauth}' } },
       [400, { errors: [{ message: 'Both Authorization header and payload includes access token.' }] }],
     ],
     [
-      'OAuth in both places, one of them a form',
+      'OAuth in header and form',
       { headers: { authorization: 'Bearer {oauth}' }, form: { access_token: '{oauth}' } },
       [400, { errors: [{ message: 'Both Authorization header and payload includes access token.' }] }],
     ],
   ])('%s', async (_, sent, expected) => {
-    expect(await who(sent)).toEqual(expected)
+    expect(await callerNameOf(sent)).toEqual(expected)
   })
 
-  test('is known before the size of what they ask', async () => {
+  test('checks the credential before the query size', async () => {
     const { status } = await send('#'.repeat(10_001), { headers: { 'private-token': '{unknown}' } })
     expect(status).toBe(401)
   })
 })
 
-describe('who may change things (1.3, 3.5, 4.3)', () => {
+describe('permits mutations', () => {
   const MUTATION =
     'mutation {\n  echoCreate(input: { messages: ["a"], clientMutationId: "7" }) { echoes errors clientMutationId }\n}'
   const done = { data: { echoCreate: { echoes: ['a'], errors: [], clientMutationId: '7' } } }
@@ -174,28 +174,28 @@ describe('who may change things (1.3, 3.5, 4.3)', () => {
       },
     ],
   }
-  const unproved = { errors: [{ message: "Can't verify CSRF token authenticity." }] }
+  const csrfError = { errors: [{ message: "Can't verify CSRF token authenticity." }] }
 
   test.each<[string, Sent, number, object]>([
     ['a token with api', { headers: { 'private-token': '{personal}' } }, 200, done],
     ['an OAuth token with api', { headers: { authorization: 'Bearer {oauth}' } }, 200, done],
     ["a project's token", { headers: { authorization: 'Bearer {project}' } }, 200, done],
     ['a token with read_api', { headers: { 'private-token': '{reader}' } }, 200, notAvailable],
-    ['nobody', {}, 200, notAvailable],
+    ['no credential', {}, 200, notAvailable],
     ['a session with its CSRF token', { headers: { cookie, 'x-csrf-token': '{csrf}' } }, 200, done],
-    ['a session without', { headers: { cookie } }, 422, unproved],
-    ['a session with that of another', { headers: { cookie, 'x-csrf-token': 'x' } }, 422, unproved],
+    ['a session without a CSRF token', { headers: { cookie } }, 422, csrfError],
+    ['a session with an invalid CSRF token', { headers: { cookie, 'x-csrf-token': 'x' } }, 422, csrfError],
     ['a session and a token', { headers: { cookie, 'private-token': '{personal}' } }, 200, done],
   ])('%s', async (_, sent, status, body) => {
     const answer = await send(MUTATION, sent)
     expect([answer.status, answer.body]).toEqual([status, body])
   })
 
-  test('a batch with a mutation in it is one, also for the CSRF token', async () => {
+  test('requires a CSRF token for a batch that contains a mutation', async () => {
     const batch = JSON.stringify([{ query: '{ __typename }' }, { query: MUTATION }])
     const headers = { 'content-type': 'application/json', ...filled({ cookie }) }
-    expect((await server.send({ method: 'POST', body: batch, headers })).body).toEqual(unproved)
-    const proved = { ...headers, ...filled({ 'x-csrf-token': '{csrf}' }) }
-    expect((await server.send({ method: 'POST', body: batch, headers: proved })).body[1]).toEqual(done)
+    expect((await server.send({ method: 'POST', body: batch, headers })).body).toEqual(csrfError)
+    const withCsrfToken = { ...headers, ...filled({ 'x-csrf-token': '{csrf}' }) }
+    expect((await server.send({ method: 'POST', body: batch, headers: withCsrfToken })).body[1]).toEqual(done)
   })
 })

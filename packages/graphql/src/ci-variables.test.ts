@@ -31,7 +31,7 @@ const query = `{ project(fullPath: "acme/app") {
   ciVariables(sort: KEY_ASC) { limit nodes { id key value masked hidden protected environmentScope variableType } }
   inheritedCiVariables { nodes { key groupName environmentScope } } } }`
 
-test('a Maintainer is shown them, without the values of hidden ones', async () => {
+test('shows variables to a Maintainer, without the values of hidden ones', async () => {
   const { body } = await server.ask(query, { as: mia })
   const common = { protected: false, environmentScope: '*', variableType: 'ENV_VAR' }
   expect(body).toEqual({
@@ -69,7 +69,7 @@ test('a Maintainer is shown them, without the values of hidden ones', async () =
   })
 })
 
-test('a Developer is shown null, without errors', async () => {
+test('returns null to a Developer, without errors', async () => {
   expect((await server.ask(query, { as: dev })).body).toEqual({
     data: { project: { ciVariables: null, inheritedCiVariables: null } },
   })
@@ -81,14 +81,14 @@ test.each([
   ['inheritedCiVariables(sort: CREATED_ASC)', 'REGISTRY_USER A_FILE'],
   ['inheritedCiVariables(sort: KEY_DESC)', 'REGISTRY_USER A_FILE'],
   ['inheritedCiVariables(last: 1)', 'REGISTRY_USER'],
-])('%s', async (field, keys) => {
+])('lists %s', async (field, keys) => {
   const { body } = await server.ask(`{ project(fullPath: "acme/app") { list: ${field} { nodes { key } } } }`, {
     as: mia,
   })
   expect(body.data.project.list.nodes.map(({ key }: { key: string }) => key).join(' ')).toBe(keys)
 })
 
-test('those of a group are shown to its owners, and below it without their values', async () => {
+test('shows group variables with values to owners only, and inherited ones without values', async () => {
   const owner = await server.world.user('olga')
   await server.world.member(acme, owner, accessLevels.owner)
   const ask = (as: User) =>
@@ -126,7 +126,7 @@ test('those of a group are shown to its owners, and below it without their value
   expect(JSON.stringify(body)).not.toContain('canary')
 })
 
-test('the instance has none, as administrators are told', async () => {
+test('returns an empty list of instance variables to administrators and null to others', async () => {
   const root = await server.world.user('admin', { isAdministrator: true })
   const text = '{ ciVariables { nodes { id key value } } }'
   expect((await server.ask(text, { as: root })).body).toEqual({ data: { ciVariables: { nodes: [] } } })

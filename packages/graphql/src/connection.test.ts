@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Connection } from './connection.ts'
 import { Loaders } from './loaders.ts'
 
-test('of a page whose items have all gone there are cursors to go on from', async () => {
+test('returns cursors for a page even if all of its items have been deleted', async () => {
   const page: ListingPage<string> = { items: [], cursors: [], startCursor: 'a', endCursor: 'b', hasMore: true }
   const listing: Listing<string> = { pages: async () => [page], counts: async () => [0], sums: async () => [] }
   const connection = new Connection({ listing, index: 0 }, { first: 2 }, new Loaders())

@@ -31,7 +31,7 @@ const get = async (path = '', init: RequestInit = {}) => {
 const settingsIn = (text: string) =>
   JSON.parse(/<script id="settings" type="application\/json">(.*)<\/script>/.exec(text)![1]!)
 
-test('the page may be kept and framed by nobody, and runs only its own scripts', async () => {
+test('forbids caching and framing the page, and runs only its own scripts', async () => {
   const { status, headers, text } = await get()
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(headers.get('cache-control')).toBe('no-store')
@@ -49,7 +49,7 @@ test('the page may be kept and framed by nobody, and runs only its own scripts',
   expect((await get()).headers.get('content-security-policy')).not.toBe(policy)
 })
 
-test('below the path of the service, every URL of the page is of its own origin', async () => {
+test('serves all assets from its own origin, below the path of the service', async () => {
   const { text } = await get()
   const { endpoint, headers, workers } = settingsIn(text)
   expect([endpoint, headers]).toEqual(['/ci/api/graphql', {}])
@@ -69,12 +69,12 @@ test('below the path of the service, every URL of the page is of its own origin'
   expect((await get('/assets/graphiql-0000000000000000.js')).status).toBe(404)
 })
 
-test('HEAD has the headers of GET and no body', async () => {
+test('answers HEAD with the headers of GET and no body', async () => {
   const { status, headers, text } = await get('', { method: 'HEAD' })
   expect([status, text, headers.get('content-type')]).toEqual([200, '', 'text/html; charset=utf-8'])
 })
 
-test("a session's page carries the session's proof, an unknown one's does not", async () => {
+test('includes the CSRF token in the page for a valid session only', async () => {
   const root = await world.user('root', { isAdministrator: true })
   const password = 'correct horse 1'
   const person = { username: 'mira', name: 'Mira', email: 'mira@example.test', password, skipConfirmation: true }

@@ -4,7 +4,7 @@ import { GraphqlServer } from './graphql-server.case.ts'
 
 const ids = new GlobalIds('svc')
 
-test.each([1, 42, Number.MAX_SAFE_INTEGER])('%d is read again from the Global ID that is made of it', (id) => {
+test.each([1, 42, Number.MAX_SAFE_INTEGER])('parses the Global ID that it prints for %d', (id) => {
   expect(ids.numberIn(ids.of('Project', id), 'ProjectID')).toBe(id)
   expect(ids.numberInArgument(ids.of('Project', id), 'Project')).toBe(id)
 })
@@ -19,12 +19,12 @@ test.each([
   'gid://svc/Project/1\n',
   'Project/1',
   '1',
-])('%j is no Global ID', (text) => {
+])('rejects %j, which is not a Global ID', (text) => {
   expect(() => ids.numberIn(text, 'ProjectID')).toThrow(`${JSON.stringify(text)} is not a valid Global ID`)
   expect(() => ids.numberInArgument(text, 'Project')).toThrow(`${text} is not a valid Svc ID.`)
 })
 
-test('one of another service, or of another model, is told apart', () => {
+test('rejects a Global ID of another service or of another model', () => {
   expect(() => ids.numberIn('gid://other/User/1', 'UserID')).toThrow('"gid://other/User/1" is not a Svc Global ID')
   expect(() => ids.numberIn('gid://svc/Project/1', 'UserID')).toThrow(
     '"gid://svc/Project/1" does not represent an instance of User',
@@ -34,7 +34,7 @@ test('one of another service, or of another model, is told apart', () => {
   )
 })
 
-test('the largest numbers there are can be asked for: there is nothing of them', async () => {
+test('returns null for ids with the largest possible number', async () => {
   const server = await GraphqlServer.start()
   const root = await server.world.user('root', { isAdministrator: true })
   await server.world.project('app', root)

@@ -43,7 +43,7 @@ const globalIds = (answer: unknown): string[] =>
     .match(/gid:[^"]+/g)!
     .filter((gid) => !gid.includes('/DetailedStatus/'))
 
-test('pipelines of two projects with the same ids have Global IDs that differ, and each is found by its own', async () => {
+test('prints different Global IDs for pipelines with equal ids in two projects, and finds each by its own', async () => {
   for (const id of [31, 32]) await put(garden, id)
   for (const id of [31, 32]) await put(vault, id)
   const [ours, theirs] = [await pipelinesOf(garden), await pipelinesOf(vault)]
@@ -90,7 +90,7 @@ test('pipelines of two projects with the same ids have Global IDs that differ, a
   }
 })
 
-test('a mutation changes the pipeline with the given Global ID, and no other pipeline of that id', async () => {
+test('changes only the pipeline with the given Global ID in a mutation', async () => {
   await put(garden, 31)
   await put(vault, 31)
   const [{ id }] = await pipelinesOf(vault)
@@ -104,7 +104,7 @@ test('a mutation changes the pipeline with the given Global ID, and no other pip
   expect(await pipelinesOf(garden)).toHaveLength(1)
 })
 
-test('the upstream of a pipeline belongs to the project it names, even if other projects have that id', async () => {
+test('finds the upstream pipeline in the named project, even if other projects have a pipeline with that id', async () => {
   for (const project of [garden, vault]) await put(project, 31)
   const home = { id: 9, pathWithNamespace: garden.fullPath }
   const child = (project: Project, id: number) =>
@@ -149,11 +149,11 @@ const step = fc.record({
   id: fc.integer({ min: 1, max: 3 }),
 })
 
-test('whatever three projects record, a printed Global ID never finds another object', async () => {
+test('never prints one Global ID for two objects, whatever three projects record', async () => {
   const { world } = server
-  let made = 0
+  let projectCount = 0
   const newProject = async () => {
-    const project = await world.project(`p${++made}`, await world.group(`g${made}`))
+    const project = await world.project(`p${++projectCount}`, await world.group(`g${projectCount}`))
     await world.member(project, alice, accessLevels.owner)
     return project
   }

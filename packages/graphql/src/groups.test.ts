@@ -27,7 +27,7 @@ afterEach(() => server.close())
 const paths = (connection: { nodes: { fullPath: string }[] }) => connection.nodes.map(({ fullPath }) => fullPath)
 
 describe('one group', () => {
-  test('with members and subgroups', async () => {
+  test('shows members and subgroups', async () => {
     const { body } = await server.ask(
       `query($path: ID!) {
         group(fullPath: $path) {
@@ -65,13 +65,13 @@ describe('one group', () => {
             ],
           },
         },
-        // 28 of the group, and 2 of the question.
+        // The group costs 28 and queryComplexity 2.
         queryComplexity: { score: 30 },
       },
     })
   })
 
-  test('a private one is for its members alone, and looks like none', async () => {
+  test('returns null for a private group, as for a missing one, to callers who are not members', async () => {
     const stranger = await world.user('stranger')
     const query = '{ group(fullPath: "acme") { id } none: group(fullPath: "nothing") { id } }'
     for (const as of [stranger, undefined]) {
@@ -79,7 +79,7 @@ describe('one group', () => {
     }
   })
 
-  test('what is told of it', async () => {
+  test('shows all fields of a group', async () => {
     const app = await world.project('app', tools)
     await world.project('lib', acme)
     const guest = await world.user('guest')
@@ -92,8 +92,8 @@ describe('one group', () => {
       rootNamespace { id fullPath } userPermissions { readGroup createProjects changeGroup removeGroup canLeave adminIssue }
       ... on GroupInterface { address: webUrl } ... on Todoable { title: name }
     } }`
-    const told = (await server.ask(query, { as: alice })).body
-    expect(told).toEqual({
+    const { body } = await server.ask(query, { as: alice })
+    expect(body).toEqual({
       data: {
         group: {
           name: 'tools',
@@ -137,7 +137,7 @@ describe('one group', () => {
         },
       },
     })
-    // Who is only somewhere below sees the groups above, but not their members.
+    // A member of a project sees the groups above it, but not their members.
     expect((await server.ask(query, { as: guest })).body.data.group).toMatchObject({
       maxAccessLevel: { integerValue: 0, stringValue: 'NO_ACCESS', humanAccess: 'No access' },
       parent: { fullPath: 'acme', groupMembersCount: 0, projectsCount: 0, descendantGroupsCount: 1 },
@@ -146,7 +146,7 @@ describe('one group', () => {
     })
   })
 
-  test('whoever is the only owner cannot leave', async () => {
+  test('does not let the only owner leave', async () => {
     const query = '{ group(fullPath: "acme") { userPermissions { canLeave removeGroup } } }'
     const answer = async (as: User) => (await server.ask(query, { as })).body.data.group.userPermissions
     expect(await answer(olga)).toEqual({ canLeave: false, removeGroup: true })
@@ -200,7 +200,7 @@ describe('lists of groups', () => {
     expect(paths(body.data.group.descendantGroups)).toEqual(found)
   })
 
-  test('in pages, in both directions', async () => {
+  test('pages through groups in both directions', async () => {
     const page = async (args: string) => {
       const query = `{ groups(${args}) { count nodes { fullPath } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
       return (await server.ask(query, { as: alice })).body.data.groups
@@ -212,12 +212,12 @@ describe('lists of groups', () => {
     expect(paths(await page(`first: 2, after: "${first.pageInfo.endCursor}"`))).toEqual(['acme/tools/deep', 'open'])
   })
 
-  test('what is below a group that cannot be seen, and a sort that there is not', async () => {
+  test('returns null for the subgroups of a hidden group and for an unknown sort', async () => {
     const { body } = await server.ask('{ a: groups(parentPath: "acme") { count } b: groups(sort: "size") { count } }')
     expect(body).toMatchObject({ data: { a: null, b: null }, errors: [{ message: 'size is not a sort', path: ['b'] }] })
   })
 
-  test('strangers see the public ones', async () => {
+  test('lists public groups to anonymous callers', async () => {
     const { body } = await server.ask('{ groups(ownedOnly: true) { nodes { fullPath } } }')
     expect(paths(body.data.groups)).toEqual(['open'])
   })
@@ -242,7 +242,7 @@ describe('projects of a namespace', () => {
     { args: '(ids: ["gid://svc/Project/1", "gid://svc/Project/3"])', found: ['acme/app'] },
     { args: '(archivedOnly: true)', found: [] },
     { args: '(includeArchived: false)', found: ['acme/site', 'acme/app'] },
-  ])('of a group: projects$args', async ({ args, found }) => {
+  ])('lists the projects of a group: projects$args', async ({ args, found }) => {
     const { body } = await server.ask(
       `{ group(fullPath: "acme") { projects${args} { nodes { fullPath } } }
          namespace(fullPath: "acme") { projects${args} { nodes { fullPath } } } }`,
@@ -252,7 +252,7 @@ describe('projects of a namespace', () => {
     expect(paths(body.data.namespace.projects)).toEqual(found)
   })
 
-  test('the most active first', async () => {
+  test('sorts projects by activity', async () => {
     world.clock.advance(60_000)
     await world.perform(root, updateProject, { project: 'acme/app', description: 'new' })
     const { body } = await server.ask(
@@ -264,11 +264,11 @@ describe('projects of a namespace', () => {
     expect(paths(body.data.group.projects)).toEqual(['acme/app', 'acme/site'])
   })
 
-  test('the namespace of a user', async () => {
+  test('shows the namespace of a user', async () => {
     const query = `{ namespace(fullPath: "Olga") {
       id name path fullName fullPath visibility webUrl webPath rootNamespace { fullPath }
       userPermissions { createProjects readNamespace adminProject createWorkItem } projects { count nodes { fullPath } } } }`
-    const told = {
+    const common = {
       id: 'gid://svc/Namespaces::UserNamespace/2',
       name: 'olga Holt',
       path: 'olga',
@@ -280,18 +280,18 @@ describe('projects of a namespace', () => {
       rootNamespace: { fullPath: 'olga' },
     }
     expect((await server.ask(query)).body.data.namespace).toEqual({
-      ...told,
+      ...common,
       userPermissions: { createProjects: false, readNamespace: true, adminProject: false, createWorkItem: false },
       projects: { count: 1, nodes: [{ fullPath: 'olga/blog' }] },
     })
     expect((await server.ask(query, { as: olga })).body.data.namespace).toEqual({
-      ...told,
+      ...common,
       userPermissions: { createProjects: true, readNamespace: true, adminProject: true, createWorkItem: false },
       projects: { count: 2, nodes: [{ fullPath: 'olga/blog' }, { fullPath: 'olga/notes' }] },
     })
   })
 
-  test('a group seen as a namespace; what is not there, or not seen, is null', async () => {
+  test('shows a group as a namespace, and returns null for a missing or hidden one', async () => {
     const query = `{ namespace(fullPath: "acme/tools") { id webUrl rootNamespace { fullPath }
       userPermissions { createProjects readNamespace adminLabel adminProject } } none: namespace(fullPath: "none") { id } }`
     expect((await server.ask(query, { as: alice })).body.data).toEqual({
@@ -307,20 +307,20 @@ describe('projects of a namespace', () => {
   })
 })
 
-test('lists below groups cost statements by the lists in the document, not by the groups', async () => {
+test('needs a number of statements that depends on the lists in the document, not on the number of groups', async () => {
   const query = `{ groups(first: 100) { nodes { parent { fullPath } rootNamespace { fullPath } groupMembersCount projectsCount
     maxAccessLevel { integerValue } userPermissions { canLeave } descendantGroups { nodes { fullPath } }
     projects { count nodes { fullPath } } groupMembers(first: 5) { nodes { user { username } } } } } }`
-  const asked = () => server.ask(query, { as: alice })
-  await asked()
-  const few = await server.world.statements(asked)
+  const send = () => server.ask(query, { as: alice })
+  await send()
+  const few = await server.world.statements(send)
   for (let n = 0; n < 15; n += 1) {
     const group = await world.group(`group${n}`, { parent: acme })
     await world.project('app', group)
     await world.member(group, alice, accessLevels.owner)
   }
-  const { body } = await asked()
+  const { body } = await send()
   expect(body.errors).toBeUndefined()
   expect(body.data.groups.nodes).toHaveLength(17)
-  expect(await server.world.statements(asked)).toBeLessThanOrEqual(few + 1)
+  expect(await server.world.statements(send)).toBeLessThanOrEqual(few + 1)
 })

@@ -14,6 +14,6 @@ test.each([
   ['1e3', 0],
   [' 1', 0],
   ['', 0],
-])('the iid %j is the number %d', (text, number) => {
+])('parses the iid %j as %d', (text, number) => {
   expect(iidIn(text)).toBe(number)
 })

@@ -38,7 +38,7 @@ const make = (title: string, more: object = {}, actor: User = alice) =>
 const notAvailable =
   "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
 
-test('created, then closed', async () => {
+test('creates and closes issues', async () => {
   await make('Old')
   const body = await mutate(`
     createIssue(input: { projectPath: "acme/app", title: "Cache misses", labels: ["bug"], dueDate: "2025-04-01" }) {
@@ -63,7 +63,7 @@ test('created, then closed', async () => {
   })
 })
 
-test('what is said in ids is put on it, and what is null is taken away', async () => {
+test('sets labels, milestone and assignees by ids, and clears those that are null', async () => {
   const { world } = server
   const spring = await world.perform(alice, projectMilestones.create, { parent: 'acme/app', title: 'Spring' })
   const created = await mutate(`createIssue(input: { projectPath: "acme/app", title: "A", type: ISSUE, locked: true,
@@ -92,12 +92,12 @@ test('what is said in ids is put on it, and what is null is taken away', async (
   expect(again.data.updateIssue.issue).toEqual({ milestone: { title: 'Spring' }, labels: { count: 1 } })
 })
 
-test('single properties', async () => {
+test('changes single properties', async () => {
   await make('A', { dueDate: '2026-05-06', assigneeIds: [guest.id] })
   const one = 'projectPath: "acme/app", iid: "1"'
   const people = 'errors issue { assignees { nodes { username } } }'
   const { data } = await mutate(`
-    appended: issueSetAssignees(input: { ${one}, assigneeUsernames: ["ALICE", "nobody"], operationMode: APPEND }) { ${people} }
+    appended: issueSetAssignees(input: { ${one}, assigneeUsernames: ["ALICE", "unknown"], operationMode: APPEND }) { ${people} }
     removed: issueSetAssignees(input: { ${one}, assigneeUsernames: ["gus"], operationMode: REMOVE }) { ${people} }
     replaced: issueSetAssignees(input: { ${one}, assigneeUsernames: ["gus"] }) { ${people} }
     issueSetConfidential(input: { ${one}, confidential: true }) { errors issue { confidential } }
@@ -119,8 +119,8 @@ test('single properties', async () => {
   })
 })
 
-test('what is wrong is told in the payload, what is not allowed in one sentence', async () => {
-  await make('Of another')
+test('reports invalid input in the payload, and forbidden changes as an error', async () => {
+  await make('Other')
   const stranger = await server.world.user('sue')
   const wrong = await mutate(`
     blank: createIssue(input: { projectPath: "acme/app", title: " " }) { errors issue { id } }
@@ -157,7 +157,7 @@ test('what is wrong is told in the payload, what is not allowed in one sentence'
 
 describe('spam', () => {
   const suspects: SpamSuspect[] = []
-  const judge = (verdict: (suspect: SpamSuspect) => SpamVerdict) => {
+  const setVerdict = (verdict: (suspect: SpamSuspect) => SpamVerdict) => {
     suspects.length = 0
     Object.assign(server.world.core, {
       spamCheck: async (suspect: SpamSuspect) => {
@@ -182,8 +182,8 @@ describe('spam', () => {
     'X-Svc-Spam-Log-Id': String(spamLogId),
   })
 
-  test('without a CAPTCHA it is refused, and nothing is kept', async () => {
-    judge(() => ({ kind: 'spam' }))
+  test('rejects spam if there is no CAPTCHA, and stores nothing', async () => {
+    setVerdict(() => ({ kind: 'spam' }))
     const { body } = await send(buy, alice)
     expect(body).toEqual({
       data: { createIssue: null },
@@ -203,8 +203,8 @@ describe('spam', () => {
     expect(counts.errors[0].message).toBe(notAvailable)
   })
 
-  test('with one it passes once it is solved, by whom it was given to, and once', async () => {
-    judge(({ captchaResponse }) =>
+  test('accepts a solved CAPTCHA once, from the user who received it', async () => {
+    setVerdict(({ captchaResponse }) =>
       captchaResponse === 'solved' ? { kind: 'ok' } : { kind: 'captcha', siteKey: 'site-key-1' },
     )
     const challenged = (spamLogId: number) => ({
@@ -236,22 +236,22 @@ describe('spam', () => {
     expect((await send(buy, alice, captcha('solved', 5))).body).toEqual(challenged(6))
   })
 
-  test('a change is looked at when it is one of the text', async () => {
+  test('checks a change for spam only if it changes the text', async () => {
     await make('A')
-    judge(() => ({ kind: 'spam' }))
-    const quiet = await mutate(
+    setVerdict(() => ({ kind: 'spam' }))
+    const unchecked = await mutate(
       'updateIssue(input: { projectPath: "acme/app", iid: "1", title: "A", stateEvent: CLOSE }) { errors }',
     )
-    expect(quiet).toEqual({ data: { updateIssue: { errors: [] } } })
-    const loud = await mutate(
+    expect(unchecked).toEqual({ data: { updateIssue: { errors: [] } } })
+    const checked = await mutate(
       'updateIssue(input: { projectPath: "acme/app", iid: "1", description: "Buy" }) { errors }',
     )
-    expect(loud).toMatchObject({ data: { updateIssue: null }, errors: [{ extensions: { spam: true } }] })
+    expect(checked).toMatchObject({ data: { updateIssue: null }, errors: [{ extensions: { spam: true } }] })
     expect(suspects).toMatchObject([{ title: 'A', description: 'Buy' }])
   })
 
-  test('nobody is asked about whoever may not write anyway', async () => {
-    judge(() => ({ kind: 'spam' }))
+  test('does not check changes that the caller may not make', async () => {
+    setVerdict(() => ({ kind: 'spam' }))
     const stranger = await server.world.user('sue')
     expect(
       (await mutate('createIssue(input: { projectPath: "acme/app", title: "A" }) { errors }', stranger)).errors,
@@ -259,7 +259,7 @@ describe('spam', () => {
     expect(suspects).toEqual([])
   })
 
-  test('what has become of the project meanwhile counts', async () => {
+  test('rejects a change if the project was archived during the spam check', async () => {
     await make('A')
     const root = await server.world.user('admin', { isAdministrator: true })
     Object.assign(server.world.core, {

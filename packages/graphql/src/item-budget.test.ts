@@ -18,27 +18,27 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-const told = 'The lists of one request may hold at most 20 items together'
+const limitMessage = 'The lists of one request may hold at most 20 items together'
 
-test('lists within each other hold so many items, at whatever level', async () => {
-  // 2 groups, 4 members, 8 memberships, and 16 members, of which 6 are left.
+test('limits the items of nested lists at all levels together', async () => {
+  // 2 groups, 4 members and 8 memberships leave room for 6 of the 16 members.
   const query = `{ groups { nodes { groupMembers { nodes { user { groupMemberships { nodes { group {
     groupMembers { nodes { id } } } } } } } } } } }`
   const { status, body } = await server.ask(query, { as: alice })
   expect(status).toBe(200)
-  expect(body.errors[0].message).toBe(told)
+  expect(body.errors[0].message).toBe(limitMessage)
   expect(JSON.stringify(body.data).match(/"id"/g)).toHaveLength(6)
 })
 
-test('so many are given, and each way in which they are told counts', async () => {
+test('counts `nodes` and `edges` of one list separately', async () => {
   const once = '{ groups { nodes { groupMembers { nodes { user { groupMemberships { nodes { id } } } } } } } }'
   expect((await server.ask(once, { as: alice })).body.errors).toBeUndefined()
   const twice = `{ groups { nodes { groupMembers { nodes { user { groupMemberships {
     nodes { id } edges { cursor } } } } } } } }`
-  expect((await server.ask(twice, { as: alice })).body.errors[0].message).toBe(told)
+  expect((await server.ask(twice, { as: alice })).body.errors[0].message).toBe(limitMessage)
 })
 
-test('the operations of one request share them', async () => {
+test('shares the limit between the operations of a request', async () => {
   const query = '{ groups { nodes { groupMembers { nodes { user { groupMemberships { nodes { id } } } } } } } }'
   const { body } = await server.send({
     method: 'POST',
@@ -46,6 +46,6 @@ test('the operations of one request share them', async () => {
     body: JSON.stringify([{ query }, { query }, { query }]),
   })
   expect(body[0].errors).toBeUndefined()
-  // Each is told once.
-  for (const each of body.slice(1)) expect(each.errors).toMatchObject([{ message: told }])
+  // Each operation reports the error once.
+  for (const each of body.slice(1)) expect(each.errors).toMatchObject([{ message: limitMessage }])
 })

@@ -46,7 +46,7 @@ const inProject = async (fields: string, as: User | undefined = alice) => {
 }
 const inPipeline = async (fields: string) => (await inProject(`pipeline(iid: "58") { ${fields} }`)).pipeline
 
-test('a pipeline with its stages, their groups and jobs', async () => {
+test('shows the stages of a pipeline with their groups and jobs', async () => {
   const jobs = 'jobs { nodes { id name kind status allowFailure duration } }'
   const { stages } = await inPipeline(`id stages { nodes { name status groups { nodes { name size ${jobs} } } } }`)
   const job = (id: number, name: string, status: string, duration: number | null, more: object = {}) => ({
@@ -84,7 +84,7 @@ test('a pipeline with its stages, their groups and jobs', async () => {
   ])
 })
 
-test('a stage is found again by its id, by whoever may see its pipeline', async () => {
+test('finds a stage by its id for callers who may see its pipeline', async () => {
   const { stages } = await inPipeline('stages(first: 2) { nodes { id } pageInfo { hasNextPage } }')
   expect(stages.pageInfo.hasNextPage).toBe(true)
   const { id } = stages.nodes[1]
@@ -110,7 +110,7 @@ test('a stage is found again by its id, by whoever may see its pipeline', async 
   }
 })
 
-test('a stage keeps its id when the record changes which stages there are', async () => {
+test('keeps the id of a stage when an update of the record adds or removes stages', async () => {
   const { world } = server
   const put = (seconds: number, stages: readonly string[]) => {
     const builds = stages.map((stage, index) => ({ id: 900 + index, name: stage, stage, status: 'success' }))
@@ -144,7 +144,7 @@ test('a stage keeps its id when the record changes which stages there are', asyn
   }
 })
 
-test('stages by their ids are read together, with the jobs of their pipelines once', async () => {
+test('reads stages by their ids together, and the jobs of each pipeline once', async () => {
   const answer = (ids: readonly string[]) =>
     server.ask(`{ ${ids.map((id, index) => `s${index}: ciPipelineStage(id: "${id}") { name status }`).join(' ')} }`, {
       as: alice,
@@ -173,13 +173,13 @@ describe('jobs of a pipeline', () => {
     ['statuses: [FAILED, MANUAL]', [530, 504, 502, 500]],
     ['whenExecuted: ["manual"]', [530]],
     ['last: 2', [501, 500]],
-  ])('filtered by %s', async (args, ids) => {
+  ])('filters by %s', async (args, ids) => {
     const { jobs } = await inPipeline(`jobs${args && `(${args})`} { count nodes { id } }`)
     expect(jobs.nodes.map(({ id }: { id: string }) => Number(id.split('/').at(-1)))).toEqual(ids)
     expect(jobs.count).toBe(args.startsWith('last') ? 7 : ids.length)
   })
 
-  test('one by its id, or the current one of a name', async () => {
+  test('finds a job by its id, or the current job by its name', async () => {
     const { pipeline, errors } = await inProject(`pipeline(iid: "58") {
       a: job(name: "compile") { id retried } b: job(id: "gid://svc/Ci::Build/500") { retried failureMessage }
       c: job(name: "COMPILE") { id } d: job { id } }`)
@@ -193,7 +193,7 @@ describe('jobs of a pipeline', () => {
   })
 })
 
-test('what a record tells of a job, and what follows from it', async () => {
+test('shows the fields of a job and the values computed from its record', async () => {
   const { job } = await inProject(`job(id: "gid://svc/Ci::Build/502") {
     createdAt queuedAt startedAt queuedDuration refName refPath shortSha commitPath webPath source manualJob playable
     tags canPlayJob createdByTag stage { name } pipeline { iid project { fullPath } } project { fullPath }
@@ -257,12 +257,12 @@ describe('jobs of a project', () => {
     ['sources: [WEB, PUSH], first: 1', ['540']],
     ['withArtifacts: true', ['502']],
     ['withArtifacts: false, statuses: FAILED', ['504', '500']],
-  ])('filtered by %s', async (args, ids) => {
+  ])('filters by %s', async (args, ids) => {
     const { jobs } = await inProject(`jobs(${args}) { nodes { id } }`)
     expect(jobs.nodes.map(({ id }: { id: string }) => id.split('/').at(-1))).toEqual(ids)
   })
 
-  test('are listed for one project only in an operation', async () => {
+  test('lists the jobs of only one project per operation', async () => {
     const other = await server.world.project('other', await server.world.group('else'), 'public')
     const { body } = await server.ask(
       `{ a: project(fullPath: "acme/app") { jobs { count } more: jobs { count } } b: project(fullPath: "${other.fullPath}") { jobs { count } } }`,
@@ -275,7 +275,7 @@ describe('jobs of a project', () => {
   })
 })
 
-test('all jobs of the instance are listed for administrators only', async () => {
+test('lists all jobs of the instance to administrators only', async () => {
   const root = await server.world.user('root', { isAdministrator: true })
   const query =
     '{ jobs(runnerTypes: [GROUP_TYPE]) { count nodes { id shortSha ... on CiJob { needs { nodes { id } } } } } all: jobs { count } }'
@@ -287,7 +287,7 @@ test('all jobs of the instance are listed for administrators only', async () => 
   expect((await server.ask(query)).body).toEqual({ data: { jobs: null, all: null } })
 })
 
-test('a runner is known to whoever may see a job that it ran', async () => {
+test('shows a runner to callers who may see a job that it ran', async () => {
   const query =
     '{ runner(id: "gid://svc/Ci::Runner/6") { id description } other: runner(id: "gid://svc/Ci::Runner/7") { id } }'
   expect((await server.ask(query, { as: alice })).body.data).toEqual({
@@ -297,7 +297,7 @@ test('a runner is known to whoever may see a job that it ran', async () => {
   expect((await server.ask(query)).body).toEqual({ data: { runner: null, other: null } })
 })
 
-test('jobs are counted up to a thousand, whatever is asked', async () => {
+test('counts jobs up to 1,000 at most', async () => {
   const many = Array.from({ length: 1_002 }, (_, index) => ({
     ...builds[0],
     id: 1_000 + index,

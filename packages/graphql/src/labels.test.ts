@@ -19,7 +19,7 @@ afterEach(() => server.close())
 const labels = (args: string, fields: string) => `{ project(fullPath: "Root/App") { labels(${args}) { ${fields} } } }`
 const titles = 'nodes { title } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }'
 
-test('a page of labels from the beginning, and the one behind it', async () => {
+test('returns the first page of labels and the page after it', async () => {
   const first = (await server.ask(labels('first: 2', titles))).body.data.project.labels
   expect(first).toMatchObject({
     nodes: [{ title: 'bug' }, { title: 'docs' }],
@@ -32,7 +32,7 @@ test('a page of labels from the beginning, and the one behind it', async () => {
   })
 })
 
-test('a page from the end, and the one before it', async () => {
+test('returns the last page and the page before it', async () => {
   const last = (await server.ask(labels('last: 2', titles))).body.data.project.labels
   expect(last).toMatchObject({
     nodes: [{ title: 'docs' }, { title: 'feature' }],
@@ -45,7 +45,7 @@ test('a page from the end, and the one before it', async () => {
   })
 })
 
-test('two pages of one list are counted once', async () => {
+test('counts a list once for two of its pages', async () => {
   const cost = (fields: string) =>
     server.world.statements(async () => {
       const { body } = await server.ask(`{ project(fullPath: "root/app") { ${fields} } }`, { as: root })
@@ -56,7 +56,7 @@ test('two pages of one list are counted once', async () => {
   expect(await cost(`${one} two: labels(first: 2) { count }`)).toBe(await cost(one))
 })
 
-test('searched in the fields that are named, and counted', async () => {
+test('searches in the given fields, and counts the results', async () => {
   const { body } = await server.ask(
     `{ project(fullPath: "root/app") {
       found: labels(searchTerm: "O") { count nodes { title color id } }
@@ -75,7 +75,7 @@ test('searched in the fields that are named, and counted', async () => {
   })
 })
 
-test('a cursor of nobody, and both ends at once, are told', async () => {
+test('reports an invalid cursor, and first together with last', async () => {
   const { body } = await server.ask(
     '{ project(fullPath: "root/app") { a: labels(after: "x") { nodes { id } } b: labels(first: 1, last: 1) { count } } }',
   )
@@ -88,7 +88,7 @@ test('a cursor of nobody, and both ends at once, are told', async () => {
   ])
 })
 
-test('what there is of a label', async () => {
+test('shows all fields of a label', async () => {
   const { world } = server
   await world.perform(root, projectLabels.update, { parent: 'root/app', name: 'bug', description: 'Not <so>' })
   const fields = 'title description descriptionHtml color textColor archived lockOnMerge createdAt updatedAt'
@@ -106,7 +106,7 @@ test('what there is of a label', async () => {
   })
 })
 
-describe('of groups', () => {
+describe('labels of groups', () => {
   beforeEach(async () => {
     const { world } = server
     const acme = await world.group('acme', { visibility: 'public' })
@@ -135,15 +135,15 @@ describe('of groups', () => {
     ['acme', 'includeDescendantGroups: true', ['acme', 'acme/site', 'acme/web/shop', 'web']],
     ['acme/web', 'onlyGroupLabels: true, includeAncestorGroups: true', ['acme', 'web']],
     ['acme', 'archived: true', []],
-  ])('%s with (%s), as far as nobody in particular sees them', async (path, args, titles) => {
+  ])('lists the labels of %s with (%s) to anonymous callers', async (path, args, titles) => {
     expect(await inGroup(path, args)).toEqual(titles)
   })
 
-  test('those of a private project only for who sees it', async () => {
+  test('lists labels of a private project only to callers who may see it', async () => {
     expect(await inGroup('acme', '', root)).toEqual(['acme', 'acme/secret', 'acme/site'])
   })
 
-  test('a project finds those of the groups above by their title, and so does a group', async () => {
+  test('finds labels of ancestor groups by title, from projects and groups', async () => {
     const { body } = await server.ask(`{
       project(fullPath: "acme/web/shop") {
         own: label(title: "acme/web/shop") { id } above: label(title: "acme") { id } other: label(title: "acme/site") { id }
@@ -157,12 +157,12 @@ describe('of groups', () => {
   })
 })
 
-test('searched in no field at all, nothing is found', async () => {
+test('finds nothing if the list of search fields is empty', async () => {
   const { status, body } = await server.ask(labels('searchTerm: "bug", searchIn: []', 'count nodes { title }'))
   expect([status, body]).toEqual([200, { data: { project: { labels: { count: 0, nodes: [] } } } }])
 })
 
-test('an answer has its keys in the order of the document, whether they are known at once or after a look-up', async () => {
+test('keeps the keys of the response in document order, whichever fields need a lookup', async () => {
   const { body } = await server.ask(`
     query { __typename ...First project(fullPath: "root/app") { labels(first: 2) { pageInfo { hasNextPage } ...Rest } path }
       last: queryComplexity { limit } }
@@ -172,7 +172,7 @@ test('an answer has its keys in the order of the document, whether they are know
     }
     fragment Rest on LabelConnection { nodes { title id __typename color } count }`)
   expect(body.errors).toBeUndefined()
-  // Text, for the order of keys is no matter of equality.
+  // Compares text, because toEqual ignores the order of keys.
   expect(JSON.stringify(body.data)).toBe(
     JSON.stringify({
       __typename: 'Query',

@@ -17,9 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const repeated = (count: number, of: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => of(index)).join(' ')
-/** Costs as much. */
+const repeated = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ')
+/** Returns a query with the given complexity. */
 const costly = (score: number) => `{ ${repeated(score, (index) => `a${index}:__typename`)} }`
 const messages = (body: { errors?: { message: string }[] }) => body.errors?.map(({ message }) => message)
 
@@ -40,7 +40,7 @@ const batch = async (queries: readonly string[], as?: User) => {
   return body
 }
 
-describe('complexity (2.1, 2.2, 2.5)', () => {
+describe('complexity', () => {
   const scoreOf = async (rest: string, variables?: Readonly<Record<string, number | boolean>>) => {
     const declared = Object.entries(variables ?? {}).map(
       ([name, value]) => `$${name}: ${typeof value === 'number' ? 'Int' : 'Boolean!'}`,
@@ -55,35 +55,35 @@ describe('complexity (2.1, 2.2, 2.5)', () => {
     `project(fullPath: "root/app") { labels(${given}) { ${fields} } }`
 
   test.each<[string, string, number, Readonly<Record<string, number | boolean>>?]>([
-    ['nothing else', '', 0],
+    ['an empty rest', '', 0],
     ['__typename', '__typename', 1],
     ['a lookup', 'project(fullPath: "a") { id }', 2],
     // children 2, own 1: 3; by the size: floor(3 × 1.05), floor(3 × 2)
     ['a connection by its page size', labels('first: 5'), 4],
-    ['the same from the end', labels('last: 5'), 4],
+    ['a connection from the end', labels('last: 5'), 4],
     ['the smallest of two sizes', 'project(fullPath: "a") { labels(first: 5, last: 90) { nodes { title } } }', 4],
-    ['none is 100', labels('title: "x"'), 7],
-    ['and so is more', labels('first: 5000'), 7],
-    ['the size in a variable', labels('first: $n'), 4, { n: 5 }],
+    ['a connection without a page size, as 100', labels('title: "x"'), 7],
+    ['a page size above 100, as 100', labels('first: 5000'), 7],
+    ['a page size in a variable', labels('first: $n'), 4, { n: 5 }],
     [
       'parts of a connection',
       labels('first: 0', 'count pageInfo { hasNextPage endCursor } edges { cursor node { id } }'),
       10,
     ],
-    ['the same twice', '__typename __typename ... on Query { __typename } ...{ __typename }', 1],
-    ['merged below', 'project(fullPath: "a") { id } project(fullPath: "a") { id name }', 3],
-    ['under another name', 'a: __typename b: __typename', 2],
+    ['a field that is selected twice', '__typename __typename ... on Query { __typename } ...{ __typename }', 1],
+    ['selections that are merged', 'project(fullPath: "a") { id } project(fullPath: "a") { id name }', 3],
+    ['a field under two aliases', 'a: __typename b: __typename', 2],
     [
-      'what is left out',
+      'fields that are left out',
       '__typename @skip(if: $yes) b: __typename @include(if: true) ... @include(if: false) { c: __typename }',
       1,
       { yes: true },
     ],
-  ])('%s', async (_, rest, score, variables) => {
+  ])('computes the score of %s', async (_, rest, score, variables) => {
     expect(await scoreOf(rest, variables)).toBe(score)
   })
 
-  test('the published measurement: 15 with a page of 5, 26 with one of 100', async () => {
+  test('computes the published scores: 15 with a page of 5, 26 with a page of 100', async () => {
     const query = `query Score($n: Int) {
       queryComplexity { score limit }
       project(fullPath: "root/app") { issues(first: $n) { pageInfo { hasNextPage endCursor } nodes { id iid title state createdAt } } }
@@ -92,7 +92,7 @@ describe('complexity (2.1, 2.2, 2.5)', () => {
     expect([await score(5), await score(100)]).toEqual([15, 26])
   })
 
-  test('limits of 200 and 250', async () => {
+  test('limits anonymous callers to 200 and others to 250', async () => {
     const limit = '{ queryComplexity { score limit } }'
     expect((await ask(limit)).data.queryComplexity).toEqual({ score: 3, limit: 200 })
     expect((await ask(limit, root)).data.queryComplexity).toEqual({ score: 3, limit: 250 })
@@ -107,7 +107,7 @@ describe('complexity (2.1, 2.2, 2.5)', () => {
     })
   })
 
-  test('a batch is held to the limit in all, and fails in all', async () => {
+  test('rejects all operations of a batch that exceeds the limit in total', async () => {
     const refused = (score: number) => ({
       errors: [{ message: `Query has complexity of ${score}, which exceeds max complexity of 200` }],
     })
@@ -119,18 +119,18 @@ describe('complexity (2.1, 2.2, 2.5)', () => {
   })
 })
 
-describe('depth and recursion (2.1, 2.4)', () => {
+describe('depth and recursion', () => {
   const deep = (levels: number) =>
     `{ __type(name: "Query") { ${'ofType { '.repeat(levels - 2)} name ${'} '.repeat(levels - 1)}}`
 
-  test('15 and 20 levels', async () => {
+  test('limits the depth to 15 for anonymous callers and to 20 for others', async () => {
     expect((await ask(deep(15))).data).toBeDefined()
     expect(messages(await ask(deep(16)))).toEqual(['Query has depth of 16, which exceeds max depth of 15'])
     expect((await ask(deep(20), root)).data).toBeDefined()
     expect(messages(await ask(deep(21), root))).toEqual(['Query has depth of 21, which exceeds max depth of 20'])
   })
 
-  test('the third level of a name, and all three limits in one answer', async () => {
+  test('rejects the third level of a field name, and reports all exceeded limits together', async () => {
     const third =
       'project(fullPath: "root/app") { group { projects { nodes { group { projects { nodes { group { name } } } } } } } }'
     const recursive = 'Recursive query - too many of fields \'{"group"=>3}\' detected\nin single branch of the query'
@@ -146,7 +146,7 @@ describe('depth and recursion (2.1, 2.4)', () => {
   })
 })
 
-describe('introspection (1.5)', () => {
+describe('introspection', () => {
   const options = {
     descriptions: true,
     specifiedByUrl: true,
@@ -157,17 +157,17 @@ describe('introspection (1.5)', () => {
   }
 
   test.each([
-    ['the standard one', {}],
-    ['all of it', options],
+    ['the standard document', {}],
+    ['all options', options],
     ['without descriptions', { descriptions: false }],
     ['with deprecated arguments', { inputValueDeprecation: true }],
-  ])('%s is answered to anyone', async (_, given) => {
+  ])('answers introspection to anonymous callers: %s', async (_, given) => {
     const body = await ask(getIntrospectionQuery(given))
     expect(messages(body)).toBeUndefined()
     expect(body.data.__schema.queryType).toMatchObject({ name: 'Query' })
   })
 
-  test('held to 250 for everyone, where nothing else is asked', async () => {
+  test('limits pure introspection to 250 for all callers', async () => {
     expect((await ask(costly(250))).data).toBeDefined()
     expect(messages(await ask(costly(251)))).toEqual([
       'Query has complexity of 251, which exceeds max complexity of 250',
@@ -180,8 +180,8 @@ describe('introspection (1.5)', () => {
   })
 })
 
-describe('pages (2.1, 3.1)', () => {
-  test('a size beyond the limit is cut, one below nothing is nothing', async () => {
+describe('page sizes', () => {
+  test('reduces a page size above 100 to 100, and treats a negative one as 0', async () => {
     const page = async (given: string) =>
       (await ask(`{ project(fullPath: "root/app") { labels(${given}) { nodes { title } } } }`)).data.project.labels
         .nodes.length

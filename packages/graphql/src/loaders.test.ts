@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Loaders } from './loaders.ts'
 
-/** Answers when it is told to. */
-function held<Value>(): { readonly promise: Promise<Value>; readonly settle: (value: Value) => void } {
+/** Returns a promise that the test settles. */
+function deferred<Value>(): { readonly promise: Promise<Value>; readonly settle: (value: Value) => void } {
   let settle: (value: Value) => void = () => {}
   const promise = new Promise<Value>((resolve) => {
     settle = resolve
@@ -15,7 +15,7 @@ const doubling = (batches: (readonly number[])[]) => async (keys: readonly numbe
   return keys.map((key) => 2 * key)
 }
 
-test('what is wanted at the same time is asked for once, and the same key once', async () => {
+test('loads keys requested at the same time with one call, and each key once', async () => {
   const loaders = new Loaders()
   const batches: number[][] = []
   const load = doubling(batches)
@@ -23,10 +23,10 @@ test('what is wanted at the same time is asked for once, and the same key once',
   expect(batches).toEqual([[1, 2]])
 })
 
-test('of two paths to one kind the one that is there first waits for the other', async () => {
+test('loads the keys of two paths with one call, even if one path is resolved first', async () => {
   const loaders = new Loaders()
   const batches: number[][] = []
-  const slow = held<number[]>()
+  const slow = deferred<number[]>()
   const short = loaders.load('short', 1, async (keys) => [...keys])
   const long = loaders.load('long', 3, () => slow.promise)
   const both = [short, long].map(async (first) => loaders.load('doubled', await first, doubling(batches)))
@@ -36,14 +36,14 @@ test('of two paths to one kind the one that is there first waits for the other',
   expect(batches).toEqual([[1, 3]])
 })
 
-test('other work is waited for too, and told once to all who ask for it', async () => {
+test('waits for other work before the next round, and does it once per source', async () => {
   const loaders = new Loaders()
   const batches: number[][] = []
   const source = {}
-  const page = held<number[]>()
-  let asked = 0
+  const page = deferred<number[]>()
+  let calls = 0
   const ask = () => {
-    asked += 1
+    calls += 1
     return page.promise
   }
   const pages = [0, 1].map(async (index) => {
@@ -54,10 +54,10 @@ test('other work is waited for too, and told once to all who ask for it', async 
   setImmediate(() => setImmediate(() => page.settle([1, 2])))
   expect(await Promise.all([...pages, other])).toEqual([2, 4, 14])
   expect(batches.map((keys) => keys.toSorted((a, b) => a - b))).toEqual([[1, 2, 7]])
-  expect(asked).toBe(1)
+  expect(calls).toBe(1)
 })
 
-test('a round that fails is told to those who wanted it, and the next one begins', async () => {
+test('rejects the loads of a failed round, and starts the next round', async () => {
   const loaders = new Loaders()
   const failed = loaders.load('broken', 1, () => Promise.reject(new Error('no')))
   const after = failed.catch(() => loaders.load('doubled', 2, doubling([])))
@@ -65,7 +65,7 @@ test('a round that fails is told to those who wanted it, and the next one begins
   expect(await after).toBe(4)
 })
 
-test('what was loaded before a change is loaded again', async () => {
+test('loads a key again after clear()', async () => {
   const loaders = new Loaders()
   const batches: number[][] = []
   await loaders.load('doubled', 1, doubling(batches))
@@ -75,13 +75,13 @@ test('what was loaded before a change is loaded again', async () => {
   expect(batches).toEqual([[1], [1]])
 })
 
-test('when the time is over, what is wanted is refused, and nothing of it is begun', async () => {
+test('rejects loads after the deadline without starting them', async () => {
   let isOver = false
   const loaders = new Loaders(() => {
     if (isOver) throw new Error('over')
   })
   const batches: number[][] = []
-  const slow = held<number[]>()
+  const slow = deferred<number[]>()
   const first = loaders.load('slow', 1, () => slow.promise)
   const other = new Promise((resolve) => setImmediate(resolve)).then(() =>
     loaders.load('doubled', 2, doubling(batches)),

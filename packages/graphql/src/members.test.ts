@@ -52,14 +52,14 @@ describe('members of a group', () => {
     { group: 'acme/tools', args: '(accessLevels: [ADMIN])', found: [] },
     { group: 'acme/tools', args: '(search: "ALI")', found: ['alice 30'] },
     { group: 'acme/tools', args: '(ids: ["gid://svc/GroupMember/1"])', found: ['olga 50'] },
-  ])('$group $args', async ({ group, args, found }) => {
+  ])('lists the members of $group $args', async ({ group, args, found }) => {
     const { body } = await server.ask(`{ group(fullPath: "${group}") { groupMembers${args} { ${one} } } }`, {
       as: olga,
     })
     expect(shown(body.data.group.groupMembers)).toEqual(found)
   })
 
-  test('what is told of one', async () => {
+  test('shows all fields of a member', async () => {
     await world.perform(olga, groupMembers.update, {
       parent: 'acme',
       userId: alice.id,
@@ -102,15 +102,15 @@ describe('members of a group', () => {
     })
   })
 
-  test('they are for those who may see them', async () => {
-    // A role in something below shows the group, but not its members.
+  test('returns null to callers who may not see the members', async () => {
+    // A role in a project shows the groups above it, but not their members.
     const { body } = await server.ask('{ group(fullPath: "acme") { fullPath groupMembers { nodes { id } } } }', {
       as: bob,
     })
     expect(body).toEqual({ data: { group: { fullPath: 'acme', groupMembers: null } } })
   })
 
-  test('of members below, those of groups whose members the caller sees', async () => {
+  test('lists members of descendants if the caller may see them', async () => {
     const open = await world.group('open', { visibility: 'public' })
     const closed = await world.group('closed', { parent: open })
     await world.member(closed, bob, accessLevels.owner)
@@ -130,7 +130,7 @@ describe('members of a project', () => {
     { args: '(userTypes: [PROJECT_BOT])', found: ['robot 40'] },
     { args: '(userTypes: [HUMAN], first: 1)', found: ['bob 10'] },
     { args: '(userTypes: [GHOST])', found: [] },
-  ])('projectMembers$args', async ({ args, found }) => {
+  ])('lists projectMembers$args', async ({ args, found }) => {
     if (args.includes('userTypes')) {
       const draft = {
         username: 'robot',
@@ -147,7 +147,7 @@ describe('members of a project', () => {
     expect(shown(body.data.project.projectMembers)).toEqual(found)
   })
 
-  test('say where their role is from', async () => {
+  test('shows the group or project in which each member has the role', async () => {
     const { body } = await server.ask(
       `{ project(fullPath: "acme/app") { projectMembers(sort: CREATED_ASC) { nodes { __typename id
         ... on GroupMember { group { fullPath } } ... on ProjectMember { project { fullPath } userPermissions { adminProject } } } } } }`,
@@ -179,7 +179,7 @@ describe('changing several members', () => {
     return page.items.map(({ user, level }) => `${user.username} ${level}`)
   }
 
-  test('all of them, with an end', async () => {
+  test('changes role and expiry date of all given members', async () => {
     await world.member(acme, bob, accessLevels.guest)
     const { body } = await change(
       `${ids(alice, bob, bob)}, accessLevel: MAINTAINER, expiresAt: "2026-12-31T10:00:00Z"`,
@@ -204,7 +204,7 @@ describe('changing several members', () => {
     ])
   })
 
-  test('or none of them', async () => {
+  test('changes no member if one of them is not a direct member', async () => {
     const { body } = await change(`${ids(alice, bob)}, accessLevel: MAINTAINER`, olga)
     expect(body).toEqual({
       data: {
@@ -220,7 +220,7 @@ describe('changing several members', () => {
     expect(await levels()).toEqual(['olga 50', 'alice 30'])
   })
 
-  test('is refused to whoever may not, in the words for what there is not', async () => {
+  test('rejects a change that the caller may not make, as for a missing group', async () => {
     const refusal = {
       data: { groupMemberBulkUpdate: null },
       errors: [
@@ -234,12 +234,12 @@ describe('changing several members', () => {
     for (const as of [alice, bob, undefined]) {
       expect((await change(`${ids(alice)}, accessLevel: OWNER`, as)).body).toMatchObject(refusal)
     }
-    // Nobody is left who owns the group.
+    // This would leave the group without an owner.
     expect((await change(`${ids(olga)}, accessLevel: GUEST`, olga)).body).toMatchObject(refusal)
     expect(await levels()).toEqual(['olga 50', 'alice 30'])
   })
 
-  test('of a project', async () => {
+  test('changes members of a project', async () => {
     const { body } = await server.ask(
       `mutation { projectMemberBulkUpdate(input: { projectId: "gid://svc/Project/1", ${ids(bob)}, accessLevel: PLANNER }) {
         errors projectMembers { id accessLevel { integerValue } project { fullPath } } } }`,
@@ -258,7 +258,7 @@ describe('changing several members', () => {
   })
 })
 
-test('members of many projects cost statements by the lists in the document', async () => {
+test('needs a number of statements that depends on the lists in the document, not on the number of projects', async () => {
   const query = `{ group(fullPath: "acme") { projects { nodes { projectMembers(first: 5) { nodes {
     user { username } createdBy { username } ... on ProjectMember { project { fullPath } userPermissions { canLeave } } } } } } } }`
   const asked = () => server.ask(query, { as: olga })

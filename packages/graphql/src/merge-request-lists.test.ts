@@ -67,7 +67,7 @@ const listed = async (args: string) => {
   )
 }
 
-describe('of a project', () => {
+describe('merge requests of a project', () => {
   beforeEach(async () => {
     const due = { dueDate: '2026-03-01', startDate: '2026-01-01' }
     await world.perform(root, projectMilestones.create, { parent: app.id, title: 'Late', dueDate: '2026-09-01' })
@@ -127,11 +127,11 @@ describe('of a project', () => {
     ['not: { reviewerUsername: "bob" }', ['done', 'Draft: ui', 'old']],
     ['not: { milestoneTitle: "Soon" }', ['done', 'Draft: ui', 'old', 'cache']],
     ['not: { sourceBranches: ["ui"], targetBranches: ["stable"] }', ['done', 'cache', 'retry']],
-    ['or: { assigneeUsernames: ["alice", "nobody"] }', ['retry']],
+    ['or: { assigneeUsernames: ["alice", "unknown"] }', ['retry']],
     ['or: { onlyReviewerUsername: "bob" }', ['retry']],
     ['or: { onlyReviewerUsername: "bob", reviewerWildcard: NONE }', ['done', 'Draft: ui', 'old', 'retry']],
     ['authorUsername: null, not: null', ['done', 'Draft: ui', 'old', 'cache', 'retry']],
-  ])('wanted by %s', async (args, expected) => {
+  ])('filters by %s', async (args, expected) => {
     expect(await listed(args)).toEqual(expected)
   })
 
@@ -148,7 +148,7 @@ describe('of a project', () => {
     ['LABEL_PRIORITY_ASC', ['retry', 'done', 'Draft: ui', 'old', 'cache']],
     ['PRIORITY_ASC', ['retry', 'cache', 'done', 'Draft: ui', 'old']],
     ['POPULARITY_DESC', ['done', 'Draft: ui', 'old', 'cache', 'retry']],
-  ])('sorted by %s, the same page by page and from the end', async (sort, expected) => {
+  ])('sorts by %s, also in pages and from the end', async (sort, expected) => {
     expect(await listed(`sort: ${sort}`)).toEqual(expected)
     const pages = { forward: [] as string[], backward: [] as string[] }
     let [after, before] = ['', '']
@@ -167,7 +167,7 @@ describe('of a project', () => {
     expect(pages).toEqual({ forward: expected, backward: expected })
   })
 
-  test('counted, with the time until they were merged', async () => {
+  test('counts them, and adds up the time until they were merged', async () => {
     const { project } = await data(`{ project(fullPath: "web/app") {
       all: mergeRequests { count totalTimeToMerge }
       opened: mergeRequests(state: opened) { count totalTimeToMerge }
@@ -180,8 +180,8 @@ describe('of a project', () => {
   })
 })
 
-describe('elsewhere', () => {
-  test('of a group, below it and of archived projects only when asked', async () => {
+describe('other lists', () => {
+  test('lists merge requests of a group, of its subgroups and archived projects only on request', async () => {
     const lib = await world.project('lib', await world.group('core', { parent: web }))
     const attic = await world.project('attic', web)
     await create('here')
@@ -200,7 +200,7 @@ describe('elsewhere', () => {
     ])
   })
 
-  test('of users, each by what they have to do with them', async () => {
+  test('lists merge requests of a user by their part in them', async () => {
     const site = await world.project('site', web)
     await create('made', {}, alice)
     await create('given', { assigneeIds: [alice.id] })
@@ -221,7 +221,7 @@ describe('elsewhere', () => {
     expect((await data(document, stranger)).user.authored).toEqual({ nodes: [] })
   })
 
-  test('of everywhere, for whoever has signed in', async () => {
+  test('lists all merge requests to signed-in callers', async () => {
     await create('one')
     await world.project('open', bob, 'public')
     await create('two', { project: 'bob/open' })
@@ -231,7 +231,7 @@ describe('elsewhere', () => {
     expect((await data(document, stranger)).mergeRequests).toEqual({ count: 1, nodes: [{ title: 'two' }] })
   })
 
-  test('with a wrong cursor, and with text where a time should be', async () => {
+  test('reports an invalid cursor and an invalid time', async () => {
     const { body } = await server.ask('{ mergeRequests(after: "x") { nodes { id } } }', { as: alice })
     expect(body.errors[0]).toMatchObject({ message: 'Please provide a valid cursor', path: ['mergeRequests', 'nodes'] })
   })

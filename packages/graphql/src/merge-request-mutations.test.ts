@@ -50,7 +50,7 @@ const change = async (name: string, input: string, fields: string, as?: User) =>
 }
 const stored = () => world.perform(root, getProjectMergeRequest, { project: app.id, mergeRequestIid: 1 })
 
-test('one is made', async () => {
+test('creates a merge request', async () => {
   const input = `title: "Draft: Cache", sourceBranch: "cache", targetBranch: "main", description: "d", labels: ["net"],
     removeSourceBranch: true, clientMutationId: "7"`
   const fields = 'iid title draft description forceRemoveSourceBranch author { username } labels { nodes { title } }'
@@ -69,7 +69,7 @@ test('one is made', async () => {
   })
 })
 
-test('one that cannot be made', async () => {
+test('reports why a merge request cannot be created', async () => {
   const input = 'title: "Again", sourceBranch: "retry", targetBranch: "main"'
   expect((await run('mergeRequestCreate', input, 'iid')).data.mergeRequestCreate).toEqual({
     errors: ['Another open merge request already exists for this source branch: !1'],
@@ -80,7 +80,7 @@ test('one that cannot be made', async () => {
   expect(body.errors).toMatchObject([{ message: NOT_AVAILABLE, path: ['mergeRequestCreate'] }])
 })
 
-test('title, description, branch and state are changed; what is not said stays', async () => {
+test('changes title, description, branch and state, and keeps what is absent', async () => {
   const input = 'title: "Retry", description: "why", targetBranch: "stable", state: CLOSED'
   expect(await change('Update', input, 'title description targetBranch state')).toEqual({
     title: 'Retry',
@@ -95,7 +95,7 @@ test('title, description, branch and state are changed; what is not said stays',
   })
 })
 
-test('who may not is told that there is no such thing, and nothing is changed', async () => {
+test('rejects a caller without permission as for a missing merge request, and changes nothing', async () => {
   const stranger = await world.user('stranger')
   for (const as of [alice, stranger]) {
     for (const input of ['iid: "1", title: "Mine"', 'iid: "9", title: "Mine"', 'iid: "x", title: "Mine"']) {
@@ -115,35 +115,35 @@ test('who may not is told that there is no such thing, and nothing is changed', 
 test.each([
   ['SetAssignees', 'assigneeUsernames', 'assignees'],
   ['SetReviewers', 'reviewerUsernames', 'reviewers'],
-])('%s replaces, appends and removes; nobody of an unknown name', async (name, argument, field) => {
+])('%s replaces, appends and removes users, and ignores unknown names', async (name, argument, field) => {
   const people = async (input: string) => {
     const { [field]: list } = await change(name, input, `${field} { nodes { username } }`)
     return list.nodes.map(({ username }: { username: string }) => username)
   }
-  expect(await people(`${argument}: ["ALICE", "nobody"]`)).toEqual(['alice'])
+  expect(await people(`${argument}: ["ALICE", "unknown"]`)).toEqual(['alice'])
   expect(await people(`${argument}: ["bob"], operationMode: APPEND`)).toEqual(['alice', 'bob'])
   expect(await people(`${argument}: ["alice"], operationMode: REMOVE`)).toEqual(['bob'])
   expect(await people(`${argument}: [], operationMode: REPLACE`)).toEqual([])
 })
 
-test('an assignee may change it', async () => {
+test('lets an assignee change the merge request', async () => {
   await change('SetAssignees', 'assigneeUsernames: ["alice"]', 'iid')
   expect(await change('Update', 'title: "Mine"', 'title', alice)).toEqual({ title: 'Mine' })
 })
 
-test('a draft by its title, and one no more', async () => {
+test('marks a draft in the title, and removes the mark', async () => {
   expect(await change('SetDraft', 'draft: true', 'title draft')).toEqual({ title: 'Draft: Add retry', draft: true })
   expect(await change('SetDraft', 'draft: true', 'title')).toEqual({ title: 'Draft: Add retry' })
   expect(await change('SetDraft', 'draft: false', 'title draft')).toEqual({ title: 'Add retry', draft: false })
 })
 
-test('a title that has no room for the mark', async () => {
+test('rejects the draft mark if it makes the title too long', async () => {
   await change('Update', `title: "${'x'.repeat(250)}"`, 'iid')
   const { data } = await run('mergeRequestSetDraft', 'iid: "1", draft: true', 'title')
   expect(data.mergeRequestSetDraft).toEqual({ errors: ['Title is too long, or would be empty'], mergeRequest: null })
 })
 
-test('labels by their ids: of the project and of the groups above it alone', async () => {
+test('sets labels by ids, of the project and its ancestor groups only', async () => {
   const make = { color: '#123456' }
   await world.perform(root, projectLabels.create, { parent: app.id, name: 'bug', ...make })
   await world.perform(root, groupLabels.create, { parent: 'web', name: 'docs', ...make })
@@ -160,12 +160,12 @@ test('labels by their ids: of the project and of the groups above it alone', asy
   expect(await labels('labelIds: [], operationMode: null')).toEqual([])
 })
 
-test('locked, and open to comments again', async () => {
+test('locks and unlocks the discussion', async () => {
   expect(await change('SetLocked', 'locked: true', 'discussionLocked')).toEqual({ discussionLocked: true })
   expect(await change('SetLocked', 'locked: false', 'discussionLocked')).toEqual({ discussionLocked: false })
 })
 
-test('a milestone is set and taken away; one of another project is none', async () => {
+test('sets and removes a milestone, and rejects one of another project', async () => {
   const create = (parent: number, title: string) => world.perform(root, projectMilestones.create, { parent, title })
   const { id } = await create(app.id, 'Spring')
   const other = await create((await world.project('other', root)).id, 'Other')

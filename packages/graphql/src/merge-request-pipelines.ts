@@ -2,7 +2,7 @@ import { headPipelineOfEachMergeRequest } from '@penstock/core'
 import type { Kit } from './kit.ts'
 import { ask } from './request-context.ts'
 
-/** Adds the fields for the newest pipeline of the source branch. */
+/** Adds the fields for the newest pipeline of the head commit of the source branch. */
 export function addMergeRequestPipelines({ builder }: Kit): void {
   builder.objectFields('MergeRequest', (t) => ({
     headPipeline: t.field({

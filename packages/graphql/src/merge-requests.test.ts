@@ -55,7 +55,7 @@ const one = async (fields: string, as: User | undefined = alice, iid = 1) => {
   return body.data.project.mergeRequest
 }
 
-test('those that wait for a review of the caller', async () => {
+test('lists the merge requests that await a review by the caller', async () => {
   await commit('main', 'Begin', 'README.md', 'app\n')
   const sha = await commit('retry', 'Retry on 503', 'retry.ts', 'again\n', { startBranch: 'main' })
   await create('retry', { title: 'Add retry', reviewerIds: [alice.id] })
@@ -81,7 +81,7 @@ test('those that wait for a review of the caller', async () => {
   )
   expect(body).toEqual({
     data: {
-      // 26 without this member and its own.
+      // The score without queryComplexity is 26.
       queryComplexity: { score: 28 },
       currentUser: {
         reviewRequestedMergeRequests: {
@@ -109,7 +109,7 @@ test('those that wait for a review of the caller', async () => {
   })
 })
 
-test('what it is, where it is and what it is to become', async () => {
+test('shows the fields of a merge request', async () => {
   await create('retry', { title: '[Draft] Retry', description: '- [x] one\n- [ ] two', squash: true })
   expect(
     await one(`name state draft reference full: reference(full: true) webUrl webPath createdAt mergedAt projectId
@@ -147,7 +147,7 @@ test('what it is, where it is and what it is to become', async () => {
   })
 })
 
-test('what its branch brings, against where the two parted', async () => {
+test('shows the changes of the branch since the merge base', async () => {
   const base = await commit('main', 'Begin', 'README.md', 'app\n')
   const first = await commit('retry', 'Retry', 'src/retry.ts', 'one\ntwo\n', { startBranch: 'main' })
   const head = await commit('retry', 'Docs', 'docs.md', 'text\n')
@@ -177,7 +177,7 @@ test('what its branch brings, against where the two parted', async () => {
   })
 })
 
-test('people, each with what they may do; labels as objects; the milestone', async () => {
+test('shows people with their permissions, labels and the milestone', async () => {
   const { world } = server
   await world.perform(root, projectLabels.create, { parent: app.id, name: 'bug', color: '#ff0000' })
   const { id: milestoneId } = await world.perform(root, projectMilestones.create, { parent: app.id, title: 'Spring' })
@@ -207,7 +207,7 @@ test('people, each with what they may do; labels as objects; the milestone', asy
   })
 })
 
-test('what the caller may do with it', async () => {
+test('shows the permissions of the caller', async () => {
   await commit('main', 'Begin', 'README.md', 'app\n')
   await commit('retry', 'Retry', 'retry.ts', 'again\n', { startBranch: 'main' })
   await create('retry')
@@ -223,7 +223,7 @@ test('what the caller may do with it', async () => {
   expect(ofDeveloper.userPermissions).toMatchObject({ adminMergeRequest: true, pushToSourceBranch: true })
 })
 
-test('the newest pipeline of the branch, of the commit that it names', async () => {
+test('shows the newest pipeline of the head commit of the source branch', async () => {
   await commit('main', 'Begin', 'README.md', 'app\n')
   const sha = await commit('retry', 'Retry', 'retry.ts', 'again\n', { startBranch: 'main' })
   await create('retry')
@@ -237,7 +237,7 @@ test('the newest pipeline of the branch, of the commit that it names', async () 
   })
 })
 
-test('who may not see it is told of nothing', async () => {
+test('returns null to callers who may not see the merge request', async () => {
   const { id } = await create('retry')
   const document = `{ mergeRequest(id: "gid://svc/MergeRequest/${id}") { title }
     project(fullPath: "web/app") { mergeRequests { count } mergeRequest(iid: "1") { title } } }`
@@ -251,7 +251,7 @@ test('who may not see it is told of nothing', async () => {
   expect((await server.ask(document, { as: alice })).body.data.mergeRequest).toEqual({ title: 'Take in retry' })
 })
 
-test('the statements are as many for twelve as for two', async () => {
+test('needs as many statements for twelve merge requests as for two', async () => {
   await commit('main', 'Begin', 'README.md', 'app\n')
   const add = async (name: string) => {
     await commit(name, 'Work', `${name}.ts`, 'x\n', { startBranch: 'main' })
@@ -279,14 +279,14 @@ test('the statements are as many for twelve as for two', async () => {
   expect(twelve.count).toBe(two.count)
 })
 
-test('no id is too large to be that of nothing', async () => {
+test('returns null for an id that is too large to exist', async () => {
   const { body } = await server.ask('{ mergeRequest(id: "gid://svc/MergeRequest/999999999999999") { id } }', {
     as: alice,
   })
   expect(body).toEqual({ data: { mergeRequest: null } })
 })
 
-test('one that is closed', async () => {
+test('shows a closed merge request', async () => {
   await create('retry')
   await server.world.perform(bob, updateMergeRequest, { project: app.id, mergeRequestIid: 1, stateEvent: 'close' })
   expect(await one('state closedAt detailedMergeStatus')).toEqual({

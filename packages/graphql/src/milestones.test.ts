@@ -40,7 +40,7 @@ const titlesOf = async (place: string, args: string) => {
   return found!.milestones.nodes.map(({ title }) => title).join(' ')
 }
 
-test('of a group and its parents', async () => {
+test('lists milestones of a group and its ancestors', async () => {
   const { world } = server
   const spring = await inGroup(acme, 'Spring', { startDate: '2026-01-15', dueDate: '2026-02-20' })
   await inGroup(acme, 'Autumn', { startDate: '2026-08-15', dueDate: '2026-09-20' })
@@ -83,7 +83,7 @@ test('of a group and its parents', async () => {
   })
 })
 
-test('filters and orders', async () => {
+test('filters and sorts', async () => {
   await inProject('Late', { dueDate: '2026-01-10' })
   await server.world.clock.advance(1_000)
   await inProject('Soon', { startDate: '2026-02-01', dueDate: '2026-02-10' })
@@ -130,7 +130,7 @@ test('filters and orders', async () => {
   }
 })
 
-test('what cannot be asked for is told at the field', async () => {
+test('reports invalid arguments at the field', async () => {
   const wrong = (args: string) => ask(`{ group(fullPath: "acme") { milestones(${args}) { nodes { id } } } }`)
   expect(await wrong('ids: ["gid://svc/Project/1"]')).toMatchObject({
     data: { group: { milestones: null } },
@@ -142,7 +142,7 @@ test('what cannot be asked for is told at the field', async () => {
   })
 })
 
-test('who may not read milestones gets null where a list would be', async () => {
+test('returns null in place of a list to callers who may not read milestones', async () => {
   const { world } = server
   const open = await world.group('open', { visibility: 'public' })
   const root = await world.user('root', { isAdministrator: true })
@@ -160,7 +160,7 @@ test('who may not read milestones gets null where a list would be', async () => 
   expect(body).toEqual({ data: { milestone: null } })
 })
 
-test('the number of statements depends on what is asked, and not on how much there is', async () => {
+test('needs a number of statements that depends on the document, not on the number of milestones', async () => {
   const { world } = server
   const query = `{
     group(fullPath: "acme") { milestones(includeDescendants: true) { nodes { title stats { totalIssuesCount } group { name } project { name } } } }

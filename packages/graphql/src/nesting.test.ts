@@ -12,7 +12,7 @@ function nesting(text: string, variables: Record<string, unknown> = {}) {
   )
 }
 
-describe('depth (2.4)', () => {
+describe('depth', () => {
   test.each<[string, number]>([
     ['{ project { id } }', 2],
     ['{ project { issues { nodes { title } } } }', 4],
@@ -21,17 +21,17 @@ describe('depth (2.4)', () => {
     ['{ a { ...F } } fragment F on A { b { ...G } } fragment G on B { c }', 3],
     ['{ a { b @skip(if: true) { c { d } } e } }', 2],
     ['{ a { ...F @include(if: false) e } } fragment F on A { b { c } }', 2],
-  ])('%s is %i', (text, depth) => {
+  ])('%s has depth %i', (text, depth) => {
     expect(nesting(text).depth).toBe(depth)
   })
 
-  test('what a variable leaves out is not counted', () => {
+  test('ignores selections that a variable leaves out', () => {
     const text = 'query($x: Boolean!) { a { b @include(if: $x) { c } } }'
     expect([nesting(text, { x: true }).depth, nesting(text, { x: false }).depth]).toEqual([3, 1])
   })
 })
 
-describe('recursion (2.4)', () => {
+describe('recursion', () => {
   test.each<[string, object | undefined]>([
     ['{ a { a { b } } }', undefined],
     ['{ a { a { a } } }', undefined],
@@ -47,12 +47,12 @@ describe('recursion (2.4)', () => {
     ['{ a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { name: 'a', times: 3 }],
     ['{ ...G a { ...F } } fragment F on A { a { ...G } } fragment G on A { a { b } }', { name: 'a', times: 3 }],
     ['{ a { a { a @skip(if: true) { b } } } }', undefined],
-  ])('%s', (text, recursive) => {
+  ])('finds recursion in %s', (text, recursive) => {
     expect(nesting(text).recursive).toEqual(recursive)
   })
 })
 
-test('fragments that use each other again and again are not followed for ever', () => {
+test('stops at fragments that spread each other exponentially often', () => {
   const names = 'abcdefghijklmnopqrst'.split('')
   const fragments = names.map((name, index) => {
     const next = names[index + 1]

@@ -57,7 +57,7 @@ const changes: readonly [name: string, input: string, fields: string, answer: ob
   ],
 ]
 
-test.each(changes)('%s fails for those who might, and is not there for others', async (name, input, fields, answer) => {
+test.each(changes)('%s fails with a reason for permitted callers, and as not available for others', async (name, input, fields, answer) => {
   const text = `mutation { ${name}(input: { ${input} }) { ${fields} } }`
   expect((await server.ask(text, { as: alice })).body).toEqual({ data: { [name]: answer } })
   const outsider = await server.world.user('noor')
@@ -68,13 +68,13 @@ test.each(changes)('%s fails for those who might, and is not there for others', 
   expect((await server.ask(text, { as: alice, scope: 'read_api' })).body).toMatchObject(refused)
 })
 
-test.each(['pipelineCancel', 'jobPlay'])('%s of what there is not', async (name) => {
+test.each(['pipelineCancel', 'jobPlay'])('%s reports a missing object as not available', async (name) => {
   const id = name === 'jobPlay' ? 'gid://svc/Ci::Bridge/9' : 'gid://svc/Ci::Pipeline/9'
   const { body } = await server.ask(`mutation { ${name}(input: { id: "${id}" }) { errors } }`, { as: alice })
   expect(body).toMatchObject({ data: { [name]: null }, errors: [{ message: NOT_AVAILABLE }] })
 })
 
-test('a pipeline is destroyed by an owner, and by nobody below', async () => {
+test('lets only owners destroy a pipeline', async () => {
   const text = `mutation { pipelineDestroy(input: { ${pipeline}, clientMutationId: "d" }) { clientMutationId errors } }`
   expect((await server.ask(text, { as: alice })).body).toMatchObject({
     data: { pipelineDestroy: null },

@@ -41,7 +41,7 @@ describe('pipelines of a branch', () => {
     }
   }`
 
-  test('are paged through, the newest first', async () => {
+  test('lists pipelines in pages, the newest first', async () => {
     const first = (await server.ask(query, { as: alice, variables: { after: null } })).body.data.project.pipelines
     expect(first).toMatchObject({ count: 3, pageInfo: { hasNextPage: true } })
     expect(first.nodes[0]).toEqual({
@@ -72,14 +72,14 @@ describe('pipelines of a branch', () => {
     ['scope: FINISHED, status: SUCCESS', ['57']],
     ['updatedBefore: "2020-01-01"', []],
     ['last: 2', ['55', '54']],
-  ])('filtered by %s', async (args, iids) => {
+  ])('filters by %s', async (args, iids) => {
     const { body } = await server.ask(`{ project(fullPath: "acme/app") { pipelines(${args}) { nodes { iid } } } }`, {
       as: alice,
     })
     expect(body.data.project.pipelines.nodes.map(({ iid }: { iid: string }) => iid)).toEqual(iids)
   })
 
-  test('are counted, by scopes too', async () => {
+  test('counts pipelines, also by scope', async () => {
     await put(315, { status: 'running' })
     const { body } = await server.ask(
       `{ project(fullPath: "acme/app") {
@@ -92,7 +92,7 @@ describe('pipelines of a branch', () => {
     })
   })
 
-  test('one is found by its id, its iid, its commit, or as the latest of the default branch', async () => {
+  test('finds a pipeline by id, iid or commit, or the latest one of the default branch', async () => {
     await server.world.core.db.write((tx) => tx.updateTable('projects').set({ default_branch: 'main' }).execute())
     await put(400)
     const { body } = await server.ask(
@@ -116,7 +116,7 @@ describe('pipelines of a branch', () => {
   })
 })
 
-test('a word for a status that nobody knows breaks nothing', async () => {
+test('shows a pipeline with an unknown status', async () => {
   await put(31, { status: 'foo' }, { builds: [{ id: 7, status: 'bar', name: 'x', stage: 's' }] })
   const { body } = await server.ask(
     `{ project(fullPath: "acme/app") { pipelines { nodes { status createdAt iid detailedStatus { name label }
@@ -147,7 +147,7 @@ test('a word for a status that nobody knows breaks nothing', async () => {
   })
 })
 
-test('what a record tells, and what follows from it', async () => {
+test('shows the fields of a pipeline and the values computed from its record', async () => {
   const run = {
     ref: '<b>',
     tag: true,
@@ -221,7 +221,7 @@ describe('bridges, downstream and upstream', () => {
   } } }`
   const bridges = [{ id: 540, name: 'deploy-docs', stage: 'deploy', status: 'running' }]
 
-  test('of the same project', async () => {
+  test('links pipelines of one project', async () => {
     await put(320, { status: 'running' }, { bridges })
     await put(
       321,
@@ -256,7 +256,7 @@ describe('bridges, downstream and upstream', () => {
     })
   })
 
-  test('of a project that the caller may not see are not told of, and its own are', async () => {
+  test('omits downstream pipelines in projects that the caller may not see', async () => {
     const { world } = server
     const bob = await world.user('bob')
     const secret = await world.project('secret', await world.group('other'))
@@ -278,7 +278,7 @@ describe('bridges, downstream and upstream', () => {
 })
 
 describe('pipelines of a commit', () => {
-  test('are those that were told of it, and the pipeline tells its commit', async () => {
+  test('lists the pipelines of a commit, and shows the commit of a pipeline', async () => {
     const { world } = server
     const commit = (message: string) =>
       world.perform(alice, createCommit, {
@@ -319,7 +319,7 @@ describe('pipelines of a commit', () => {
   })
 })
 
-test('pipelines are read by whom REST lets read them', async () => {
+test('shows pipelines to the same callers as REST', async () => {
   await put(31)
   const query = '{ project(fullPath: "acme/app") { pipelines { count } pipeline(iid: "31") { id } } }'
   const outsider = await server.world.user('noor')
@@ -327,7 +327,7 @@ test('pipelines are read by whom REST lets read them', async () => {
   expect((await server.ask(query)).body).toEqual({ data: { project: null } })
 })
 
-test('what is asked of the database depends on the connections, and not on the rows', async () => {
+test('needs a number of statements that depends on the connections, not on the rows', async () => {
   const query = `{ project(fullPath: "acme/app") { pipelines { count nodes {
     latest totalJobs user { username } project { name } userPermissions { updatePipeline }
     upstream { id } sourceJob { name } downstream { nodes { id } }

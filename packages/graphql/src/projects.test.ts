@@ -34,7 +34,7 @@ const pathsOf = async (args: string, as?: User) => {
   return body.errors ?? body.data.projects.nodes.map(({ fullPath }: { fullPath: string }) => fullPath)
 }
 
-test('nobody sees a public project, and a private one looks like none', async () => {
+test('shows a public project to anonymous callers, and null for a private one', async () => {
   const { body } = await server.ask(`query {
     open: project(fullPath: "acme/site") { id name visibility }
     hidden: project(fullPath: "acme/app") { id }
@@ -44,7 +44,7 @@ test('nobody sees a public project, and a private one looks like none', async ()
   expect(body).toEqual({ data: { open, hidden: null, nope: null } })
 })
 
-test('what a project page shows', async () => {
+test('shows all fields of a project', async () => {
   await server.world.perform(root, updateProject, { project: app.id, description: 'Runs <everything>' })
   const { body } = await server.ask(
     `{ project(fullPath: "ACME/app") {
@@ -91,7 +91,7 @@ test('what a project page shows', async () => {
   })
 })
 
-test('a project of a user lies in no group, and its owner does not leave it', async () => {
+test('shows no group for a personal project, and does not let its owner leave', async () => {
   await server.world.project('notes', alice)
   const fields = 'namespace { id fullPath } group { id } rootGroup { id } userPermissions { canLeave renameProject }'
   const { body } = await server.ask(`{ project(fullPath: "alice/notes") { ${fields} } }`, { as: alice })
@@ -103,7 +103,7 @@ test('a project of a user lies in no group, and its owner does not leave it', as
   })
 })
 
-test('of a group that the caller may not see nothing is told', async () => {
+test('hides a group that the caller may not see', async () => {
   await server.world.core.db.write((tx) =>
     tx.updateTable('groups').set({ visibility: 'private' }).where('id', '=', acme.id).execute(),
   )
@@ -113,7 +113,7 @@ test('of a group that the caller may not see nothing is told', async () => {
   expect((await server.ask(document, { as: root })).body.data.project.group).toEqual({ id: 'gid://svc/Group/1' })
 })
 
-test('nothing in an archived project is changed, by administrators neither', async () => {
+test('denies changes in an archived project, also to administrators', async () => {
   await server.world.perform(root, archiveProject, { project: app.id })
   const fields = 'archived userPermissions { pushCode createIssue adminProject readProject }'
   const { body } = await server.ask(`{ project(fullPath: "acme/app") { ${fields} } }`, { as: root })
@@ -123,7 +123,7 @@ test('nothing in an archived project is changed, by administrators neither', asy
   })
 })
 
-test('open issues are those that the caller may see', async () => {
+test('counts the open issues that the caller may see', async () => {
   const { world } = server
   const bob = await world.user('bob')
   for (const confidential of [false, true, true]) {
@@ -138,7 +138,7 @@ test('open issues are those that the caller may see', async () => {
   expect(await countFor(root)).toEqual({ openIssuesCount: 3, openMergeRequestsCount: 0 })
 })
 
-test('open merge requests are counted for whoever may read them', async () => {
+test('counts open merge requests for callers who may read them', async () => {
   const { world } = server
   const guest = await world.user('guest')
   await world.member(app, guest, accessLevels.guest)
@@ -168,7 +168,7 @@ describe('the list of projects', () => {
     ['fullPaths: ["Acme/APP", "no/thing"]', ['acme/app']],
     ['namespacePath: "acme"', ['acme/site', 'acme/app']],
     ['namespacePath: "alice", visibilityLevel: public', ['alice/notes']],
-    ['namespacePath: "nobody"', []],
+    ['namespacePath: "unknown"', []],
     ['personal: true', ['alice/siteplan', 'alice/notes']],
     ['personal: true, namespacePath: "root"', []],
     ['membership: true', ['alice/siteplan', 'alice/notes', 'acme/app']],
@@ -179,26 +179,26 @@ describe('the list of projects', () => {
     expect(await pathsOf(args, alice)).toEqual(expected)
   })
 
-  test('nobody sees the public ones alone, and has none of their own', async () => {
+  test('lists only public projects to anonymous callers', async () => {
     expect(await pathsOf('')).toEqual(['alice/notes', 'acme/site'])
     expect(await pathsOf('personal: true')).toEqual([])
   })
 
-  test('archived ones are among them unless they are left out, or asked for alone', async () => {
+  test('lists archived projects unless they are excluded', async () => {
     await server.world.perform(root, archiveProject, { project: 'acme/site' })
     expect(await pathsOf('namespacePath: "acme", archived: EXCLUDE', root)).toEqual(['acme/app'])
     expect(await pathsOf('namespacePath: "acme", archived: INCLUDE', root)).toEqual(['acme/site', 'acme/app'])
     expect(await pathsOf('namespacePath: "acme", archived: ONLY', root)).toEqual(['acme/site'])
   })
 
-  test('wrong arguments are told', async () => {
+  test('reports invalid arguments', async () => {
     expect(await pathsOf('sort: "beauty_asc"')).toMatchObject([{ message: 'Sort is not included in the list' }])
     expect(await pathsOf('ids: ["gid://svc/Group/1"]')).toMatchObject([
       { message: 'gid://svc/Group/1 is not a valid ID for Project.', path: ['projects'] },
     ])
   })
 
-  test.each(['name_asc', 'created_desc', 'similarity'])('is gone through by cursors in the order %s', async (sort) => {
+  test.each(['name_asc', 'created_desc', 'similarity'])('pages through projects in the order %s', async (sort) => {
     const whole = await pathsOf(`sort: "${sort}", search: "e"`, root)
     const found: string[] = []
     for (let after = ''; ; ) {
@@ -215,7 +215,7 @@ describe('the list of projects', () => {
   })
 })
 
-test('as many statements for twenty projects as for two', async () => {
+test('needs as many statements for twenty projects as for two', async () => {
   const { world } = server
   for (let index = 0; index < 18; index += 1) {
     const group = await world.group(`team${index}`)

@@ -3,15 +3,15 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { putRecord } from './ci.case.ts'
 import { GraphqlServer } from './graphql-server.case.ts'
 
-const MOST = 500_000
-const told = `One request may read at most ${MOST} characters of text`
+const MAX_CHARACTERS = 500_000
+const limitMessage = `One request may read at most ${MAX_CHARACTERS} characters of text`
 
 let server: GraphqlServer
 let alice: User
 let app: Project
 
 beforeEach(async () => {
-  server = await GraphqlServer.start({ maxReadCharacters: MOST })
+  server = await GraphqlServer.start({ maxReadCharacters: MAX_CHARACTERS })
   const { world } = server
   alice = await world.user('alice')
   app = await world.project('app', await world.group('acme'))
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A tenth of the limit and some more, once for each pipeline. */
+/** More than a tenth of the limit, stored with each pipeline. */
 const tags = Array.from({ length: 60 }, (_, index) => String(index).padEnd(1_000, 'x'))
 const long = (id: number) => ({
   builds: [{ id, name: `j${id}`, stage: 'test', status: 'success', runner: { id: 1, description: 'r', tags } }],
@@ -33,7 +33,7 @@ const inApp = async (fields: string) => {
   return body
 }
 
-test('what is within it is given whole, from lists and from stages', async () => {
+test('returns everything that is within the limit, from lists and from stages', async () => {
   await put(3)
   const { data, errors } = await inApp(`jobs { nodes { name runner { tagList } } }
     pipelines { nodes { stages { nodes { name jobs { nodes { name } } } } } }`)
@@ -42,26 +42,26 @@ test('what is within it is given whole, from lists and from stages', async () =>
   expect(data.project.pipelines.nodes[2].stages.nodes).toEqual([{ name: 'test', jobs: { nodes: [{ name: 'j1' }] } }])
 })
 
-test('pages of jobs, each of which would be short enough: one error for all that come too late', async () => {
+test('reports one error when several pages of jobs exceed the limit together', async () => {
   await put(4)
   const { data, errors } = await inApp(
     [1, 2, 3, 4].map((size) => `p${size}: jobs(first: ${size}) { nodes { id } }`).join(' '),
   )
-  expect(errors).toMatchObject([{ message: told }])
+  expect(errors).toMatchObject([{ message: limitMessage }])
   expect(Object.values<{ nodes: unknown }>(data.project).some(({ nodes }) => nodes === null)).toBe(true)
 })
 
-test('stages of many pipelines, of which only the names are asked for', async () => {
+test('counts the text of jobs that are read to list the names of stages', async () => {
   await put(10)
   const { data, errors } = await inApp('name pipelines { nodes { id stages { nodes { name } } } }')
-  expect(errors).toMatchObject([{ message: told }])
+  expect(errors).toMatchObject([{ message: limitMessage }])
   expect(errors).toHaveLength(1)
   expect(data.project.name).toBe('app')
   expect(data.project.pipelines.nodes).toHaveLength(10)
   for (const { id, stages } of data.project.pipelines.nodes) expect([typeof id, stages]).toEqual(['string', null])
 })
 
-test('the operations of one request share it, and the next request has its own', async () => {
+test('shares the limit between the operations of a request, but not between requests', async () => {
   await put(5)
   const query = '{ project(fullPath: "acme/app") { jobs { nodes { id } } } }'
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${await server.tokenOf(alice)}` }
@@ -71,6 +71,6 @@ test('the operations of one request share it, and the next request has its own',
     body: JSON.stringify([{ query }, { query }, { query }]),
   })
   expect(body[0].errors).toBeUndefined()
-  expect([body[1].errors, body[2].errors]).toMatchObject([[{ message: told }], [{ message: told }]])
+  expect([body[1].errors, body[2].errors]).toMatchObject([[{ message: limitMessage }], [{ message: limitMessage }]])
   expect((await inApp('jobs { nodes { id } }')).errors).toBeUndefined()
 })

@@ -34,7 +34,7 @@ async function repository(fields: string, as?: User) {
 
 const change = (content: string) => [{ action: 'update', filePath: 'README.md', content }]
 
-test('what there is of branches, tags and commits', async () => {
+test('shows branches, tags and commits', async () => {
   const fields = 'exists empty rootRef branchCount tagCount commitCount'
   expect(await repository(fields)).toEqual({
     exists: true,
@@ -50,7 +50,7 @@ test('what there is of branches, tags and commits', async () => {
   expect(await repository(fields)).toMatchObject({ branchCount: 2, tagCount: 1, commitCount: 2 })
 })
 
-test('a merge and what both of its sides have in common are counted once', async () => {
+test('counts a merge and the common history of its sides once', async () => {
   const { world } = server
   await commit('Left', change('# Left\n'))
   await commit('Right', change('# Right\n'), { branch: 'right', startBranch: first })
@@ -60,7 +60,7 @@ test('a merge and what both of its sides have in common are counted once', async
   expect(body.data.project.repository).toEqual({ commitCount: 0 })
 })
 
-test('a repository to which nothing has been committed', async () => {
+test('shows an empty repository', async () => {
   await server.world.project('empty', root, 'public')
   const { body } = await server.ask(`{ project(fullPath: "root/empty") { repository {
     exists empty rootRef branchCount tagCount commitCount commit(ref: "main") { sha } lastCommit { sha }
@@ -79,7 +79,7 @@ test('a repository to which nothing has been committed', async () => {
   })
 })
 
-test('whoever may not read it gets none', async () => {
+test('returns null to callers who may not read the repository', async () => {
   const { world } = server
   const [guest, reporter] = [await world.user('guest'), await world.user('reporter')]
   const inner = await world.project('inner', root)
@@ -94,7 +94,7 @@ test('whoever may not read it gets none', async () => {
 describe('files', () => {
   const paths = '["README.md", "missing.txt", "src/main.ts", "src"]'
 
-  test('those that are there, with what is told of them', async () => {
+  test('shows the fields of existing files', async () => {
     const fields = 'id oid name path mode size rawSize webPath rawPath storedExternally lfsOid'
     const { blobs } = await repository(`blobs(paths: ${paths}) { nodes { ${fields} } }`)
     expect(blobs.nodes).toEqual([
@@ -115,7 +115,7 @@ describe('files', () => {
     ])
   })
 
-  test('as they were at a branch, tag or commit, in pages', async () => {
+  test('lists files at a branch, tag or commit, in pages', async () => {
     await server.world.perform(root, createTag, { project: app.id, tagName: 'main', ref: first })
     await commit('More', change('# The app\n'))
     const text = 'nodes { rawTextBlob } pageInfo { hasNextPage }'
@@ -133,7 +133,7 @@ describe('files', () => {
     expect(none).toEqual({ nodes: [], ...isLast })
   })
 
-  test('what is no text is had as Base64 alone', async () => {
+  test('shows files that are not text in Base64 only', async () => {
     const binary = { action: 'create', filePath: 'a.bin', content: '/wD+', encoding: 'base64' }
     const zero = { action: 'create', filePath: 'b.txt', content: 'YQBi', encoding: 'base64' }
     await commit('Bytes', [binary, zero])
@@ -146,7 +146,7 @@ describe('files', () => {
     ])
   })
 
-  test('more than a hundred paths are refused', async () => {
+  test('rejects more than 100 paths', async () => {
     const many = JSON.stringify(Array.from({ length: 101 }, (_, index) => `f${index}`))
     const { body } = await server.ask(
       `{ project(fullPath: "root/app") { repository { blobs(paths: ${many}) { nodes { path } } } } }`,
@@ -168,18 +168,18 @@ describe('the content of files in one request', () => {
     )
   })
 
-  const asked = (paths: string[], fields: string) =>
+  const blobsQuery = (paths: string[], fields: string) =>
     `{ project(fullPath: "root/app") { repository { blobs(paths: ${JSON.stringify(paths)}) { nodes { ${fields} } } } } }`
 
-  test('is one file of any size, in every form', async () => {
-    const { body } = await server.ask(asked(['large.txt'], 'size rawBlob rawTextBlob base64EncodedBlob'))
+  test('includes one file of any size, in every encoding', async () => {
+    const { body } = await server.ask(blobsQuery(['large.txt'], 'size rawBlob rawTextBlob base64EncodedBlob'))
     expect(body.errors).toBeUndefined()
     const [node] = body.data.project.repository.blobs.nodes
     expect(node).toMatchObject({ size: '500', rawBlob: 'x'.repeat(500), rawTextBlob: 'x'.repeat(500) })
   })
 
-  test('is several up to the limit; the data of those beyond is null, their size is not', async () => {
-    const { body } = await server.ask(asked(['a.txt', 'b.txt', 'c.txt'], 'size rawBlob'))
+  test('includes several files up to the limit, and only the sizes of the others', async () => {
+    const { body } = await server.ask(blobsQuery(['a.txt', 'b.txt', 'c.txt'], 'size rawBlob'))
     expect(body.data.project.repository.blobs.nodes).toEqual([
       { size: '60', rawBlob: 'x'.repeat(60) },
       { size: '40', rawBlob: 'x'.repeat(40) },
@@ -188,28 +188,28 @@ describe('the content of files in one request', () => {
     expect(errorsOf(body)).toEqual([[message, 'project.repository.blobs.nodes.2.rawBlob']])
   })
 
-  test('is nothing more beside one that is larger than the limit', async () => {
-    const { body } = await server.ask(asked(['large.txt', 'c.txt'], 'base64EncodedBlob'))
+  test('includes no other file if the first one exceeds the limit', async () => {
+    const { body } = await server.ask(blobsQuery(['large.txt', 'c.txt'], 'base64EncodedBlob'))
     expect(body.data.project.repository.blobs.nodes[1]).toEqual({ base64EncodedBlob: null })
     expect(errorsOf(body)).toEqual([[message, 'project.repository.blobs.nodes.1.base64EncodedBlob']])
   })
 
-  test('counts what is asked for again, under another alias or in the next operation of a batch', async () => {
-    const again = await server.ask(asked(['a.txt'], 'one: rawBlob two: rawBlob'))
+  test('counts a file again under another alias and in another operation of a batch', async () => {
+    const again = await server.ask(blobsQuery(['a.txt'], 'one: rawBlob two: rawBlob'))
     expect(errorsOf(again.body)).toEqual([[message, 'project.repository.blobs.nodes.0.two']])
-    const query = asked(['a.txt'], 'rawBlob')
+    const query = blobsQuery(['a.txt'], 'rawBlob')
     const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
     const { body } = await server.send({ ...init, body: JSON.stringify([{ query }, { query }]) })
     expect(body.map(errorsOf)).toEqual([undefined, [[message, 'project.repository.blobs.nodes.0.rawBlob']]])
   })
 
-  test('is unlimited in sizes', async () => {
-    const { body } = await server.ask(asked(['large.txt', 'a.txt', 'b.txt'], 'size rawSize'))
+  test('does not limit sizes without content', async () => {
+    const { body } = await server.ask(blobsQuery(['large.txt', 'a.txt', 'b.txt'], 'size rawSize'))
     expect(body.errors).toBeUndefined()
   })
 })
 
-test('several files of 20 MB together, and not a byte more', async () => {
+test('limits several files to 20 MB in total', async () => {
   const real = await GraphqlServer.start({}, server.world)
   const content = (size: number) => Buffer.alloc(size, 'x').toString('base64')
   const [half, rest] = [content(10 * 1024 * 1024), content(1)]
@@ -229,7 +229,7 @@ test('several files of 20 MB together, and not a byte more', async () => {
 }, 20_000)
 
 describe('a commit', () => {
-  test('by a branch, tag, id or the beginning of one', async () => {
+  test('finds a commit by branch, tag, id or the start of an id', async () => {
     const latest = await commit('More', change('# The app\n'))
     await server.world.perform(root, createTag, { project: app.id, tagName: 'v1', ref: first })
     const { branch, tag, short, none } = await repository(`
@@ -238,7 +238,7 @@ describe('a commit', () => {
     expect([branch, tag, short, none]).toEqual([{ sha: latest }, { sha: first, tags: ['v1'] }, { sha: first }, null])
   })
 
-  test('and all that is told of it', async () => {
+  test('shows all fields of a commit', async () => {
     const latest = await commit('Say more\n\nIn < two lines.', change('# The app\nIt runs.\n'))
     const { body } = await server.ask(
       `{ project(fullPath: "root/app") { repository { commit(ref: "main") {
@@ -284,7 +284,7 @@ describe('a commit', () => {
     })
   })
 
-  test('the last one that changed a path', async () => {
+  test('finds the last commit that changed a path', async () => {
     const latest = await commit('More', change('# The app\n'))
     const fields = await repository(`
       readme: lastCommit(path: "README.md") { sha } source: lastCommit(path: "src/") { sha }
@@ -299,7 +299,7 @@ describe('a commit', () => {
     })
   })
 
-  test('its author is a user to whoever could find them by the address', async () => {
+  test('shows the author as a user to callers who may see their email address', async () => {
     const { world } = server
     const [mira, noor] = [await world.user('mira'), await world.user('noor')]
     await commit('By Mira', change('# Mira\n'), { authorEmail: 'MIRA@example.test', authorName: 'M' })
@@ -324,7 +324,7 @@ describe('a commit', () => {
   })
 })
 
-test('as many statements for ten repositories as for two', async () => {
+test('needs as many statements for ten repositories as for two', async () => {
   const { world } = server
   for (let index = 0; index < 9; index += 1) {
     const project = { id: (await world.project(`p${index}`, root, 'public')).id }

@@ -9,14 +9,14 @@ let world: World
 let server: GraphqlServer
 let root: User
 let logged: string
-/** What happens to each answer of the database before it gets anywhere. */
-let meanwhile: () => Promise<void>
+/** Runs before the result of each database statement is returned. */
+let beforeResult: () => Promise<void>
 
 beforeEach(async () => {
   world = await World.open()
   root = await world.user('root', { isAdministrator: true })
   await world.project('app', root, 'public')
-  meanwhile = async () => {}
+  beforeResult = async () => {}
   logged = ''
 })
 afterEach(() => server.close())
@@ -25,7 +25,7 @@ async function start(options: Parameters<typeof GraphqlServer.start>[0] = {}): P
   const read = world.core.db.read.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      await meanwhile()
+      await beforeResult()
       return result
     },
   })
@@ -43,7 +43,7 @@ async function start(options: Parameters<typeof GraphqlServer.start>[0] = {}): P
 
 const PROJECT = '{ echo(text: "a") project(fullPath: "root/app") { id } }'
 
-test('too many requests: 429 with Retry-After, of the counter that REST has', async () => {
+test('answers 429 with Retry-After above the rate limit, which REST shares', async () => {
   await start({
     rateLimits: { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 3, periodSeconds: 60 } },
   })
@@ -58,30 +58,30 @@ test('too many requests: 429 with Retry-After, of the counter that REST has', as
     429,
     { errors: [{ message: 'This endpoint has been requested too many times. Try again later.' }] },
   ])
-  // It is six seconds and some past the minute.
+  // The clock is about six seconds past the minute.
   expect(headers.get('retry-after')).toBe('54')
   expect(await statuses(4, root)).toEqual([200, 200, 200, 429])
   await world.clock.advance(54_000)
   expect(await statuses(1)).toEqual([200])
 })
 
-test('credentials that nobody knows are counted, in whatever form they come', async () => {
+test('counts requests with unknown credentials against the anonymous rate limit', async () => {
   await start({
     rateLimits: { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 9, periodSeconds: 60 } },
   })
-  const guess = async () => (await server.send({ method: 'POST', headers: { 'private-token': 'guess' } })).status
-  expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429])
+  const sendUnknownToken = async () => (await server.send({ method: 'POST', headers: { 'private-token': 'unknown' } })).status
+  expect([await sendUnknownToken(), await sendUnknownToken(), await sendUnknownToken()]).toEqual([401, 401, 429])
   expect((await server.ask(PROJECT, { as: root })).status).toBe(429)
 })
 
 test.each<[string, boolean]>([
   ['while a field is resolved', false],
-  ['when asked who calls', true],
-])('a database that cannot serve, %s: 503 with Retry-After, and no part of an answer', async (_, isSignedIn) => {
+  ['while the caller is identified', true],
+])('answers 503 with Retry-After and no data if the database is unavailable %s', async (_, isSignedIn) => {
   await start()
   const as = isSignedIn ? { as: root } : {}
   await server.ask(PROJECT, as)
-  meanwhile = () => Promise.reject(new QueueFullError())
+  beforeResult = () => Promise.reject(new QueueFullError())
   const { status, headers, body } = await server.ask(PROJECT, as)
   expect([status, headers.get('retry-after'), body]).toEqual([
     503,
@@ -90,30 +90,30 @@ test.each<[string, boolean]>([
   ])
 })
 
-test('a fault of ours: 500, of which only the log tells more', async () => {
+test('answers 500 to an unexpected error, and writes the details to the log only', async () => {
   await start()
-  meanwhile = () => Promise.reject(new Error('no such column: hush'))
+  beforeResult = () => Promise.reject(new Error('no such column: hush'))
   const { status, body } = await server.ask(PROJECT)
   expect([status, body]).toEqual([500, { errors: [{ message: 'Internal server error' }] }])
   expect(JSON.parse(logged)).toMatchObject({ event: 'http.request_failed', error: 'no such column: hush', status: 500 })
 })
 
-test('a fault in one of a batch is one of all', async () => {
+test('answers 500 to a batch if one operation fails unexpectedly', async () => {
   await start()
-  meanwhile = () => Promise.reject(new Error('hush'))
+  beforeResult = () => Promise.reject(new Error('hush'))
   const body = JSON.stringify([{ query: '{ __typename }' }, { query: PROJECT }])
   const answer = await server.send({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
   expect([answer.status, answer.body]).toEqual([500, { errors: [{ message: 'Internal server error' }] }])
 })
 
-test('30 seconds, then what has been found by then, and an error for each field that has not', async () => {
+test('answers after 30 s with the fields resolved so far and an error for each other field', async () => {
   await start()
-  meanwhile = () => new Promise(() => {})
-  const asked = server.ask(PROJECT)
+  beforeResult = () => new Promise(() => {})
+  const response = server.ask(PROJECT)
   await world.clock.untilSleeping()
   expect(world.clock.wakeTimesMs[0]! - world.clock.nowMs()).toBe(30_000)
   await world.clock.advance(30_000)
-  const { status, body } = await asked
+  const { status, body } = await response
   expect([status, body]).toEqual([
     200,
     {
@@ -123,21 +123,21 @@ test('30 seconds, then what has been found by then, and an error for each field 
   ])
 })
 
-test('the time is that of the request, a setting, and for all of a batch', async () => {
+test('applies the configured time limit to all operations of a batch together', async () => {
   await start({ timeoutMs: 2_000 })
-  meanwhile = () => new Promise(() => {})
+  beforeResult = () => new Promise(() => {})
   const body = JSON.stringify([{ query: PROJECT }, { query: '{ e: echo(text: "b") }' }, { query: '{ __typename }' }])
-  const asked = server.send({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const response = server.send({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
   await world.clock.untilSleeping()
   await world.clock.advance(2_000)
-  expect((await asked).body).toMatchObject([
+  expect((await response).body).toMatchObject([
     { data: { echo: 'null says: a', project: null } },
     { data: null, errors: [{ message: 'Timeout on Query.echo', path: ['e'] }] },
     { data: { __typename: 'Query' } },
   ])
 })
 
-test('nothing is left waiting for a time that no longer matters', async () => {
+test('cancels the time limit when the request has been answered', async () => {
   await start()
   await server.ask(PROJECT)
   expect(world.clock.wakeTimesMs).toEqual([])

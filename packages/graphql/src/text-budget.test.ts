@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 const TEN = '- [x] done'
-const told = 'The descriptions and commit messages of one request may be at most 30 bytes together'
+const limitMessage = 'The descriptions and commit messages of one request may be at most 30 bytes together'
 
 async function issues(...descriptions: (string | undefined)[]): Promise<void> {
   for (const description of descriptions) {
@@ -42,25 +42,25 @@ const inApp = async (fields: string) => {
   return body
 }
 const listed = (fields: string) => `issues(sort: CREATED_ASC) { nodes { ${fields} } }`
-const described = (...texts: (string | null)[]) => texts.map((description) => ({ description }))
+const nodesWith = (...texts: (string | null)[]) => texts.map((description) => ({ description }))
 
-test('lists of descriptions that are short enough together', async () => {
+test('returns descriptions that are within the limit together', async () => {
   await issues(TEN, undefined, TEN, TEN)
   const { data, errors } = await inApp(listed('description'))
   expect(errors).toBeUndefined()
-  expect(data.project.issues.nodes).toEqual(described(TEN, null, TEN, TEN))
+  expect(data.project.issues.nodes).toEqual(nodesWith(TEN, null, TEN, TEN))
 })
 
-test('of more the first are given, and one error tells of all others', async () => {
+test('returns the first descriptions up to the limit, and one error for the others', async () => {
   await issues(TEN, TEN, TEN, TEN, 'short', undefined)
   const { data, errors } = await inApp(listed('title description'))
-  expect(data.project.issues.nodes).toMatchObject(described(TEN, TEN, TEN, null, null, null))
+  expect(data.project.issues.nodes).toMatchObject(nodesWith(TEN, TEN, TEN, null, null, null))
   expect(data.project.issues.nodes[5].title).toBe('A')
-  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 3, 'description'] }])
+  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'issues', 'nodes', 3, 'description'] }])
   expect(errors).toHaveLength(1)
 })
 
-test('each alias counts, and so does what is another kind, or one alone', async () => {
+test('counts every alias, and descriptions of all kinds of objects', async () => {
   await issues(TEN)
   await mergeRequest('retry', TEN)
   const { data, errors } = await inApp(
@@ -72,35 +72,35 @@ test('each alias counts, and so does what is another kind, or one alone', async 
     issues: { nodes: [{ b: TEN }] },
     mergeRequests: { nodes: [{ c: TEN, d: null }] },
   })
-  expect(errors).toMatchObject([{ message: told, path: ['project', 'mergeRequests', 'nodes', 0, 'd'] }])
+  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'mergeRequests', 'nodes', 0, 'd'] }])
 })
 
-test('tasks count as the text they stand in; who asks for them and is refused loses what has them', async () => {
+test('counts the description for task counts, and returns null for objects beyond the limit', async () => {
   await issues(TEN, TEN, TEN, TEN, TEN)
   const { data, errors } = await inApp(listed('taskCompletionStatus { count completedCount }'))
   const done = { taskCompletionStatus: { count: 1, completedCount: 1 } }
   expect(data.project.issues.nodes).toEqual([done, done, done, null, null])
-  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 3, 'taskCompletionStatus'] }])
+  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'issues', 'nodes', 3, 'taskCompletionStatus'] }])
   expect(errors).toHaveLength(1)
 })
 
-test('what stands first in the document is given first, whichever list is there first', async () => {
+test('reads descriptions in document order, whichever list is loaded first', async () => {
   await issues(TEN, TEN)
   await mergeRequest('retry', TEN)
   await mergeRequest('other', TEN)
   const list = (alias: string, of: string) => `${alias}: ${of} { nodes { description } }`
   const ask = async (...lists: string[]) => (await inApp(lists.join(' '))).data.project
   expect(await ask(list('a', 'issues'), list('b', 'mergeRequests'))).toEqual({
-    a: { nodes: described(TEN, TEN) },
-    b: { nodes: described(TEN, null) },
+    a: { nodes: nodesWith(TEN, TEN) },
+    b: { nodes: nodesWith(TEN, null) },
   })
   expect(await ask(list('a', 'mergeRequests'), list('b', 'issues'))).toEqual({
-    a: { nodes: described(TEN, TEN) },
-    b: { nodes: described(TEN, null) },
+    a: { nodes: nodesWith(TEN, TEN) },
+    b: { nodes: nodesWith(TEN, null) },
   })
 })
 
-test('the operations of one request share the budget, and each is told', async () => {
+test('shares the limit between the operations of a request, and reports it once in each', async () => {
   await issues(TEN, TEN)
   const query = `{ project(fullPath: "web/app") { ${listed('description')} } }`
   const { body } = await server.send({
@@ -109,11 +109,11 @@ test('the operations of one request share the budget, and each is told', async (
     body: JSON.stringify([{ query }, { query }, { query }]),
   })
   const nodes = body.map(({ data }: { data: typeof body }) => data.project.issues.nodes)
-  expect(nodes).toEqual([described(TEN, TEN), described(TEN, null), described(null, null)])
+  expect(nodes).toEqual([nodesWith(TEN, TEN), nodesWith(TEN, null), nodesWith(null, null)])
   expect(body.map(({ errors = [] }: { errors?: object[] }) => errors.length)).toEqual([0, 1, 1])
 })
 
-test('what a change has made is read anew', async () => {
+test('reads the description again after a mutation', async () => {
   await issues(TEN)
   const change = (text: string) =>
     `updateIssue(input: { projectPath: "web/app", iid: "1", description: "${text}" }) { issue { description } errors }`
@@ -123,7 +123,7 @@ test('what a change has made is read anew', async () => {
   })
 })
 
-test('one statement for all of a level, however many', async () => {
+test('reads all descriptions of one kind with one statement', async () => {
   const ask = (page: string, fields: string) => () =>
     inApp(`a: issues(${page}) { nodes { ${fields} } } b: mergeRequests(${page}) { nodes { ${fields} } }`)
   await issues('a', 'b', 'c')
@@ -149,7 +149,7 @@ const commit = (commitMessage: string, branch: string, startBranch?: string) =>
     actions: [{ action: 'create', filePath: commitMessage.split(' ')[0]!, content: '' }],
   })
 
-test('of labels, wherever they are shown', async () => {
+test('limits the descriptions of labels', async () => {
   await label('a', TEN)
   await label('b')
   await label('c', TEN)
@@ -169,11 +169,11 @@ test('of labels, wherever they are shown', async () => {
     label: { title: 'a', description: TEN, descriptionHtml: null },
     issue: { labels: { nodes: [{ title: 'c', description: null }] } },
   })
-  expect(errors).toMatchObject([{ message: told, path: ['project', 'label', 'descriptionHtml'] }])
+  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'label', 'descriptionHtml'] }])
   expect(errors).toHaveLength(1)
 })
 
-test('of milestones, of issues and merge requests also', async () => {
+test('limits the descriptions of milestones, also those of issues', async () => {
   const { id } = await milestone('a', TEN)
   await milestone('b', TEN)
   await server.world.perform(alice, createIssue, { project: app.id, title: 'A', milestoneId: id })
@@ -193,10 +193,10 @@ test('of milestones, of issues and merge requests also', async () => {
     },
     issues: { nodes: [{ milestone: { title: 'a', a: TEN, b: null } }] },
   })
-  expect(errors).toMatchObject([{ message: told, path: ['project', 'issues', 'nodes', 0, 'milestone', 'b'] }])
+  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'issues', 'nodes', 0, 'milestone', 'b'] }])
 })
 
-test('the message of a commit, for each field that is made of it', async () => {
+test('counts a commit message once for each field that is made from it', async () => {
   await commit('one', 'main')
   await commit('two <2>\n\nthree', 'retry', 'main')
   await commit('four', 'retry')
@@ -217,11 +217,11 @@ test('the message of a commit, for each field that is made of it', async () => {
     },
     repository: { commit: { message: null, authorName: 'alice Holt' } },
   })
-  expect(errors).toMatchObject([{ message: told }])
+  expect(errors).toMatchObject([{ message: limitMessage }])
   expect(errors).toHaveLength(1)
 })
 
-test('as many statements for the labels and milestones of many as of one', async () => {
+test('needs the same number of statements for many labels and milestones as for one', async () => {
   const fields = `labels(first: 10) { nodes { description descriptionHtml } } issues { nodes {
     milestone { description } labels { nodes { description } } } }`
   const add = async (name: string) => {
@@ -232,8 +232,8 @@ test('as many statements for the labels and milestones of many as of one', async
   }
   await add('a')
   await inApp(fields)
-  const ofOne = await server.world.statements(() => inApp(fields))
+  const statementsForOne = await server.world.statements(() => inApp(fields))
   await add('b')
   await add('c')
-  expect(await server.world.statements(() => inApp(fields))).toBe(ofOne)
+  expect(await server.world.statements(() => inApp(fields))).toBe(statementsForOne)
 })

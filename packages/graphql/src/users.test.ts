@@ -34,7 +34,7 @@ const bot = (username: string) =>
 const messages = (body: { errors: { message: string }[] }) => body.errors.map(({ message }) => message)
 
 describe('one user', () => {
-  test('who I am', async () => {
+  test('shows the current user', async () => {
     const query = 'query { currentUser { id username name state namespace { fullPath } } }'
     expect((await server.ask(query, { as: alice })).body).toEqual({
       data: {
@@ -50,11 +50,11 @@ describe('one user', () => {
     expect((await server.ask(query)).body).toEqual({ data: { currentUser: null } })
   })
 
-  test('by id or by name, exactly one of them', async () => {
+  test('finds a user by id or by username, but not by both', async () => {
     const { body } = await server.ask(
       `{ id: user(id: "gid://svc/User/3") { username webPath type bot human active userPermissions { createSnippet } }
          name: user(username: "BOB") { id webUrl createdAt status { emoji } }
-         nobody: user(username: "nobody") { id } }`,
+         missing: user(username: "unknown") { id } }`,
       { as: alice },
     )
     expect(body).toEqual({
@@ -74,7 +74,7 @@ describe('one user', () => {
           createdAt: '2026-02-03T04:05:06Z',
           status: null,
         },
-        nobody: null,
+        missing: null,
       },
     })
     const wrong = await server.ask('{ a: user { id } b: user(id: "gid://svc/User/3", username: "bob") { id } }')
@@ -85,12 +85,12 @@ describe('one user', () => {
     ])
   })
 
-  test('by id it is told to nobody who has not signed in', async () => {
+  test('does not show a user by id to anonymous callers', async () => {
     const { body } = await server.ask('{ user(id: "gid://svc/User/3") { id } }')
     expect(body).toEqual({ data: { user: null } })
   })
 
-  test('what only the user and administrators are shown', async () => {
+  test('shows private fields to the user and administrators only', async () => {
     await world.group('acme')
     const query = '{ user(username: "alice") { commitEmail email groupCount projectCount groups { count } } }'
     const nothing = { commitEmail: null, email: null, groupCount: null, projectCount: null, groups: null }
@@ -107,7 +107,7 @@ describe('one user', () => {
     expect((await server.ask(query, { as: root })).body).toEqual({ data: { user: whole } })
   })
 
-  test('a bot has its name for those who see what it is a bot of', async () => {
+  test('shows the name of a bot only to callers who may see its project or group', async () => {
     const group = await world.group('acme')
     await world.member(group, alice, accessLevels.guest)
     await world.member(group, await bot('acme-bot'), accessLevels.developer)
@@ -127,7 +127,7 @@ describe('one user', () => {
 })
 
 describe('users', () => {
-  test('by name, the newest first', async () => {
+  test('lists users by username, the newest first', async () => {
     await world.perform(root, updateUser, { user: alice.id, publicEmail: 'alice@example.com' })
     const { body } = await server.ask(
       '{ users(usernames: ["alice", "bob"]) { count nodes { id username publicEmail webUrl } } }',
@@ -150,14 +150,14 @@ describe('users', () => {
     })
   })
 
-  test('whoever has not signed in is not told who there is', async () => {
+  test('does not list all users to anonymous callers', async () => {
     for (const args of ['', '(usernames: [])', '(search: "alice")', '(ids: ["gid://svc/User/2"])']) {
       const { body } = await server.ask(`{ users${args} { nodes { id } } }`)
       expect(body, args).toEqual({ data: { users: null } })
     }
   })
 
-  test('ids and names together are refused', async () => {
+  test('rejects ids together with usernames', async () => {
     const { body } = await server.ask('{ users(ids: ["gid://svc/User/2"], usernames: ["bob"]) { count } }', { as: bob })
     expect(body).toMatchObject({
       data: { users: null },
@@ -186,7 +186,7 @@ describe('users', () => {
     expect(body.data.users.nodes.map(({ username }: { username: string }) => username)).toEqual(found)
   })
 
-  test('administrators are told to administrators; members to those who may see them', async () => {
+  test('filters by administrators for administrators only, and by group for callers who may see its members', async () => {
     const group = await world.group('acme')
     await world.member(group, alice, accessLevels.guest)
     const query = '{ admins: users(admins: true) { count } members: users(groupId: "gid://svc/Group/1") { count } }'
@@ -196,7 +196,7 @@ describe('users', () => {
 })
 
 describe('what a user is a member of', () => {
-  test('as far as the caller sees the members of it', async () => {
+  test('lists the memberships that the caller may see', async () => {
     const open = await world.group('open', { visibility: 'public' })
     const closed = await world.group('closed')
     const app = await world.project('app', closed)
@@ -233,7 +233,7 @@ describe('what a user is a member of', () => {
     })
   })
 
-  test('groups of its own, and those in which it may create projects', async () => {
+  test('lists the groups of a user, and those in which the user may create projects', async () => {
     const acme = await world.group('acme')
     await world.group('tools', { parent: acme })
     const guests = await world.group('guests')
@@ -256,7 +256,7 @@ describe('what a user is a member of', () => {
     })
   })
 
-  test('costs statements by the lists in the document, not by the users', async () => {
+  test('needs a number of statements that depends on the lists in the document, not on the number of users', async () => {
     const acme = await world.group('acme')
     await world.project('app', acme)
     const query = `{ users(first: 50) { nodes { name groupCount groups { nodes { fullPath maxAccessLevel { integerValue } } }

@@ -18,14 +18,14 @@ const answerTo = async (query: string, variables?: object) => {
   const { status, body } = await server.ask(query, variables && { variables })
   return { status, ...body }
 }
-/** A flaw, all of it. */
+/** Returns the response with a single error. */
 const only = (message: string, line: number, column: number, rest: object = {}) => ({
   status: 200,
   errors: [{ message, locations: [{ line, column }], ...rest }],
 })
 
-describe('what is wrong with a document (4.1)', () => {
-  test('nothing in it', async () => {
+describe('errors in documents', () => {
+  test('reports an empty document', async () => {
     for (const query of ['', ' \n']) {
       expect(await answerTo(query)).toEqual({
         status: 200,
@@ -34,12 +34,12 @@ describe('what is wrong with a document (4.1)', () => {
     }
   })
 
-  test('syntax', async () => {
+  test('reports syntax errors', async () => {
     expect(await answerTo('{ project }}')).toEqual(only('Syntax Error: Unexpected "}".', 1, 12))
     expect(await answerTo('# only this')).toEqual(only('Syntax Error: Unexpected <EOF>.', 1, 12))
   })
 
-  test('a field that there is not, with names that are near', async () => {
+  test('reports an unknown field, with similar names', async () => {
     const place = { path: ['query', 'project', 'nam'] }
     const extensions = { code: 'undefinedField', typeName: 'Project', fieldName: 'nam' }
     const { errors } = await answerTo('{\n  project(fullPath: "a") { nam }\n}')
@@ -62,18 +62,18 @@ describe('what is wrong with a document (4.1)', () => {
     })
   })
 
-  test('the path begins with the operation or the fragment', async () => {
-    const flaw = async (query: string) => (await answerTo(query)).errors[0].path
-    expect(await flaw('mutation { nope }')).toEqual(['mutation', 'nope'])
-    expect(await flaw('mutation M { echoCreate(input: {}) { nope } }')).toEqual(['mutation M', 'echoCreate', 'nope'])
-    expect(await flaw('{ ...F } fragment F on Query { a: project(fullPath: "a") { nope } }')).toEqual([
+  test('starts the path with the operation or fragment', async () => {
+    const pathOf = async (query: string) => (await answerTo(query)).errors[0].path
+    expect(await pathOf('mutation { nope }')).toEqual(['mutation', 'nope'])
+    expect(await pathOf('mutation M { echoCreate(input: {}) { nope } }')).toEqual(['mutation M', 'echoCreate', 'nope'])
+    expect(await pathOf('{ ...F } fragment F on Query { a: project(fullPath: "a") { nope } }')).toEqual([
       'fragment F',
       'project',
       'nope',
     ])
   })
 
-  test('an argument that there is not', async () => {
+  test('reports an unknown argument', async () => {
     expect(await answerTo('{ project(fullPath: "a", path: "b") { id } }')).toEqual(
       only("Field 'project' doesn't accept argument 'path'", 1, 26, {
         path: ['query', 'project'],
@@ -82,7 +82,7 @@ describe('what is wrong with a document (4.1)', () => {
     )
   })
 
-  test('an argument that is missing', async () => {
+  test('reports a missing argument', async () => {
     expect(await answerTo('{ project { id } }')).toEqual(
       only("Field 'project' is missing required arguments: fullPath", 1, 3, {
         path: ['query', 'project'],
@@ -91,7 +91,7 @@ describe('what is wrong with a document (4.1)', () => {
     )
   })
 
-  test('a literal of the wrong kind', async () => {
+  test('reports a literal of the wrong type', async () => {
     expect(await answerTo('{ project(fullPath: "a") { labels(first: "x") { count } } }')).toEqual(
       only(`Argument 'first' on Field 'labels' has an invalid value ("x"). Expected type 'Int'.`, 1, 42, {
         path: ['query', 'project', 'labels'],
@@ -99,18 +99,18 @@ describe('what is wrong with a document (4.1)', () => {
       }),
     )
     expect((await answerTo('{ echo(text: NAME) }')).errors[0].extensions.code).toBe('argumentLiteralsIncompatible')
-    const ofScalars = await answerTo(
+    const scalarErrors = await answerTo(
       '{ issue(id: 3) { id } projects { nodes { pipelines(updatedAfter: "never") { count } } } }',
     )
     expect(
-      ofScalars.errors.map(({ extensions, locations }: GraphQLFormattedError) => [extensions?.code, locations?.length]),
+      scalarErrors.errors.map(({ extensions, locations }: GraphQLFormattedError) => [extensions?.code, locations?.length]),
     ).toEqual([
       ['argumentLiteralsIncompatible', 1],
       ['argumentLiteralsIncompatible', 1],
     ])
   })
 
-  test('an object without a selection, and a scalar with one', async () => {
+  test('reports an object without selections, and a scalar with selections', async () => {
     expect(await answerTo('{ project(fullPath: "a") }')).toEqual(
       only(
         "Field must have selections (field 'project' returns Project but has no selections. Did you mean 'project { ... }'?)",
@@ -129,7 +129,7 @@ describe('what is wrong with a document (4.1)', () => {
     })
   })
 
-  test('directives, fragments and variables, in words of the language alone', async () => {
+  test('reports errors of directives, fragments and variables with the standard messages', async () => {
     for (const query of [
       '{ __typename @nope }',
       '{ ...F }',
@@ -146,41 +146,41 @@ describe('what is wrong with a document (4.1)', () => {
     })
   })
 
-  test('the first five are told', async () => {
+  test('reports the first five errors', async () => {
     const { errors } = await answerTo(`{ ${'abcdefgh'.replaceAll(/./g, 'zz$&zzzzzz ')} }`)
     expect(errors.map(({ extensions }: { extensions: { fieldName: string } }) => extensions.fieldName)).toEqual(
       ['a', 'b', 'c', 'd', 'e'].map((letter) => `zz${letter}zzzzzz`),
     )
   })
 
-  test('its flaws hide that it is too complex, deep or recursive', async () => {
+  test('does not measure the complexity and depth of an invalid document', async () => {
     const { errors } = await answerTo(
       `{ nope ${Array.from({ length: 300 }, (_, index) => `a${index}:__typename`).join(' ')} }`,
     )
     expect(errors).toHaveLength(1)
   })
 
-  test('text that no database takes', async () => {
+  test('rejects text that cannot be stored', async () => {
     expect(await answerTo('{ echo(text: "a\\u0000") }')).toEqual(only('Text that cannot be stored', 1, 14))
     expect(await answerTo('query($t: String!) { echo(text: $t) }', { t: 'a\0' })).toMatchObject({
       errors: [{ extensions: { problems: [{ path: [], explanation: 'Text that cannot be stored' }] } }],
     })
   })
 
-  test('whoever takes too long is told so (2.1)', () => {
+  test('stops validation after 200 ms of CPU time', () => {
     const schema = createSchema(server.world.core.settings)
     const document = parse(`{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`)
     let nowMs = 0
-    const slow = (perLookMs: number) => validateDocument(schema, document, () => (nowMs += perLookMs))
-    expect(slow(1)).toEqual([])
-    expect(slow(201).map(({ message }) => message)).toEqual(['Timeout on validation of query'])
+    const validateAt = (msPerCheck: number) => validateDocument(schema, document, () => (nowMs += msPerCheck))
+    expect(validateAt(1)).toEqual([])
+    expect(validateAt(201).map(({ message }) => message)).toEqual(['Timeout on validation of query'])
   })
 })
 
-describe('what is wrong with variables (4.1)', () => {
+describe('errors in variables', () => {
   const CREATE = 'mutation($in: EchoCreateInput!) { echoCreate(input: $in) { errors } }'
 
-  test('of the wrong kind', async () => {
+  test('reports a value of the wrong type', async () => {
     expect(
       await answerTo('query($n: Int) { project(fullPath: "a") { labels(first: $n) { count } } }', { n: 'x' }),
     ).toEqual(
@@ -193,7 +193,7 @@ describe('what is wrong with variables (4.1)', () => {
     )
   })
 
-  test('missing, and null', async () => {
+  test('reports missing and null values', async () => {
     const missing = only('Variable $t of type String! was provided invalid value', 1, 7, {
       extensions: { value: null, problems: [{ path: [], explanation: 'Expected value to not be null' }] },
     })
@@ -201,7 +201,7 @@ describe('what is wrong with variables (4.1)', () => {
     expect(await answerTo('query($t: String!) { echo(text: $t) }', { t: null })).toEqual(missing)
   })
 
-  test('in a part of them', async () => {
+  test('reports the path of a value in an input object', async () => {
     const value = { messages: ['a', 7], nope: 1 }
     expect(await answerTo(CREATE, { in: value })).toEqual(
       only(
@@ -221,28 +221,28 @@ describe('what is wrong with variables (4.1)', () => {
     )
   })
 
-  test('the first five of a list are told', async () => {
+  test('reports the first five problems of a list', async () => {
     const { errors } = await answerTo(CREATE, { in: { messages: Array(30_000).fill(7) } })
     expect(errors[0].extensions.problems).toHaveLength(5)
   })
 
-  test('one that the operation does not have is nobody’s business, and a default is taken', async () => {
+  test('ignores undeclared variables, and uses default values', async () => {
     expect(await answerTo('query($t: String = "d") { echo(text: $t) }', { other: 1 })).toMatchObject({
       data: { echo: 'null says: d' },
     })
   })
 })
 
-describe('ID where String is wanted, and the other way round (3.3)', () => {
+describe('ID in place of String, and String in place of ID', () => {
   test.each([
     ['query($v: ID!) { echo(text: $v) }', 'a', 'null says: a'],
     ['query($v: ID!) { echo(text: $v) }', 7, 'null says: 7'],
     ['query($v: ID = "d") { echo(text: $v) }', undefined, 'null says: d'],
-  ])('%s', async (query, v, echo) => {
+  ])('accepts %s', async (query, v, echo) => {
     expect(await answerTo(query, { v })).toEqual({ status: 200, data: { echo } })
   })
 
-  test('lists too, and members of inputs', async () => {
+  test('accepts them in lists and input objects too', async () => {
     const project = 'query($p: String!) { project(fullPath: $p) { fullPath: __typename } }'
     expect(await answerTo(project, { p: 'root/app' })).toMatchObject({ data: { project: { fullPath: 'Project' } } })
     expect(
@@ -250,7 +250,7 @@ describe('ID where String is wanted, and the other way round (3.3)', () => {
     ).toMatchObject({ data: { echoCreate: null } })
   })
 
-  test('but no other kinds, and no null where none may be', async () => {
+  test('rejects other types, and nullable variables in non-null positions', async () => {
     for (const declared of ['Int!', 'String', 'ID', '[String!]!', 'UserID!']) {
       const { errors, data } = await answerTo(`query($v: ${declared}) { echo(text: $v) }`, { v: null })
       expect([data, errors[0].message]).toEqual([undefined, expect.stringContaining('"$v"')])

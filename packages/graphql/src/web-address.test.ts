@@ -44,7 +44,7 @@ const ask = async (query: string) => {
   return body.data
 }
 
-test('below a path of the host: users, groups and projects', async () => {
+test('prefixes addresses of users, groups and projects with the path of the service', async () => {
   const at = (path: string) => ({ webPath: `/ci/${path}`, webUrl: `https://host.example.test/ci/${path}` })
   expect(
     await ask(`{
@@ -79,7 +79,7 @@ test('below a path of the host: users, groups and projects', async () => {
   })
 })
 
-test('below a path of the host: commits, files and what runs', async () => {
+test('prefixes addresses of commits, files, pipelines and jobs with the path of the service', async () => {
   const { project } = await ask(`{ project(fullPath: "acme/app") {
     repository {
       commit(ref: "top/main") { webPath webUrl }
@@ -93,7 +93,7 @@ test('below a path of the host: commits, files and what runs', async () => {
     downstream: pipeline(id: "gid://svc/Ci::Pipeline/32") { triggeredByPath }
   } }`)
   const commitPath = `/ci/acme/app/-/commit/${sha}`
-  const ofStage = { detailedStatus: { detailsPath: '/ci/acme/app/-/pipelines/31#build' } }
+  const stageStatus = { detailedStatus: { detailsPath: '/ci/acme/app/-/pipelines/31#build' } }
   expect(project).toEqual({
     repository: {
       commit: { webPath: commitPath, webUrl: `https://host.example.test${commitPath}` },
@@ -111,7 +111,7 @@ test('below a path of the host: commits, files and what runs', async () => {
       refText: 'for branch <a href="/ci/acme/app/-/commits/top/main">top/main</a>',
       commitPath,
       detailedStatus: { detailsPath: '/ci/acme/app/-/pipelines/31' },
-      stages: { nodes: [{ ...ofStage, groups: { nodes: [ofStage] } }] },
+      stages: { nodes: [{ ...stageStatus, groups: { nodes: [stageStatus] } }] },
       jobs: {
         nodes: [
           {

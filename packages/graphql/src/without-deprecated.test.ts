@@ -4,7 +4,7 @@ import { GraphqlServer } from './graphql-server.case.ts'
 import { createSchema } from './schema.ts'
 import { withoutDeprecated } from './without-deprecated.ts'
 
-test('fields, arguments, members of inputs and values go', () => {
+test('removes deprecated fields, arguments, input fields and enum values', () => {
   const schema = buildSchema(`
     type Query { old: Int @deprecated(reason: "see new") new(by: String @deprecated, order: Order = NEW): Int make(input: Input): Int }
     enum Order { OLD @deprecated NEW }
@@ -15,7 +15,7 @@ test('fields, arguments, members of inputs and values go', () => {
   )
 })
 
-describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
+describe('remove_deprecated', () => {
   let server: GraphqlServer
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
   afterAll(() => server.close())
 
   const introspection = getIntrospectionQuery({ inputValueDeprecation: true, descriptions: false })
-  /** How much of what introspection tells is deprecated. */
+  /** Returns the number of deprecated items in the result of introspection. */
   async function deprecated(send: (query: string) => ReturnType<GraphqlServer['send']>): Promise<number> {
     const { body } = await send(introspection)
     return JSON.stringify(body.data.__schema).split('"isDeprecated":true').length - 1
@@ -37,7 +37,7 @@ describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
         search,
       )
 
-  test('the schema is whole without it, and its defaults can be told', () => {
+  test('leaves a valid schema with printable default values', () => {
     const schema = createSchema(server.world.core.settings)
     expect(() => printSchema(withoutDeprecated(schema))).not.toThrow()
     expect(() => assertValidSchema(withoutDeprecated(schema))).not.toThrow()
@@ -45,32 +45,32 @@ describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
 
   test.each<[string, object, string?]>([
     ['true in JSON', { remove_deprecated: true }],
-    ['a text in JSON', { remove_deprecated: 'yes' }],
+    ['a string in JSON', { remove_deprecated: 'yes' }],
     ['a number in JSON', { remove_deprecated: 1 }],
-    ['in the address', {}, '?remove_deprecated=t'],
-    ['in the address, on', {}, '?remove_deprecated=on'],
-  ])('%s: introspection knows nothing that is deprecated', async (_, more, search) => {
+    ['in the query string', {}, '?remove_deprecated=t'],
+    ['in the query string, on', {}, '?remove_deprecated=on'],
+  ])('hides deprecated items from introspection: %s', async (_, more, search) => {
     expect(await deprecated(json(more, search))).toBe(0)
   })
 
   test.each<[string, object, string?]>([
-    ['not asked for', {}],
+    ['parameter absent', {}],
     ['false', { remove_deprecated: false }],
     ['no', {}, '?remove_deprecated=no'],
-    ['the body before the address', { remove_deprecated: 'false' }, '?remove_deprecated=true'],
-  ])('%s: it is told', async (_, more, search) => {
+    ['false in the body, true in the query string', { remove_deprecated: 'false' }, '?remove_deprecated=true'],
+  ])('shows deprecated items: %s', async (_, more, search) => {
     expect(await deprecated(json(more, search))).toBeGreaterThan(0)
   })
 
-  test('in a form, and by GET', async () => {
-    const ofForm = (query: string) =>
+  test('reads the parameter from a form and from the query string of GET', async () => {
+    const sendForm = (query: string) =>
       server.send({ method: 'POST', body: new URLSearchParams({ query, remove_deprecated: '1' }) })
-    const ofAddress = (query: string) =>
+    const sendQueryString = (query: string) =>
       server.send({ method: 'GET' }, `?${new URLSearchParams({ query, remove_deprecated: 'y' })}`)
-    expect([await deprecated(ofForm), await deprecated(ofAddress)]).toEqual([0, 0])
+    expect([await deprecated(sendForm), await deprecated(sendQueryString)]).toEqual([0, 0])
   })
 
-  test('what is deprecated can be used, until the request says that it is gone', async () => {
+  test('accepts deprecated items unless the request removes them', async () => {
     const query = '{ project(fullPath: "a") { issues(sort: created_desc) { nodes { id } } } }'
     expect((await json({})(query)).body).toEqual({ data: { project: null } })
     const gone = (await json({ remove_deprecated: true })(query)).body
@@ -79,7 +79,7 @@ describe('remove_deprecated (1.1, 1.5, 3.6)', () => {
     expect((await server.send(batch, '?remove_deprecated=true')).body[0].errors).toHaveLength(1)
   })
 
-  test('defaults that were deprecated are what stands in their place', async () => {
+  test('prints the current name of a default value with a deprecated name', async () => {
     const query = '{ __type(name: "Project") { fields { name args { name defaultValue } } } }'
     const sortOf = async (more: object) => {
       const { body } = await json(more)(query)
