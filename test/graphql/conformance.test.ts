@@ -4,45 +4,45 @@ import type { User } from '@penstock/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Population, populate } from './populate.ts'
-import { type Question, questionsOf, questionsOfAll, questionsOfGroup, questionsOfPipeline } from './questions.ts'
+import { type Comparison, projectComparisons, globalComparisons, groupComparisons, pipelineComparisons } from './comparisons.ts'
 import { type Json, ServedWorld } from './served-world.ts'
 
-const WORLDS = 2
-/** Of the pages that GraphQL is asked for; REST tells all at once. */
-const PAGE = 3
+const WORLD_COUNT = 2
+/** The page size of GraphQL queries. REST returns all rows at once. */
+const PAGE_SIZE = 3
 
-/** Ids in their order; `undefined`: refused, or not there. */
-type Told = readonly unknown[] | undefined
+/** The ids in order; `undefined` if the request is rejected or the object is missing. */
+type Ids = readonly unknown[] | undefined
 
-async function toldByRest(
+async function idsFromRest(
   served: ServedWorld,
-  { rest, isList, ofRest }: Question,
+  { rest, isList, restValue }: Comparison,
   as: User | undefined,
-): Promise<Told> {
+): Promise<Ids> {
   const path = isList ? `${rest}${rest.includes('?') ? '&' : '?'}per_page=100` : rest
   const { status, body } = await served.rest(path, as)
   if (status === 401 || status === 403 || status === 404) return undefined
   expect([rest, status]).toEqual([rest, 200])
-  return (isList ? body : [body]).map(ofRest ?? (({ id }: Json) => id))
+  return (isList ? body : [body]).map(restValue ?? (({ id }: Json) => id))
 }
 
-async function toldByGraphql(served: ServedWorld, question: Question, as: User | undefined): Promise<Told> {
-  const { within, field, args = '', isList, select = 'id' } = question
+async function idsFromGraphql(served: ServedWorld, comparison: Comparison, as: User | undefined): Promise<Ids> {
+  const { within, field, args = '', isList, select = 'id' } = comparison
   const found: unknown[] = []
   for (let after: string | null = null; ; ) {
-    const page = isList ? `(first: ${PAGE} ${after === null ? '' : `after: ${JSON.stringify(after)}`} ${args})` : ''
+    const page = isList ? `(first: ${PAGE_SIZE} ${after === null ? '' : `after: ${JSON.stringify(after)}`} ${args})` : ''
     const inner = isList ? `{ nodes { ${select} } pageInfo { hasNextPage endCursor } }` : `{ ${select} }`
-    const document = within.reduceRight((text, outer) => `{ ${outer} ${text} }`, `{ wanted: ${field}${page} ${inner} }`)
+    const document = within.reduceRight((text, outer) => `{ ${outer} ${text} }`, `{ result: ${field}${page} ${inner} }`)
     const { body } = await served.graphql(document, as)
     expect([document, body.errors]).toEqual([document, undefined])
-    let wanted = body.data
-    for (const outer of within) wanted = wanted?.[outer.replace(/\(.*/s, '')]
-    wanted = wanted?.wanted
-    if (wanted == null) return undefined
-    const rows: Json[] = isList ? wanted.nodes : [wanted]
+    let result = body.data
+    for (const outer of within) result = result?.[outer.replace(/\(.*/s, '')]
+    result = result?.result
+    if (result == null) return undefined
+    const rows: Json[] = isList ? result.nodes : [result]
     found.push(...rows.map((row) => idOf(row.user ?? row, select)))
-    if (!isList || !wanted.pageInfo.hasNextPage) return found
-    after = wanted.pageInfo.endCursor
+    if (!isList || !result.pageInfo.hasNextPage) return found
+    after = result.pageInfo.endCursor
   }
 }
 
@@ -50,28 +50,28 @@ function idOf(row: Json, select: string): unknown {
   return ['key', 'sha', 'version'].includes(select) ? row[select] : Number(/(\d+)$/.exec(row.id)![1])
 }
 
-function isSame({ isUnordered }: Question, rest: Told, graphql: Told): boolean {
-  const inOrder = (told: Told) => (isUnordered ? told?.toSorted() : told)
-  return JSON.stringify(inOrder(rest)) === JSON.stringify(inOrder(graphql))
+function isSame({ isUnordered }: Comparison, rest: Ids, graphql: Ids): boolean {
+  const sorted = (ids: Ids) => (isUnordered ? ids?.toSorted() : ids)
+  return JSON.stringify(sorted(rest)) === JSON.stringify(sorted(graphql))
 }
 
-const describeTold = (told: Told): string => (told === undefined ? 'refused' : 'answered')
+const describeIds = (ids: Ids): string => (ids === undefined ? 'refused' : 'answered')
 
-async function questionsIn(served: ServedWorld, { projects, groups, people }: Population): Promise<Question[]> {
-  const ofPipelines = projects.map(async (project) => {
+async function comparisonsIn(served: ServedWorld, { projects, groups, people }: Population): Promise<Comparison[]> {
+  const pipelineLists = projects.map(async (project) => {
     const { body } = await served.rest(`/projects/${project.id}/pipelines`, people.administrator)
-    return body.slice(0, 2).flatMap(({ id }: Json) => questionsOfPipeline(project, id))
+    return body.slice(0, 2).flatMap(({ id }: Json) => pipelineComparisons(project, id))
   })
   return [
-    ...questionsOfAll,
-    ...projects.flatMap(questionsOf),
-    ...groups.flatMap(questionsOfGroup),
-    ...(await Promise.all(ofPipelines)).flat(),
+    ...globalComparisons,
+    ...projects.flatMap(projectComparisons),
+    ...groups.flatMap(groupComparisons),
+    ...(await Promise.all(pipelineLists)).flat(),
   ]
 }
 
-/** The rows of the page's table: question, REST, GraphQL. */
-function documented(): string[][] {
+/** Returns the rows of the table in `docs/graphql.md`: field, REST, GraphQL. */
+function documentedDifferences(): string[][] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/graphql.md'), 'utf8')
   const section = page.split(/^## /m).find((part) => part.startsWith('Anonymous callers')) ?? ''
   return [...section.matchAll(/^\| `([^`]+)` \| (\w+)[^|]* \| (\w+)[^|]* \|$/gm)].map(
@@ -79,7 +79,7 @@ function documented(): string[][] {
   )
 }
 
-test('REST and GraphQL tell each user the same; of an anonymous caller the table lists the questions in which they differ', {
+test('REST and GraphQL return the same to each user; the table lists the differences for anonymous callers', {
   timeout: 600_000,
 }, async () => {
   const differences = new Map<string, string[]>()
@@ -88,35 +88,35 @@ test('REST and GraphQL tell each user the same; of an anonymous caller the table
       const served = await ServedWorld.start()
       try {
         const population = await populate(served, plan)
-        const questions = await questionsIn(served, population)
+        const comparisons = await comparisonsIn(served, population)
         const different: unknown[] = []
         for (const caller of Object.values(population.people)) {
-          for (const question of questions) {
-            const rest = await toldByRest(served, question, caller)
-            const graphql = await toldByGraphql(served, question, caller)
-            // Whoever may see all is refused no list: the questions do ask.
-            if (question.isList && caller.isAdministrator)
-              expect([question.name, rest]).toEqual([question.name, expect.any(Array)])
-            if (!isSame(question, rest, graphql)) different.push([caller.username, question.name, rest, graphql])
+          for (const comparison of comparisons) {
+            const rest = await idsFromRest(served, comparison, caller)
+            const graphql = await idsFromGraphql(served, comparison, caller)
+            // Ensures that the comparison is meaningful: administrators may read every list.
+            if (comparison.isList && caller.isAdministrator)
+              expect([comparison.name, rest]).toEqual([comparison.name, expect.any(Array)])
+            if (!isSame(comparison, rest, graphql)) different.push([caller.username, comparison.name, rest, graphql])
           }
         }
         expect(different).toEqual([])
-        for (const question of questions) {
+        for (const comparison of comparisons) {
           const [rest, graphql] = [
-            await toldByRest(served, question, undefined),
-            await toldByGraphql(served, question, undefined),
+            await idsFromRest(served, comparison, undefined),
+            await idsFromGraphql(served, comparison, undefined),
           ]
-          const name = question.name.split(/[ ,]/)[0]!
-          if (isSame(question, rest, graphql)) continue
-          // What both tell is the same.
+          const name = comparison.name.split(/[ ,]/)[0]!
+          if (isSame(comparison, rest, graphql)) continue
+          // Only rejections may differ.
           if (rest !== undefined && graphql !== undefined) expect([name, graphql]).toEqual([name, rest])
-          differences.set(name, [name, describeTold(rest), describeTold(graphql)])
+          differences.set(name, [name, describeIds(rest), describeIds(graphql)])
         }
       } finally {
         await served.close()
       }
     }),
-    { numRuns: WORLDS, seed: 20_260_203, endOnFailure: true },
+    { numRuns: WORLD_COUNT, seed: 20_260_203, endOnFailure: true },
   )
-  expect([...differences.values()].sort()).toEqual(documented().sort())
+  expect([...differences.values()].sort()).toEqual(documentedDifferences().sort())
 })

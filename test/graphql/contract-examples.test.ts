@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ContractWorld, contractWorld } from './contract-world.ts'
 import { type Json, ServedWorld } from './served-world.ts'
 
-type Titled = [title: string, Example]
+type NamedExample = [title: string, Example]
 interface Example {
   readonly title: string
   readonly caller: string
@@ -16,10 +16,10 @@ interface Example {
 }
 
 /**
- * Where this service answers otherwise than the contract invents: it has no snippets and stars, starts no pipelines, and
- * does not check whether a merge request could be merged.
+ * Adapts the expected data where this service differs from the examples: it has no snippets and stars, starts no pipelines, and
+ * does not check whether a merge request can be merged.
  */
-const otherwise: Readonly<Record<string, (data: Json) => void>> = {
+const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   '7. Project page data': ({ project }) => {
     project.starCount = 0
     project.userPermissions.createSnippet = false
@@ -37,8 +37,8 @@ const otherwise: Readonly<Record<string, (data: Json) => void>> = {
   },
 }
 
-/** Of areas that there are not: what validation says. An area that comes takes its examples out of here. */
-const absent: Readonly<Record<string, readonly string[]>> = {
+/** The validation errors for examples of areas that this service does not have. Remove the examples of an area that is added. */
+const unsupported: Readonly<Record<string, readonly string[]>> = {
   '19. Create a project snippet with two files': [
     'Unknown type "CreateSnippetInput". Did you mean "CreateIssueInput"?',
     "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
@@ -75,30 +75,30 @@ const examples = sections.map((section): Example => {
 })
 
 let served: ServedWorld
-let given: ContractWorld
+let contract: ContractWorld
 
 beforeAll(async () => {
   served = await ServedWorld.start()
-  given = await contractWorld(served)
+  contract = await contractWorld(served)
 })
 afterAll(() => served.close())
 
-const callerOf = ({ caller }: Example): User | undefined => given.callers[caller as keyof ContractWorld['callers']]
+const callerOf = ({ caller }: Example): User | undefined => contract.callers[caller as keyof ContractWorld['callers']]
 
-/** As it is sent: the document's lines and columns are those of the contract. */
+/** Returns the request to send. The document keeps the lines and columns of the example. */
 function requestOf({ query, variables }: Example): { query: string; variables: Json } {
   return {
-    query: given.translated(query),
-    variables: variables === undefined ? undefined : JSON.parse(given.translated(variables)),
+    query: contract.translated(query),
+    variables: variables === undefined ? undefined : JSON.parse(contract.translated(variables)),
   }
 }
 
-/** In the order of its keys; cursors are for nobody to read. */
+/** Prints data in the order of its keys. Cursors are replaced, because their content is not specified. */
 const printed = (data: Json): string =>
   JSON.stringify(data, (key, value) => (key === 'endCursor' && value !== '' ? typeof value : value), 2)
 
-/** 250 in five operations, all that a batch may cost: with anything beside it, it is refused and its score is told. */
-const filling = Array(5).fill({
+/** Five operations with a score of 250, the limit of a batch. With another operation the batch is rejected with its total score. */
+const padding = Array(5).fill({
   query: `{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`,
 })
 
@@ -106,60 +106,60 @@ async function scoreOf(example: Example): Promise<number> {
   const { body } = await served.send('/api/graphql', callerOf(example), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify([requestOf(example), ...filling]),
+    body: JSON.stringify([requestOf(example), ...padding]),
   })
   const [, total] = /^Query has complexity of (\d+),/.exec(body[0].errors[0].message) ?? []
   return Number(total) - 250
 }
 
-test('there are 25 examples, each with a caller and a score', () => {
+test('finds 25 examples, each with a caller and a score', () => {
   expect(examples.map(({ title }) => Number.parseInt(title, 10))).toEqual(Array.from({ length: 25 }, (_, n) => n + 1))
   for (const example of examples) {
-    expect(example.caller).toMatch(/^(alice|mia|nobody)$/)
+    expect(example.caller).toMatch(/^(alice|mia|anonymous)$/)
     expect(example.score).toBeGreaterThan(0)
   }
   const titles = examples.map(({ title }) => title)
-  expect(titles).toEqual(expect.arrayContaining([...Object.keys(otherwise), ...Object.keys(absent)]))
+  expect(titles).toEqual(expect.arrayContaining([...Object.keys(adaptations), ...Object.keys(unsupported)]))
 })
 
-const examplesOf = (areas: 'there' | 'absent'): Titled[] =>
-  examples.flatMap((each) => (Object.hasOwn(absent, each.title) === (areas === 'absent') ? [[each.title, each]] : []))
+const examplesOf = (areas: 'supported' | 'unsupported'): NamedExample[] =>
+  examples.flatMap((each) => (Object.hasOwn(unsupported, each.title) === (areas === 'unsupported') ? [[each.title, each]] : []))
 
-test.each(examplesOf('there'))('%s', async (title, example) => {
+test.each(examplesOf('supported'))('answers example %s', async (title, example) => {
   const { query, variables } = requestOf(example)
   const { status, body } = await served.graphql(query, callerOf(example), variables)
-  const expected = JSON.parse(given.translated(example.answer))
-  otherwise[title]?.(expected.data)
+  const expected = JSON.parse(contract.translated(example.answer))
+  adaptations[title]?.(expected.data)
   expect(body.errors).toEqual(expected.errors)
   expect(printed(body.data)).toBe(printed(expected.data))
   expect(status).toBe(200)
 })
 
-test.each(examplesOf('there'))('the score of %s', async (_, example) => {
+test.each(examplesOf('supported'))('computes the score of example %s', async (_, example) => {
   expect(await scoreOf(example)).toBe(example.score)
 })
 
-test('15, as Developer: no variables, and no error', async () => {
+test('returns null without an error for the variables of example 15 to a Developer', async () => {
   const { query } = requestOf(examples[14]!)
-  const { body } = await served.graphql(query, given.callers.alice)
+  const { body } = await served.graphql(query, contract.callers.alice)
   expect(body).toEqual({ data: { project: { ciVariables: null, inheritedCiVariables: null } } })
 })
 
-test('25, of a mutation that there is: a variable of the wrong kind is told as it says', async () => {
-  const ofPipelines = (text: string) =>
+test('reports a variable of the wrong kind as in example 25, for a mutation that exists', async () => {
+  const forPipelines = (text: string) =>
     text
       .replaceAll('SnippetID', 'CiPipelineID')
       .replaceAll('destroySnippet', 'pipelineDestroy')
       .replaceAll('instance of Snippet', 'instance of Ci::Pipeline')
   const { query, variables } = requestOf(examples[24]!)
-  const { body } = await served.graphql(ofPipelines(query), given.callers.alice, variables)
-  expect(body).toEqual(JSON.parse(ofPipelines(given.translated(examples[24]!.answer))))
+  const { body } = await served.graphql(forPipelines(query), contract.callers.alice, variables)
+  expect(body).toEqual(JSON.parse(forPipelines(contract.translated(examples[24]!.answer))))
 })
 
-test.each(examplesOf('absent'))('%s is not there', async (title, example) => {
+test.each(examplesOf('unsupported'))('rejects example %s, which is not supported', async (title, example) => {
   const { query, variables } = requestOf(example)
   const { status, body } = await served.graphql(query, callerOf(example), variables)
   expect(body).toEqual({ errors: expect.any(Array) })
-  expect(body.errors.map(({ message }: Json) => message)).toEqual(absent[title])
+  expect(body.errors.map(({ message }: Json) => message)).toEqual(unsupported[title])
   expect(status).toBe(200)
 })

@@ -1,20 +1,20 @@
 import { accessLevels, type User } from '@penstock/core'
 import type { Json, ServedWorld } from './served-world.ts'
 
-/** What the contract's examples were invented about, put into a world. */
+/** A world with the data of the examples in `contract-examples.md`. */
 export interface ContractWorld {
   readonly callers: Readonly<Record<'alice' | 'mia', User>>
-  /** An example's text, with the ids, addresses and times of this world in place of the invented ones. */
+  /** Replaces the ids, addresses and times in the text of an example by those of this world. */
   translated(text: string): string
 }
 
-/** The world's clock only goes forwards, and the examples tell of 2025. */
+/** The examples are from 2025, but the clock of a world starts in 2026 and cannot go back. */
 const YEARS_LATER = 2
 const SITE_ISSUE_AT = '2027-01-15T08:00:00Z'
 const NOW = '2027-03-01T10:00:00Z'
 const README_BYTES = 1_204
 
-/** @see spec/graphql-contract.md 6 */
+/** Creates the objects of the examples. */
 export async function contractWorld(served: ServedWorld): Promise<ContractWorld> {
   const { world } = served
   const post = (path: string, as: User, body: object) => served.must('POST', path, as, body)
@@ -113,7 +113,7 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
     ['Project/11', site.id],
     ['Project/12', app.id],
     ['Issue/301', siteIssue.id],
-    // The next that is made.
+    // The id of the next issue, which the example creates.
     ['Issue/310', inSpring.at(-1).id + 1],
     ['Milestone/5', spring.id],
     ['MergeRequest/90', toReview.id],
@@ -136,7 +136,7 @@ interface PipelineRecord {
   readonly object_attributes: { readonly id: number }
 }
 
-/** Of pipelines and jobs the ids are told, so that they are the invented ones. */
+/** Returns the pipeline records. Clients choose the ids of pipelines and jobs, so they equal those of the examples. */
 function records(shaOfRetry: string): PipelineRecord[] {
   const sha = (beginning: string) => beginning.padEnd(40, '0')
   const user = (username: string) => ({ user: { id: 1, username, name: username } })

@@ -16,46 +16,46 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
-import { DocumentGenerator, type Known, type Question, SCORE } from './documents.ts'
+import { DocumentGenerator, type FuzzRequest, type KnownValues, SCORE } from './document-generator.ts'
 import { type Population, populate } from './populate.ts'
 import { Dice } from './random.ts'
 import { type Answer, type Json, ServedWorld } from './served-world.ts'
-import { spoilings } from './spoil.ts'
+import { corruptions } from './corruptions.ts'
 
 const TIME_LIMIT_MS = 30_000
-/** So often the world is made anew, as documents change it. */
-const PER_WORLD = 500
+/** The number of documents per world. A new world is needed because mutations change it. */
+const DOCUMENTS_PER_WORLD = 500
 
 export interface FuzzFigures {
   documents: number
-  /** With `data`. */
+  /** Documents with `data` in the response. */
   executed: number
   withoutErrors: number
-  refused: number
+  rejected: number
   slowestMs: number
-  /** By what was wrong with the document. */
-  readonly spoilt: Record<string, number>
-  /** `Type.field`, of documents that were executed. */
+  /** The number of corrupted documents by kind of corruption. */
+  readonly corrupted: Record<string, number>
+  /** The fields of executed documents, as `Type.field`. */
   readonly fields: Set<string>
   readonly fieldsOfSchema: number
 }
 
 /**
- * Sends documents made from the schema, sound and spoilt, as different people, one after the other.
+ * Sends random documents of the schema, valid and corrupted, as different callers, one after another.
  *
- * @throws Error with seed, number and document of the first answer that breaks a promise
+ * @throws Error with seed, number and document of the first response that is not as documented
  */
 export async function fuzz(count: number, seed: number): Promise<FuzzFigures> {
   let figures: FuzzFigures | undefined
-  for (let made = 0; made < count; made += PER_WORLD) {
+  for (let sent = 0; sent < count; sent += DOCUMENTS_PER_WORLD) {
     const served = await ServedWorld.start()
     try {
-      const run = new FuzzRun(served, await populate(served, { seed: seed + made, size: 4 }), figures)
+      const run = new FuzzRun(served, await populate(served, { seed: seed + sent, size: 4 }), figures)
       figures = run.figures
       await run.start()
-      const dice = new Dice(seed + made)
-      for (let index = 0; index < Math.min(PER_WORLD, count - made); index += 1) {
-        await run.one(dice, `seed ${seed}, document ${made + index}`)
+      const dice = new Dice(seed + sent)
+      for (let index = 0; index < Math.min(DOCUMENTS_PER_WORLD, count - sent); index += 1) {
+        await run.one(dice, `seed ${seed}, document ${sent + index}`)
       }
     } finally {
       await served.close()
@@ -69,18 +69,18 @@ class FuzzRun {
   readonly #served: ServedWorld
   readonly #population: Population
   readonly #schema: GraphQLSchema
-  readonly #oneType: GraphQLSchema
+  readonly #unifiedSchema: GraphQLSchema
   readonly #callers: readonly (User | undefined)[]
-  #known: Known = { paths: [], usernames: [], texts: [], shas: [], ids: {} }
+  #known: KnownValues = { paths: [], usernames: [], texts: [], shas: [], ids: {} }
 
   constructor(served: ServedWorld, population: Population, figures?: FuzzFigures) {
     this.#served = served
     this.#population = population
     this.#schema = createSchema(served.world.core.settings)
-    this.#oneType = buildASTSchema(oneType(parse(printSchema(this.#schema))))
+    this.#unifiedSchema = buildASTSchema(unifyStringAndId(parse(printSchema(this.#schema))))
     this.#callers = [undefined, ...Object.values(population.people)]
     this.figures = figures ?? {
-      ...{ documents: 0, executed: 0, withoutErrors: 0, refused: 0, slowestMs: 0, spoilt: {}, fields: new Set() },
+      ...{ documents: 0, executed: 0, withoutErrors: 0, rejected: 0, slowestMs: 0, corrupted: {}, fields: new Set() },
       fieldsOfSchema: fieldCount(this.#schema),
     }
   }
@@ -89,10 +89,10 @@ class FuzzRun {
     const { groups, projects, people } = this.#population
     const root = people.administrator
     const list = async (path: string): Promise<Json[]> => (await this.#served.rest(path, root)).body
-    const ofEach = async (of: string) =>
-      (await Promise.all(projects.map(({ id }) => list(`/projects/${id}/${of}`)))).flat()
-    const idsOf = async (of: string) => (await ofEach(of)).map(({ id }: Json) => id)
-    const commits = await ofEach('repository/commits')
+    const listEach = async (kind: string) =>
+      (await Promise.all(projects.map(({ id }) => list(`/projects/${id}/${kind}`)))).flat()
+    const idsOf = async (kind: string) => (await listEach(kind)).map(({ id }: Json) => id)
+    const commits = await listEach('repository/commits')
     this.#known = {
       paths: [...groups, ...projects].map(({ path }) => path),
       usernames: Object.values(people).map(({ username }) => username),
@@ -128,32 +128,32 @@ class FuzzRun {
 
   async one(dice: Dice, name: string): Promise<void> {
     const generator = new DocumentGenerator(this.#schema, dice, this.#known)
-    const sound = dice.is(0.15) ? generator.mutation() : generator.query()
-    const spoiling = dice.is(0.35) ? dice.pick(Object.keys(spoilings)) : undefined
-    const question = spoiling === undefined ? sound : spoilings[spoiling]!(sound, dice, generator)
+    const valid = dice.is(0.15) ? generator.mutation() : generator.query()
+    const corruption = dice.is(0.35) ? dice.pick(Object.keys(corruptions)) : undefined
+    const request = corruption === undefined ? valid : corruptions[corruption]!(valid, dice, generator)
     const caller = dice.pick(this.#callers)
     try {
       const startMs = performance.now()
-      const answer = await this.#send(question, dice, caller)
+      const answer = await this.#send(request, dice, caller)
       const tookMs = performance.now() - startMs
       this.figures.slowestMs = Math.max(this.figures.slowestMs, tookMs)
       this.figures.documents += 1
-      if (spoiling !== undefined) this.figures.spoilt[spoiling] = (this.figures.spoilt[spoiling] ?? 0) + 1
+      if (corruption !== undefined) this.figures.corrupted[corruption] = (this.figures.corrupted[corruption] ?? 0) + 1
       if (tookMs > TIME_LIMIT_MS) throw new Error(`took ${tookMs} ms`)
-      this.#judge(question, answer, caller)
+      this.#check(request, answer, caller)
     } catch (error) {
-      const said = this.#served.logged.at(-1) ?? ''
+      const logLine = this.#served.logged.at(-1) ?? ''
       throw new Error(
-        `${name}, ${spoiling ?? 'sound'}, as ${caller?.username ?? 'nobody'}: ${(error as Error).message}\n` +
-          `${JSON.stringify(question)}\n${said}`,
+        `${name}, ${corruption ?? 'valid'}, as ${caller?.username ?? 'anonymous'}: ${(error as Error).message}\n` +
+          `${JSON.stringify(request)}\n${logLine}`,
         { cause: error },
       )
     }
   }
 
-  /** As JSON mostly; also as the other forms that the endpoint takes. */
-  async #send(question: Question, dice: Dice, caller: User | undefined): Promise<Answer> {
-    const { query, variables, operationName } = question
+  /** Sends a request, mostly as JSON, sometimes in another form that the endpoint supports. */
+  async #send(request: FuzzRequest, dice: Dice, caller: User | undefined): Promise<Answer> {
+    const { query, variables, operationName } = request
     const form = dice.next()
     const parameters = () =>
       new URLSearchParams({
@@ -169,11 +169,11 @@ class FuzzRun {
     return this.#served.send('/api/graphql', caller, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(isBatch ? [question, question] : question),
+      body: JSON.stringify(isBatch ? [request, request] : request),
     })
   }
 
-  #judge({ query }: Question, { status, body }: Answer, caller: User | undefined): void {
+  #check({ query }: FuzzRequest, { status, body }: Answer, caller: User | undefined): void {
     if (status >= 500) throw new Error(`answered with ${status}`)
     const results: Json[] = Array.isArray(body) ? body : [body]
     const limit = caller === undefined ? 200 : 250
@@ -185,17 +185,17 @@ class FuzzRun {
       }
       if (result.errors !== undefined && !hasErrors) throw new Error('answered with an empty list of errors')
       if (result.data === undefined) return 0
-      if (document === undefined) throw new Error('executed what cannot be parsed')
-      const flaw = this.#flawOf(document)
-      if (flaw !== undefined) throw new Error(`executed what is not valid: ${flaw.message}`)
+      if (document === undefined) throw new Error('executed a document that cannot be parsed')
+      const validationError = this.#validate(document)
+      if (validationError !== undefined) throw new Error(`executed an invalid document: ${validationError.message}`)
       return result.data?.[SCORE]?.score ?? 0
     })
     const score = scores.reduce((sum, each) => sum + each, 0)
-    if (score > limit) throw new Error(`executed for ${score}, above ${limit}`)
+    if (score > limit) throw new Error(`executed with score ${score}, above ${limit}`)
     const executed = results.find(({ data }) => data !== undefined)
-    if (executed?.data?.[SCORE] && executed.data[SCORE].limit !== limit) throw new Error('told of another limit')
+    if (executed?.data?.[SCORE] && executed.data[SCORE].limit !== limit) throw new Error('answered with a wrong limit')
     if (executed === undefined) {
-      this.figures.refused += 1
+      this.figures.rejected += 1
     } else {
       this.figures.executed += 1
       if (executed.errors === undefined) this.figures.withoutErrors += 1
@@ -203,10 +203,10 @@ class FuzzRun {
     }
   }
 
-  /** What is wrong by the rules of the language, but for what the contract takes nonetheless. */
-  #flawOf(document: DocumentNode): GraphQLError | undefined {
-    const flaws = validate(this.#schema, document, rulesOfOneType).filter((each) => !isNumberForText(each))
-    return flaws[0] ?? validate(this.#oneType, oneType(document), [VariablesInAllowedPositionRule])[0]
+  /** Returns the first validation error, apart from the exceptions that the endpoint makes for GitLab's documents. */
+  #validate(document: DocumentNode): GraphQLError | undefined {
+    const errors = validate(this.#schema, document, rulesExceptVariablePositions).filter((each) => !isNumberForString(each))
+    return errors[0] ?? validate(this.#unifiedSchema, unifyStringAndId(document), [VariablesInAllowedPositionRule])[0]
   }
 
   #count(document: DocumentNode): void {
@@ -231,19 +231,19 @@ function parsed(query: string): DocumentNode | undefined {
   }
 }
 
-const rulesOfOneType = specifiedRules.filter((rule) => rule !== VariablesInAllowedPositionRule)
+const rulesExceptVariablePositions = specifiedRules.filter((rule) => rule !== VariablesInAllowedPositionRule)
 
-/** Variables of texts and of ids stand in each other's place, and in no other: as if the two were one type. */
-const oneType = (document: DocumentNode): DocumentNode =>
+/** Replaces the type `String` by `ID`, because variables of each are accepted in place of the other. */
+const unifyStringAndId = (document: DocumentNode): DocumentNode =>
   visit(document, {
     NamedType: (node) => (node.name.value === 'String' ? { ...node, name: { ...node.name, value: 'ID' } } : undefined),
   })
 
-/** The number of an iid, which is a text here. */
-const isNumberForText = ({ message }: GraphQLError): boolean =>
+/** Returns whether the error is about a number in place of a string, which the argument `iid` accepts. */
+const isNumberForString = ({ message }: GraphQLError): boolean =>
   /^String cannot represent a non string value: -?\d+$/.test(message)
 
-/** Of interfaces too: what is asked of one is counted as its. */
+/** Counts the fields of objects and interfaces. */
 const fieldCount = (schema: GraphQLSchema): number =>
   Object.values(schema.getTypeMap()).flatMap((type) =>
     (isObjectType(type) || isInterfaceType(type)) && !type.name.startsWith('__') ? Object.keys(type.getFields()) : [],

@@ -1,5 +1,5 @@
 import type { AccessLevel, User, Visibility } from '@penstock/core'
-import { extend } from './extend.ts'
+import { extendWorld } from './extended-world.ts'
 import { Dice } from './random.ts'
 import type { Json, ServedWorld } from './served-world.ts'
 
@@ -15,7 +15,7 @@ export type Role = keyof typeof roles
 
 export interface Plan {
   readonly seed: number
-  /** Of each place: issues, merge requests, pipelines, jobs of a pipeline and so on, at most so many; the same everywhere if `exact`. */
+  /** The maximum number of issues, merge requests, pipelines etc. of each project, or the exact number if `exact`. */
   readonly size: number
   readonly exact?: boolean
 }
@@ -26,7 +26,7 @@ export interface Place {
   readonly visibility: Visibility
 }
 
-/** What has been put into a world, as REST tells it. */
+/** The objects that `populate` has created, with the values that REST returned. */
 export interface Population {
   readonly people: Readonly<Record<Role | 'administrator' | 'stranger', User>>
   readonly groups: readonly Place[]
@@ -38,17 +38,17 @@ const statuses = ['success', 'failed', 'running', 'canceled', 'skipped', 'pendin
 const NEXT_MINUTE_MS = 60_000
 
 /**
- * A group with a group below it and projects in both, of each visibility, with people of every role and things of every
- * kind. The world's own first administrator makes them, over REST.
+ * Creates a group with a subgroup, projects of each visibility in both, users of every role and objects of every kind. An
+ * administrator creates them over REST.
  */
 export async function populate(served: ServedWorld, plan: Plan): Promise<Population> {
   const { world } = served
   const dice = new Dice(plan.seed)
-  /** Never, where all rows are to be alike. */
+  /** Returns true with a probability, but always false in an exact world, in which all rows are alike. */
   const sometimes = (probability: number) => !plan.exact && dice.is(probability)
   const statusOf = () => (plan.exact ? 'success' : dice.pick(statuses))
   const stageOf = (number: number) => (plan.exact ? `stage ${number % 5}` : dice.pick(['build', 'test']))
-  const howMany = () => (plan.exact ? plan.size : dice.upTo(plan.size))
+  const randomCount = () => (plan.exact ? plan.size : dice.upTo(plan.size))
   const root = await world.user('root', { isAdministrator: true })
   const post = (path: string, body: object) => served.must('POST', path, root, body)
 
@@ -59,8 +59,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     people[role] = await world.user(role)
     await post(`/groups/${ops.id}/members`, { user_id: people[role].id, access_level: level })
   }
-  const everybody = Object.values(people)
-  /** The administrator first. */
+  const everyone = Object.values(people)
   const authors = [root, people.developer!, people.maintainer!, people.owner!]
 
   const projects: Place[] = []
@@ -76,7 +75,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     await fill(`/projects/${project.id}`, index)
   }
   for (const group of [ops, inner]) await labelsAndMilestones(`/groups/${group.id}`)
-  if (plan.exact) await extend({ served, root, group: ops, project: projects[0]!, size: plan.size })
+  if (plan.exact) await extendWorld({ served, root, group: ops, project: projects[0]!, size: plan.size })
 
   return {
     people: people as Population['people'],
@@ -87,7 +86,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
   async function labelsAndMilestones(at: string): Promise<{ labels: string[]; milestones: number[] }> {
     const labels: string[] = []
     const milestones: number[] = []
-    for (let count = howMany(); count > 0; count -= 1) {
+    for (let count = randomCount(); count > 0; count -= 1) {
       const label = await post(`${at}/labels`, {
         name: `label ${count} of ${at}`,
         color: dice.pick(['#ff0000', '#00ff00']),
@@ -107,13 +106,13 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
 
   async function fill(at: string, index: number): Promise<void> {
     const { labels, milestones } = await labelsAndMilestones(at)
-    const told = (count: number) => ({
+    const attributesOf = (count: number) => ({
       labels: plan.exact ? labels.slice(0, 2) : dice.some(labels, 0.4),
       ...(milestones.length > 0 && (plan.exact || dice.is(0.5)) && { milestone_id: dice.pick(milestones) }),
       assignee_ids: plan.exact
         ? [authors[(plan.size - count) % authors.length]!.id]
         : dice
-            .some(everybody, 0.2)
+            .some(everyone, 0.2)
             .slice(0, 1)
             .map(({ id }) => id),
     })
@@ -126,20 +125,20 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
       ],
     })
     await pause()
-    for (let count = howMany(); count > 0; count -= 1) {
+    for (let count = randomCount(); count > 0; count -= 1) {
       const author = plan.exact
         ? authors[(count - 1) % authors.length]!
-        : dice.pick(everybody.filter(({ username }) => username !== 'stranger'))
+        : dice.pick(everyone.filter(({ username }) => username !== 'stranger'))
       const issue = await served.must('POST', `${at}/issues`, author, {
         title: `Issue ${dice.pick(['Zebra', 'apple', 'Ärger'])} ${count}`,
         description: 'Words about it',
         confidential: sometimes(0.3),
-        ...told(count),
+        ...attributesOf(count),
       })
       if (sometimes(0.4)) await served.must('PUT', `${at}/issues/${issue.iid}`, root, { state_event: 'close' })
       await pause()
     }
-    for (let count = howMany(); count > 0; count -= 1) {
+    for (let count = randomCount(); count > 0; count -= 1) {
       const branch = `work-${count}`
       await post(`${at}/repository/commits`, {
         ...{ branch, start_branch: 'main', commit_message: `Work ${count}` },
@@ -148,31 +147,31 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
       const author = plan.exact ? authors[(count - 1) % authors.length]! : root
       const request = await served.must('POST', `${at}/merge_requests`, author, {
         ...{ source_branch: branch, target_branch: 'main', title: `Take in ${branch}` },
-        ...told(count),
-        reviewer_ids: (plan.exact ? everybody.slice(0, plan.size) : dice.some(everybody, 0.2)).map(({ id }) => id),
+        ...attributesOf(count),
+        reviewer_ids: (plan.exact ? everyone.slice(0, plan.size) : dice.some(everyone, 0.2)).map(({ id }) => id),
       })
       if (sometimes(0.3))
         await served.must('PUT', `${at}/merge_requests/${request.iid}`, root, { state_event: 'close' })
       await pause()
     }
     const [head] = await served.must('GET', `${at}/repository/commits`, root)
-    for (let count = howMany(); count > 0; count -= 1) {
+    for (let count = randomCount(); count > 0; count -= 1) {
       const id = 1_000 * (index + 1) + count
       await served.must('PUT', `${at}/pipeline_records/${id}`, root, record(id, head.id))
       await pause()
     }
-    for (let count = howMany(); count > 0; count -= 1) {
+    for (let count = randomCount(); count > 0; count -= 1) {
       await post(`${at}/variables`, { key: `KEY_${count}`, value: `secret value ${count}` })
     }
   }
 
-  /** Sometimes two things are of the same moment. */
+  /** Advances the clock, except sometimes, so that some objects have equal times. */
   async function pause(): Promise<void> {
     if (plan.exact || dice.is(0.8)) await world.clock.advance(NEXT_MINUTE_MS)
   }
 
   function record(id: number, sha: string): object {
-    const builds = Array.from({ length: plan.exact ? plan.size : 1 + howMany() }, (_, number) => {
+    const builds = Array.from({ length: plan.exact ? plan.size : 1 + randomCount() }, (_, number) => {
       const status = statusOf()
       return {
         ...{ id: id * 100 + number, name: `job ${number}`, stage: stageOf(number), status },

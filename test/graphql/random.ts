@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with the same seed. */
+/** A pseudo-random number generator with a seed. */
 export class Dice {
   #state: number
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed | 0
   }
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) | 0
@@ -15,21 +15,21 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** 0 to `most`, both included. */
-  upTo(most: number): number {
-    return Math.floor(this.next() * (most + 1))
+  /** Returns an integer from 0 to `max`, both included. */
+  upTo(max: number): number {
+    return Math.floor(this.next() * (max + 1))
   }
 
   is(probability: number): boolean {
     return this.next() < probability
   }
 
-  /** One of them; of none, `undefined`. */
+  /** Returns one of the items; `undefined` if there are none. */
   pick<Item>(items: readonly Item[]): Item {
     return items[this.upTo(items.length - 1)]!
   }
 
-  /** Each of them or not, in their order. */
+  /** Returns a random subset of the items, in their order. */
   some<Item>(items: readonly Item[], probability = 0.5): Item[] {
     return items.filter(() => this.is(probability))
   }

@@ -6,7 +6,7 @@ import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@pens
 import { jsonLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into it, and find out
+// biome-ignore lint/suspicious/noExplicitAny: tests check the parts that they need
 export type Json = any
 
 export interface Answer {
@@ -15,17 +15,17 @@ export interface Answer {
   readonly body: Json
 }
 
-/** A world behind REST, GraphQL and the explorer on one address, as the service has them. */
+/** A test world behind a server with REST, GraphQL and the explorer, as in production. */
 export class ServedWorld {
   readonly world: World
   readonly url: string
-  /** What the service has logged: faults of ours, one line each. */
+  /** The lines that the service has logged: unexpected errors. */
   readonly logged: readonly string[]
   readonly #listening: Listening
   readonly #tokens = new Map<number, string>()
 
   static async start({ path = '' }: { path?: string } = {}): Promise<ServedWorld> {
-    // Links in answers begin with the bound address, and clients follow them.
+    // The world needs the bound address for the links in its responses, so the server starts first.
     let answer: RequestListener = (_request, response) => response.writeHead(503).end()
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ externalUrl: listening.url + path })
@@ -69,9 +69,9 @@ export class ServedWorld {
   }
 
   /**
-   * Asked with a token of `as`, or by nobody.
+   * Sends a query with a token of `as`, or anonymously.
    *
-   * @throws Error with what was logged, at a fault of ours
+   * @throws Error with the log line if the server fails
    */
   async graphql(query: string, as?: User, variables?: object, operationName?: string): Promise<Answer> {
     const answer = await this.send('/api/graphql', as, {
@@ -83,12 +83,12 @@ export class ServedWorld {
     return answer
   }
 
-  /** @param path behind `/api/v4` */
+  /** @param path after `/api/v4` */
   rest(path: string, as?: User): Promise<Answer> {
     return this.send(`/api/v4${path}`, as, {})
   }
 
-  /** @throws Error with what was said, unless it was done */
+  /** Sends a REST request. @throws Error with the response if it fails */
   async must(method: string, path: string, as: User, body?: object): Promise<Json> {
     const headers = { 'content-type': 'application/json' }
     const answer = await this.send(`/api/v4${path}`, as, {
@@ -100,7 +100,7 @@ export class ServedWorld {
     return answer.body
   }
 
-  /** @param path behind the origin */
+  /** @param path after the origin */
   async send(
     path: string,
     as: User | undefined,

@@ -19,63 +19,63 @@ import {
 } from 'graphql'
 import type { Dice } from './random.ts'
 
-/** What is asked, as far as it is known to be sound. */
-export interface Question {
+/** The content of a request. */
+export interface FuzzRequest {
   query: string
   variables: unknown
   operationName?: string
 }
 
-/** Values that mean something in the world that is asked. */
-export interface Known {
+/** The values that exist in the world, for use in arguments. */
+export interface KnownValues {
   readonly paths: readonly string[]
   readonly usernames: readonly string[]
   readonly texts: readonly string[]
-  /** Of commits. */
+  /** The ids of commits. */
   readonly shas: readonly string[]
-  /** By model. */
+  /** The ids by model. */
   readonly ids: Readonly<Record<string, readonly (number | string)[]>>
 }
 
-/** Of `CiPipelineID`: `Ci::Pipeline`. */
+/** Returns the model of an id scalar: `Ci::Pipeline` for `CiPipelineID`. */
 const modelOf = (scalar: string): string =>
   ({ JobID: 'Ci::Build', CiProcessableID: 'Ci::Build', NamespaceID: 'Group' })[scalar] ??
   scalar.replace(/ID$/, '').replace(/^Ci(?=[A-Z])/, 'Ci::')
 
-/** Selected in every query, under a name of its own. */
+/** The alias of the complexity score, which every query selects. */
 export const SCORE = 'fuzzScore'
 
-/** Documents that a schema admits: fields, arguments, aliases, variables, fragments and directives as the dice fall. */
+/** Generates random valid documents of a schema, with arguments, aliases, variables, fragments and directives. */
 export class DocumentGenerator {
   readonly #schema: GraphQLSchema
   readonly #dice: Dice
-  readonly #known: Known
+  readonly #known: KnownValues
   #declared: string[] = []
   #variables: Record<string, unknown> = {}
   #fragments: string[] = []
   #names = 0
 
-  constructor(schema: GraphQLSchema, dice: Dice, known: Known) {
+  constructor(schema: GraphQLSchema, dice: Dice, known: KnownValues) {
     this.#schema = schema
     this.#dice = dice
     this.#known = known
   }
 
-  query(depth = 2 + this.#dice.upTo(5)): Question {
+  query(depth = 2 + this.#dice.upTo(5)): FuzzRequest {
     return this.#operation('query', this.#schema.getQueryType()!, depth)
   }
 
-  mutation(): Question {
+  mutation(): FuzzRequest {
     return this.#operation('mutation', this.#schema.getMutationType()!, 3)
   }
 
-  /** Goes down one branch as far as it is told. */
-  deep(levels: number): Question {
+  /** Returns a query with one branch of the given depth, if the schema permits. */
+  deep(levels: number): FuzzRequest {
     let type: GraphQLCompositeType = this.#schema.getQueryType()!
     let text = ''
-    let made = 0
+    let depth = 0
     this.#begin()
-    for (; made < levels; made += 1) {
+    for (; depth < levels; depth += 1) {
       const fields: GraphQLField<unknown, unknown>[] = fieldsOf(type).filter((each) =>
         isCompositeType(getNamedType(each.type)),
       )
@@ -84,11 +84,11 @@ export class DocumentGenerator {
       text += `{ ${field.name}${this.#arguments(field.args)} `
       type = getNamedType(field.type) as GraphQLCompositeType
     }
-    return this.#finish('query', `${text}{ __typename }${' }'.repeat(made)}`)
+    return this.#finish('query', `${text}{ __typename }${' }'.repeat(depth)}`)
   }
 
-  /** The same list again and again, each time by another name. */
-  wide(times: number): Question {
+  /** Returns a query that selects one field repeatedly, under different aliases. */
+  wide(times: number): FuzzRequest {
     const fields = fieldsOf(this.#schema.getQueryType()!).filter((each) => isCompositeType(getNamedType(each.type)))
     const field = this.#dice.pick(fields)
     this.#begin()
@@ -103,24 +103,24 @@ export class DocumentGenerator {
     this.#names = 0
   }
 
-  #operation(kind: 'query' | 'mutation', root: GraphQLObjectType, depth: number): Question {
+  #operation(kind: 'query' | 'mutation', root: GraphQLObjectType, depth: number): FuzzRequest {
     this.#begin()
     const selections = this.#selections(root, depth, kind === 'mutation' ? 1 : 3)
     const score = kind === 'query' ? ` ${SCORE}: queryComplexity { score limit }` : ''
     return this.#finish(kind, `{ ${selections}${score} }`)
   }
 
-  #finish(kind: 'query' | 'mutation', selectionSet: string): Question {
+  #finish(kind: 'query' | 'mutation', selectionSet: string): FuzzRequest {
     const declared = this.#declared.length > 0 ? `(${this.#declared.join(', ')})` : ''
     const query = [`${kind} Fuzz${declared} ${selectionSet}`, ...this.#fragments].join('\n')
     return { query, variables: this.#variables }
   }
 
-  #selections(type: GraphQLCompositeType, depth: number, most = 4): string {
+  #selections(type: GraphQLCompositeType, depth: number, max = 4): string {
     const all = fieldsOf(type)
     const fields = depth > 0 ? all : all.filter((each) => isLeafType(getNamedType(each.type)))
     const parts: string[] = []
-    for (let count = 1 + this.#dice.upTo(most - 1); count > 0 && fields.length > 0; count -= 1) {
+    for (let count = 1 + this.#dice.upTo(max - 1); count > 0 && fields.length > 0; count -= 1) {
       parts.push(this.#field(this.#dice.pick(fields), depth))
     }
     if (isAbstractType(type) && this.#dice.is(0.6)) {
@@ -134,12 +134,12 @@ export class DocumentGenerator {
   }
 
   #field(field: GraphQLField<unknown, unknown>, depth: number): string {
-    const given = this.#arguments(field.args)
+    const args = this.#arguments(field.args)
     const type = getNamedType(field.type)
     const inner = isCompositeType(type) ? ` { ${this.#selections(type, depth - 1)} }` : ''
-    // By another name, so that it is never the same key as the same field with something else in it.
-    const alias = given !== '' || inner !== '' || this.#dice.is(0.1) ? `${this.#name('f')}: ` : ''
-    return `${alias}${field.name}${given}${this.#directive()}${inner}`
+    // An alias, because one response key must not have different arguments or selections.
+    const alias = args !== '' || inner !== '' || this.#dice.is(0.1) ? `${this.#name('f')}: ` : ''
+    return `${alias}${field.name}${args}${this.#directive()}${inner}`
   }
 
   #spread(type: GraphQLCompositeType, depth: number): string {
@@ -163,10 +163,10 @@ export class DocumentGenerator {
       if (each.name === 'first' || each.name === 'last') return each.name === page && this.#dice.is(0.7)
       return this.#dice.is(each.name === 'after' || each.name === 'before' ? 0.05 : 0.2)
     })
-    return given.length === 0 ? '' : `(${given.map((each) => `${each.name}: ${this.#given(each)}`).join(', ')})`
+    return given.length === 0 ? '' : `(${given.map((each) => `${each.name}: ${this.#argumentValue(each)}`).join(', ')})`
   }
 
-  #given({ name, type }: GraphQLArgument): string {
+  #argumentValue({ name, type }: GraphQLArgument): string {
     const value = this.#valueOf(type, name)
     return this.#dice.is(0.3) ? `$${this.#declare(String(type), value)}` : literalOf(value, type)
   }
@@ -183,7 +183,7 @@ export class DocumentGenerator {
     return `${stem}${this.#names}`
   }
 
-  /** As in JSON. */
+  /** Returns a random value of a type, as JSON. */
   #valueOf(type: GraphQLInputType, name: string): unknown {
     if (isNonNullType(type)) return this.#valueOf(type.ofType, name)
     if (isListType(type)) return Array.from({ length: this.#dice.upTo(2) }, () => this.#valueOf(type.ofType, name))
@@ -218,7 +218,7 @@ export class DocumentGenerator {
       case 'ID':
       case 'String': {
         if (/path/i.test(name)) return dice.pick([...paths, 'no/such'])
-        if (/username/i.test(name)) return dice.pick([...usernames, 'nobody'])
+        if (/username/i.test(name)) return dice.pick([...usernames, 'unknown'])
         if (/iid/i.test(name)) return String(1 + dice.upTo(4))
         if (/sha|ref|tree/i.test(name)) return dice.pick([...shas, 'main', 'HEAD', 'no-such'])
         if (/ids?$/i.test(name)) return this.#globalId(dice.pick(Object.keys(this.#known.ids)))
@@ -240,7 +240,7 @@ export class DocumentGenerator {
 const fieldsOf = (type: GraphQLCompositeType): GraphQLField<unknown, unknown>[] =>
   'getFields' in type ? Object.values(type.getFields()) : []
 
-/** JSON as a literal of that type: names of enums and of members stand without quotes. */
+/** Prints a JSON value as a literal of the type, with enum values and member names unquoted. */
 function literalOf(value: unknown, type: GraphQLInputType): string {
   if (isNonNullType(type)) return literalOf(value, type.ofType)
   if (value === null) return 'null'

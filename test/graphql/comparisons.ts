@@ -1,23 +1,23 @@
 import type { Place } from './populate.ts'
 import type { Json } from './served-world.ts'
 
-/** The same question for both adapters. */
-export interface Question {
+/** A request to REST and the equivalent query to GraphQL. */
+export interface Comparison {
   readonly name: string
-  /** Behind `/api/v4`. */
+  /** The path after `/api/v4`. */
   readonly rest: string
-  /** Around the field. */
+  /** The fields around the field. */
   readonly within: readonly string[]
-  /** A list: what is asked of it beside the page. */
   readonly field: string
+  /** The arguments of a list besides the paging arguments. */
   readonly args?: string
   readonly isList: boolean
-  /** What is compared. Default: the number at the end of the id. */
+  /** The field to compare. Default: the number at the end of the id. */
   readonly select?: string
-  /** The two have no order in common. */
+  /** Whether the two lists have different orders. */
   readonly isUnordered?: boolean
-  /** Out of a row of REST. Default: its id. */
-  readonly ofRest?: (row: Json) => unknown
+  /** Returns the value to compare from a row of REST. Default: its id. */
+  readonly restValue?: (row: Json) => unknown
 }
 
 const list = (
@@ -26,20 +26,20 @@ const list = (
   field: string,
   args: string,
   rest: string,
-  more: Partial<Question> = {},
+  more: Partial<Comparison> = {},
 ) => ({
   ...{ name, within, field, args, rest, isList: true },
   ...more,
 })
-const one = (name: string, within: readonly string[], field: string, rest: string, more: Partial<Question> = {}) => ({
+const one = (name: string, within: readonly string[], field: string, rest: string, more: Partial<Comparison> = {}) => ({
   ...{ name, within, field, rest, isList: false },
   ...more,
 })
-const byKey: Partial<Question> = { select: 'key', ofRest: ({ key }) => key }
-/** A member's row is of its user. */
-const byUser: Partial<Question> = { select: 'user { id }', isUnordered: true }
+const byKey: Partial<Comparison> = { select: 'key', restValue: ({ key }) => key }
+/** Compares members by user, because REST has no membership ids. */
+const byUser: Partial<Comparison> = { select: 'user { id }', isUnordered: true }
 
-/** Orders that both know, and filters. */
+/** The orders and filters that both support. */
 const issuableOrders = [
   ['', 'order_by=created_at&sort=desc'],
   ['sort: CREATED_ASC', 'order_by=created_at&sort=asc'],
@@ -61,7 +61,7 @@ const issuables = (name: string, within: readonly string[], rest: string, more: 
     ),
   ])
 
-export function questionsOf(project: Place): Question[] {
+export function projectComparisons(project: Place): Comparison[] {
   const within = [`project(fullPath: ${JSON.stringify(project.path)})`]
   const rest = `/projects/${project.id}`
   const at = (name: string) => `Project.${name}`
@@ -88,7 +88,7 @@ export function questionsOf(project: Place): Question[] {
   ]
 }
 
-export function questionsOfPipeline(project: Place, id: number): Question[] {
+export function pipelineComparisons(project: Place, id: number): Comparison[] {
   const within = [`project(fullPath: ${JSON.stringify(project.path)})`, `pipeline(id: "gid://svc/Ci::Pipeline/${id}")`]
   const rest = `/projects/${project.id}/pipelines/${id}`
   return [
@@ -97,7 +97,7 @@ export function questionsOfPipeline(project: Place, id: number): Question[] {
   ]
 }
 
-export function questionsOfGroup(group: Place): Question[] {
+export function groupComparisons(group: Place): Comparison[] {
   const within = [`group(fullPath: ${JSON.stringify(group.path)})`]
   const rest = `/groups/${group.id}`
   const at = (name: string) => `Group.${name}`
@@ -119,13 +119,13 @@ export function questionsOfGroup(group: Place): Question[] {
   ]
 }
 
-export const questionsOfAll: readonly Question[] = [
+export const globalComparisons: readonly Comparison[] = [
   list('Query.projects', [], 'projects', 'sort: "id_desc"', '/projects?order_by=id&sort=desc'),
   list('Query.groups', [], 'groups', '', '/groups'),
   list('Query.users', [], 'users', '', '/users?order_by=id&sort=desc'),
   list('Query.users(usernames:)', [], 'users', 'usernames: ["guest"]', '/users?username=guest'),
   list('Query.users(search:)', [], 'users', 'search: "er"', '/users?search=er&order_by=id&sort=desc'),
-  one('Query.metadata', [], 'metadata', '/metadata', { select: 'version', ofRest: ({ version }) => version }),
+  one('Query.metadata', [], 'metadata', '/metadata', { select: 'version', restValue: ({ version }) => version }),
   list(
     'Query.issues',
     [],
