@@ -119,7 +119,7 @@ async function send(content: object): Promise<Socket> {
 
 async function disconnect(socket: Socket): Promise<void> {
   socket.destroy()
-  await server.ends.at(-1)
+  await server.closedConnections.at(-1)
 }
 
 test('stops querying the database and ends the request when the client disconnects', async () => {

@@ -9,7 +9,7 @@ import {
 import type { FieldRef } from '@pothos/core'
 import { sharedEnums } from './enums.ts'
 import type { Kit } from './kit.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -20,7 +20,7 @@ declare module './schema-types.ts' {
 
 /** Returns the role and permissions of the caller in a group or project. Loaded together with those of other parents. */
 export const standingIn = (subject: Subject, context: RequestContext): Promise<ShownStanding> =>
-  ask(context, showStandings, subject)
+  loadBatched(context, showStandings, subject)
 
 /** The permission behind each field of a permissions type; `never` for features that this service does not have. */
 export type PermissionFields = Readonly<Record<string, Permission | 'never'>>

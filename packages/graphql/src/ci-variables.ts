@@ -11,7 +11,7 @@ import { ciEnums } from './ci-enums.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
 import type { Kit } from './kit.ts'
-import { ask, readOrNull } from './request-context.ts'
+import { loadBatched, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -43,18 +43,18 @@ export function addCiVariables(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     ciVariables: connectionField(kit, t, 'CiProjectVariable', {
       args: { sort: t.arg({ type: sort }) },
-      list: (project, { sort: order }, context) => ask(context, projectVariables.listEach, project, orderIn(order)),
+      list: (project, { sort: order }, context) => loadBatched(context, projectVariables.listEach, project, orderIn(order)),
     }),
     inheritedCiVariables: connectionField(kit, t, 'InheritedCiVariable', {
       args: { sort: t.arg({ type: groupSort, defaultValue: 'id desc' }) },
       list: (project, { sort: order }, context) =>
-        ask(context, listInheritedVariablesOfEach, project, orderIn(order ?? 'id desc')),
+        loadBatched(context, listInheritedVariablesOfEach, project, orderIn(order ?? 'id desc')),
     }),
   }))
   builder.objectFields('Group', (t) => ({
     ciVariables: connectionField(kit, t, 'CiGroupVariable', {
       args: { sort: t.arg({ type: sort }) },
-      list: (group, { sort: order }, context) => ask(context, groupVariables.listEach, group, orderIn(order)),
+      list: (group, { sort: order }, context) => loadBatched(context, groupVariables.listEach, group, orderIn(order)),
     }),
   }))
   builder.queryField('ciVariables', (t) =>

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import { descriptionOf } from './descriptions.ts'
 import type { Kit } from './kit.ts'
 import { openRepository } from './repository.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
 
 declare module './schema-types.ts' {
@@ -44,7 +44,7 @@ export function addCommits(kit: Kit): void {
       author: t.field({
         type: 'UserCore',
         description: 'The user with the email address of the author, if the caller may see it',
-        resolve: (commit, _args, context) => ask(context, authorsOfCommits, commit),
+        resolve: (commit, _args, context) => loadBatched(context, authorsOfCommits, commit),
       }),
       authorName: t.string({ resolve: ({ author }) => author.name }),
       authorEmail: t.string({ resolve: ({ author }) => author.email }),
@@ -66,7 +66,7 @@ export function addCommits(kit: Kit): void {
         description: 'Compared with the first parent; null if the diff is too large to count',
         resolve: async ({ inProject, sha }, _args, context) => {
           const reader = await openRepository(inProject, context)
-          return reader && ask(context, summariesOfCommits, { reader, sha })
+          return reader && loadBatched(context, summariesOfCommits, { reader, sha })
         },
       }),
     }),

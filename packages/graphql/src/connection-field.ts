@@ -47,8 +47,8 @@ export class Connections {
   }
 
   of<Name extends NodeName>(node: Name): ConnectionRef<Name> {
-    const known = this.#refs.get(node) as ConnectionRef<Name> | undefined
-    if (known !== undefined) return known
+    const existing = this.#refs.get(node) as ConnectionRef<Name> | undefined
+    if (existing !== undefined) return existing
     const ref = this.#define(node)
     this.#refs.set(node, ref)
     return ref
@@ -98,12 +98,12 @@ export class Connections {
 }
 
 function countLimit(limit: number | null | undefined, counted: 'exact' | 'limited'): number {
-  const most = counted === 'limited' ? MAX_LIMITED_COUNT : MAX_COUNTED
-  if (limit == null) return most
-  if (limit < 1 || (counted === 'limited' && limit > most)) {
-    throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${most}` : 'limit must be above 0')
+  const max = counted === 'limited' ? MAX_LIMITED_COUNT : MAX_COUNTED
+  if (limit == null) return max
+  if (limit < 1 || (counted === 'limited' && limit > max)) {
+    throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${max}` : 'limit must be above 0')
   }
-  return Math.min(limit, most)
+  return Math.min(limit, max)
 }
 
 const pagingArguments = (t: ArgumentsMaker) => ({
@@ -140,8 +140,8 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
     ...(description !== undefined && { description }),
     nullable,
     args: { ...pagingArguments(t), ...args } as never,
-    resolve: async (parent: Parent, given: PagingArguments, context: RequestContext) => {
-      const { after, before, first, last, ...others } = given
+    resolve: async (parent: Parent, args: PagingArguments, context: RequestContext) => {
+      const { after, before, first, last, ...others } = args
       const listed = await list(parent, others as never, context)
       if (listed == null) return null
       return new Connection(listed, { after, before, first, last }, context.loaders, maxPageSize)

@@ -45,15 +45,15 @@ export class Connection<Node, Sum extends string = never> {
     return this.query(JSON.stringify(this.#request), (listing) => listing.pages(this.#request))
   }
 
-  /** Returns the length of the list. Counting stops at `most` + 1. */
-  count(most: number): Promise<number> {
-    return this.query(`count ${most}`, (listing) => listing.counts(most))
+  /** Returns the length of the list. Counting stops at `max` + 1. */
+  count(max: number): Promise<number> {
+    return this.query(`count ${max}`, (listing) => listing.counts(max))
   }
 
-  /** Returns the result for this list. `ask` runs once and returns a result for every list of the listing. */
-  async query<Result>(what: string, ask: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
+  /** Returns the result for this list. `query` runs once and returns a result for every list of the listing. */
+  async query<Result>(what: string, query: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
     const { listing, index } = this.#listed
-    return (await this.#loaders.once(listing, what, () => ask(listing)))[index]!
+    return (await this.#loaders.loadOnce(listing, what, () => query(listing)))[index]!
   }
 
   async pageInfo(): Promise<PageInfo> {

@@ -29,7 +29,7 @@ export interface GraphqlOptions {
   readonly maxReadCharacters?: number
 }
 
-/** A route that identifies the caller of a request, for the rate limits. */
+/** A route that identifies the caller of each request, for the rate limits. */
 export interface GraphqlRoute extends ServedRoute {
   callerId(incoming: Incoming): Promise<number | undefined>
 }

@@ -20,7 +20,7 @@ export class GraphqlServer {
   readonly world: World
   readonly url: string
   /** Resolves for each connection, in order, when the server has seen it close. */
-  readonly ends: readonly Promise<unknown>[]
+  readonly closedConnections: readonly Promise<unknown>[]
   readonly #close: () => Promise<void>
   readonly #tokens = new Map<string, string>()
 
@@ -34,20 +34,20 @@ export class GraphqlServer {
     const extraRoutes = graphqlRoutes({ ...options, core })
     const listener = restListener({ core, areas: [], log, extraRoutes, rateLimits })
     const server = createServer(listener)
-    const ends: Promise<unknown>[] = []
-    server.on('connection', (socket) => ends.push(new Promise((resolve) => socket.on('close', resolve))))
+    const closedConnections: Promise<unknown>[] = []
+    server.on('connection', (socket) => closedConnections.push(new Promise((resolve) => socket.on('close', resolve))))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    return new GraphqlServer(own, `http://127.0.0.1:${port}/api/graphql`, ends, async () => {
+    return new GraphqlServer(own, `http://127.0.0.1:${port}/api/graphql`, closedConnections, async () => {
       await new Promise((resolve) => server.close(resolve).closeAllConnections())
       await own.close()
     })
   }
 
-  private constructor(world: World, url: string, ends: readonly Promise<unknown>[], close: () => Promise<void>) {
+  private constructor(world: World, url: string, closedConnections: readonly Promise<unknown>[], close: () => Promise<void>) {
     this.world = world
     this.url = url
-    this.ends = ends
+    this.closedConnections = closedConnections
     this.#close = close
   }
 

@@ -19,7 +19,7 @@ import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
-import { ask, readOrNull } from './request-context.ts'
+import { loadBatched, readOrNull } from './request-context.ts'
 import type { NamespaceSource } from './sources.ts'
 
 declare module './schema-types.ts' {
@@ -48,7 +48,7 @@ export function addGroups(kit: Kit): void {
       ...permissionFields(t, permissions, standingIn),
       canLeave: t.boolean({
         nullable: false,
-        resolve: (group, _args, context) => ask(context, mayLeaveEach, group),
+        resolve: (group, _args, context) => loadBatched(context, mayLeaveEach, group),
       }),
     }),
   })
@@ -121,13 +121,13 @@ export function addGroups(kit: Kit): void {
       parent: t.field({
         type: 'Group',
         resolve: ({ parentId }, _args, context) =>
-          parentId === undefined ? null : ask(context, findEachGroup, parentId),
+          parentId === undefined ? null : loadBatched(context, findEachGroup, parentId),
       }),
       rootNamespace: t.field({
         type: 'Namespace',
         nullable: false,
         resolve: async ({ groupIds }, _args, context): Promise<NamespaceSource> => ({
-          group: (await ask(context, findEachGroup, groupIds[0]!))!,
+          group: (await loadBatched(context, findEachGroup, groupIds[0]!))!,
         }),
       }),
       descendantGroups: connectionField(kit, t, 'Group', {
@@ -140,7 +140,7 @@ export function addGroups(kit: Kit): void {
           sort: t.arg({ type: groupSort, defaultValue: 'name asc' }),
         },
         list: (group, { ids, archived, owned, includeParentDescendants, search, sort }, context) =>
-          ask(context, listGroupsBelowEach, group, {
+          loadBatched(context, listGroupsBelowEach, group, {
             ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Group'), archived, owned, search }),
             depth: includeParentDescendants === false ? 'direct' : 'any',
             ...orderIn(sort),
@@ -151,7 +151,7 @@ export function addGroups(kit: Kit): void {
         args: namespaceProjectArguments(kit, t),
         list: (group, { includeSubgroups, ...args }, context) => {
           const input = { ...namespaceProjectInput(kit, args), ...omitNullish({ includeSubgroups }) }
-          return ask(context, listProjectsOfEachGroup, group, input)
+          return loadBatched(context, listProjectsOfEachGroup, group, input)
         },
       }),
     }),

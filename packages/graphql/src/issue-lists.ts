@@ -15,7 +15,7 @@ import type { GlobalIds } from './global-id.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
-import { ask, readOrNull } from './request-context.ts'
+import { loadBatched, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
 /** Adds the fields that find, list and count issues. */
@@ -50,14 +50,14 @@ export function addIssueLists(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
       args: { ...filters(t), ...ordered(t) },
-      list: (project, args, context) => ask(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
+      list: (project, args, context) => loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
     }),
     issue: t.field({
       type: 'Issue',
       description: 'The first issue that matches the filters',
       args: { ...filters(t), ...ordered(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
-        const listed = await ask(context, listIssuesOfEachProject, project, listInput(globalIds, args))
+        const listed = await loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args))
         return listed && (await new Connection(listed, { first: 1 }, context.loaders).page()).items[0]
       },
     }),
@@ -65,7 +65,7 @@ export function addIssueLists(kit: Kit): void {
       type: 'IssueStatusCountsType',
       args: filters(t),
       resolve: (project, args, context) =>
-        ask(context, countIssuesOfEachProject, project, filterInput(globalIds, args)),
+        loadBatched(context, countIssuesOfEachProject, project, filterInput(globalIds, args)),
     }),
   }))
   builder.objectFields('Group', (t) => ({
@@ -77,7 +77,7 @@ export function addIssueLists(kit: Kit): void {
         includeSubgroups: t.arg.boolean({ defaultValue: false }),
       },
       list: (group, { includeSubgroups, ...args }, context) =>
-        ask(context, listIssuesOfEachGroup, group, {
+        loadBatched(context, listIssuesOfEachGroup, group, {
           ...listInput(globalIds, args),
           withSubgroups: includeSubgroups ?? false,
         }),

@@ -17,7 +17,7 @@ import { addIssueMutations } from './issue-mutations.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
 import { listed, listedEmpty } from './listed.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 
 export function addIssues(kit: Kit): void {
   const { builder, globalIds, web } = kit
@@ -90,14 +90,14 @@ export function addIssues(kit: Kit): void {
       userPermissions: t.field({
         type: 'IssuePermissions',
         nullable: false,
-        resolve: (source, _args, context) => ask(context, permissionsOfEachIssue, source),
+        resolve: (source, _args, context) => loadBatched(context, permissionsOfEachIssue, source),
       }),
       assignees: connectionField(kit, t, 'UserCore', { list: async ({ assignees }) => listed(assignees) }),
       participants: connectionField(kit, t, 'UserCore', {
         list: async ({ author, assignees }) => listed(distinctUsers(author, ...assignees)),
       }),
       labels: connectionField(kit, t, 'Label', {
-        list: (source, _args, context) => ask(context, listLabelsOfEachIssue, source),
+        list: (source, _args, context) => loadBatched(context, listLabelsOfEachIssue, source),
       }),
     }),
   })
@@ -110,7 +110,7 @@ export function addIssues(kit: Kit): void {
     t.field({
       type: 'Issue',
       args: { id: t.arg({ type: 'IssueID', required: true }) },
-      resolve: (_root, { id }, context) => ask(context, findEachIssue, id),
+      resolve: (_root, { id }, context) => loadBatched(context, findEachIssue, id),
     }),
   )
 }

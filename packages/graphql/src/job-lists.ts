@@ -12,7 +12,7 @@ import { connectionField } from './connection-field.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
-import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 
 /** Adds the fields that find and list jobs. */
 export function addJobLists(kit: Kit): void {
@@ -25,7 +25,7 @@ export function addJobLists(kit: Kit): void {
       args: { id: t.arg({ type: 'JobID' }), name: t.arg.string() },
       resolve: (pipeline, { id, name }, context) => {
         if (id == null && name == null) throw new GraphQLError('One of id or name is required')
-        return ask(context, findJobOfEachPipeline, pipeline, omitNullish({ globalNumber: id, name }))
+        return loadBatched(context, findJobOfEachPipeline, pipeline, omitNullish({ globalNumber: id, name }))
       },
     }),
     jobs: connectionField(kit, t, 'CiJob', {
@@ -38,13 +38,13 @@ export function addJobLists(kit: Kit): void {
       },
       list: (pipeline, { statuses, retried, jobKind, whenExecuted }, context) => {
         const input = omitNullish({ statuses, isRetried: retried, kind: jobKind, whens: whenExecuted })
-        return ask(context, listJobsOfEachPipeline, pipeline, input)
+        return loadBatched(context, listJobsOfEachPipeline, pipeline, input)
       },
     }),
     jobArtifacts: t.field({
       type: ['CiJobArtifact'],
       resolve: async (pipeline, _, context) =>
-        (await ask(context, jobsOfPipelines, pipeline)).filter(({ artifacts }) => artifacts !== undefined),
+        (await loadBatched(context, jobsOfPipelines, pipeline)).filter(({ artifacts }) => artifacts !== undefined),
     }),
   }))
 
@@ -52,7 +52,7 @@ export function addJobLists(kit: Kit): void {
     job: t.field({
       type: 'CiJob',
       args: { id: t.arg({ type: 'JobID', required: true }) },
-      resolve: (project, { id }, context) => ask(context, findJobOfEachProject, project, { globalNumber: id }),
+      resolve: (project, { id }, context) => loadBatched(context, findJobOfEachProject, project, { globalNumber: id }),
     }),
     jobs: connectionField(kit, t, 'CiJob', {
       description: 'Newest first. One project per operation',
@@ -69,7 +69,7 @@ export function addJobLists(kit: Kit): void {
         const { statuses, kind, name, sources } = args
         const iid = pipelineIid == null ? undefined : iidIn(pipelineIid)
         const input = omitNullish({ statuses, kind, name, sources, pipelineIid: iid, hasArtifacts: withArtifacts })
-        return ask(context, listJobsOfEachProject, project, input)
+        return loadBatched(context, listJobsOfEachProject, project, input)
       },
     }),
   }))

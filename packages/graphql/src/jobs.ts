@@ -13,7 +13,7 @@ import { addJobParts } from './job-parts.ts'
 import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { createdAt, isActive, knownStatus, permissionsAt, wholeSeconds } from './pipelines.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { AnyFieldsOf } from './schema-types.ts'
 
 /** The boolean fields that are non-null in `CiJob`, but nullable in `CiJobInterface`. */
@@ -38,7 +38,7 @@ export function addJobs(kit: Kit): void {
 
   const kind = ({ isBridge }: JobOfPipeline) => (isBridge ? 'bridge' : 'build')
   const project = ({ pipeline }: JobOfPipeline, _: unknown, context: RequestContext) =>
-    ask(context, findEachProject, pipeline.projectId)
+    loadBatched(context, findEachProject, pipeline.projectId)
   const permissions = ({ pipeline }: JobOfPipeline, args: unknown, context: RequestContext) =>
     permissionsAt(pipeline, args, context)
 
@@ -123,12 +123,12 @@ export function addJobs(kit: Kit): void {
       downstreamPipeline: t.field({
         type: 'Pipeline',
         description: 'Bridges only: the pipeline this job started',
-        resolve: (job, _, context) => (job.isBridge ? ask(context, downstreamsOfBridges, job) : null),
+        resolve: (job, _, context) => (job.isBridge ? loadBatched(context, downstreamsOfBridges, job) : null),
       }),
       needs: connectionField(kit, t, 'CiBuildNeed', { list: async () => listed([]) }),
       previousStageJobs: connectionField(kit, t, 'CiJob', {
         list: async ({ pipeline, stage }, _, context) => {
-          const stages = await ask(context, stagesOfPipelines, pipeline)
+          const stages = await loadBatched(context, stagesOfPipelines, pipeline)
           const index = stages.findIndex(({ name }) => name === stage)
           return listed(stages[index - 1]?.jobs ?? [])
         },

@@ -9,7 +9,7 @@ import { connectionField } from './connection-field.ts'
 import { descriptionHtmlOf, descriptionOf } from './descriptions.ts'
 import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
 export function addLabels(kit: Kit): void {
@@ -60,18 +60,18 @@ export function addLabels(kit: Kit): void {
     label: t.field({
       type: 'Label',
       args: { title: t.arg.string({ required: true }) },
-      resolve: (project, { title }, context) => ask(context, findLabelOfEach, project, { title }),
+      resolve: (project, { title }, context) => loadBatched(context, findLabelOfEach, project, { title }),
     }),
     labels: connectionField(kit, t, 'Label', {
       args: listArguments(t),
-      list: (project, args, context) => ask(context, listLabelsOfEachProject, project, inputOf(args)),
+      list: (project, args, context) => loadBatched(context, listLabelsOfEachProject, project, inputOf(args)),
     }),
   }))
   builder.objectFields('Group', (t) => ({
     label: t.field({
       type: 'Label',
       args: { title: t.arg.string({ required: true }) },
-      resolve: (group, { title }, context) => ask(context, findLabelOfEach, group, { title }),
+      resolve: (group, { title }, context) => loadBatched(context, findLabelOfEach, group, { title }),
     }),
     labels: connectionField(kit, t, 'Label', {
       args: {
@@ -81,7 +81,7 @@ export function addLabels(kit: Kit): void {
       },
       list: (group, { includeDescendantGroups, onlyGroupLabels, ...args }, context) => {
         const input = { ...inputOf(args), ...omitNullish({ includeDescendantGroups, onlyGroupLabels }) }
-        return ask(context, listLabelsOfEachGroup, group, input)
+        return loadBatched(context, listLabelsOfEachGroup, group, input)
       },
     }),
   }))

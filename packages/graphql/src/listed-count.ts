@@ -1,6 +1,6 @@
 import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
 import { Connection, MAX_COUNTED } from './connection.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 
 /** Returns the length of a list, counted together with the lists of other parents; `undefined` if the caller may not read it. */
 export async function countOf<Input extends InputSchema, Parent, Item>(
@@ -9,6 +9,6 @@ export async function countOf<Input extends InputSchema, Parent, Item>(
   parent: Parent,
   input: object = {},
 ): Promise<number | undefined> {
-  const listed = await ask(context, query, parent, input)
+  const listed = await loadBatched(context, query, parent, input)
   return listed && new Connection(listed, {}, context.loaders).count(MAX_COUNTED)
 }

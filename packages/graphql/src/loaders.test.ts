@@ -47,7 +47,7 @@ test('waits for other work before the next round, and does it once per source', 
     return page.promise
   }
   const pages = [0, 1].map(async (index) => {
-    const items = await loaders.once(source, 'page', ask)
+    const items = await loaders.loadOnce(source, 'page', ask)
     return loaders.load('doubled', items[index]!, doubling(batches))
   })
   const other = loaders.load('doubled', 7, doubling(batches))
@@ -95,6 +95,6 @@ test('rejects loads after the deadline without starting them', async () => {
   )
   expect(await first).toBe(1)
   await refused
-  await expect(loaders.once({}, 'page', async () => batches.push([3]))).rejects.toThrow('over')
+  await expect(loaders.loadOnce({}, 'page', async () => batches.push([3]))).rejects.toThrow('over')
   expect(batches).toEqual([])
 })

@@ -40,11 +40,11 @@ export class Loaders {
     return loader.load(key)
   }
 
-  /** Returns the result of `ask`, which is called once per `source` and `what`. The next round waits for it. */
-  once<Result>(source: object, what: string, ask: () => Promise<Result>): Promise<Result> {
+  /** Returns the result of `load`, which is called once per `source` and `what`. The next round waits for it. */
+  loadOnce<Result>(source: object, what: string, load: () => Promise<Result>): Promise<Result> {
     const results = this.#resultsBySource.get(source) ?? new Map<string, Promise<unknown>>()
     this.#resultsBySource.set(source, results)
-    const result = results.get(what) ?? this.#start(ask)
+    const result = results.get(what) ?? this.#start(load)
     results.set(what, result)
     return result as Promise<Result>
   }

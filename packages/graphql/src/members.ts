@@ -14,7 +14,7 @@ import { orderIn, sharedEnums } from './enums.ts'
 import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { mutation } from './mutation.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 import { userKindsIn } from './user-kinds.ts'
 
@@ -117,7 +117,7 @@ export function addMembers(kit: Kit): void {
         ...listArguments(t),
         relations: t.arg({ type: [groupRelation], defaultValue: ['direct', 'inherited'] }),
       },
-      list: (group, args, context) => ask(context, groupMembers.listEach, group, inputOf(args)),
+      list: (group, args, context) => loadBatched(context, groupMembers.listEach, group, inputOf(args)),
     }),
   )
 
@@ -138,7 +138,7 @@ export function addMembers(kit: Kit): void {
         userTypes: t.arg({ type: [userType] }),
       },
       list: (project, { userTypes, ...args }, context) =>
-        ask(context, projectMembers.listEach, project, { ...inputOf(args), userKinds: userKindsIn(userTypes) }),
+        loadBatched(context, projectMembers.listEach, project, { ...inputOf(args), userKinds: userKindsIn(userTypes) }),
     }),
   )
 
@@ -172,8 +172,8 @@ export function addMembers(kit: Kit): void {
   })
 }
 
-const projectOf = ({ projectId }: Member, context: RequestContext) => ask(context, findEachProject, projectId!)
-const groupOf = ({ groupId }: Member, context: RequestContext) => ask(context, findEachGroup, groupId!)
+const projectOf = ({ projectId }: Member, context: RequestContext) => loadBatched(context, findEachProject, projectId!)
+const groupOf = ({ groupId }: Member, context: RequestContext) => loadBatched(context, findEachGroup, groupId!)
 
 interface MemberArguments {
   readonly ids?: readonly string[] | null | undefined

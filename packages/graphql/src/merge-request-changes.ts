@@ -7,7 +7,7 @@ import {
 import { connectionField } from './connection-field.ts'
 import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
 
 declare module './schema-types.ts' {
@@ -35,10 +35,10 @@ export function addMergeRequestChanges(kit: Kit): void {
     }),
   })
 
-  const rangeOf = (source: MergeRequest, context: RequestContext) => ask(context, findRangeOfEachMergeRequest, source)
+  const rangeOf = (source: MergeRequest, context: RequestContext) => loadBatched(context, findRangeOfEachMergeRequest, source)
   const statsOf = async (source: MergeRequest, context: RequestContext) => {
     const range = await rangeOf(source, context)
-    return range && ask(context, diffStatsOfRanges, range)
+    return range && loadBatched(context, diffStatsOfRanges, range)
   }
   const commitsOf = async (source: MergeRequest, context: RequestContext): Promise<CommitOfProject[] | undefined> => {
     const range = await rangeOf(source, context)

@@ -13,7 +13,7 @@ import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from './schema-types.ts'
 
 /** Adds the fields that find and list merge requests. */
@@ -36,11 +36,11 @@ export function addMergeRequestLists(kit: Kit): void {
       type: 'MergeRequest',
       args: { iid: t.arg.string({ required: true }) },
       resolve: (project, { iid }, context) =>
-        ask(context, findMergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
+        loadBatched(context, findMergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
     }),
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
       args: { ...filterArguments(t), ...searchArguments(t), ...sortArgument(t) },
-      list: (project, args, context) => ask(context, listMergeRequestsOfEachProject, project, inputOf(args)),
+      list: (project, args, context) => loadBatched(context, listMergeRequestsOfEachProject, project, inputOf(args)),
     }),
   }))
 
@@ -58,7 +58,7 @@ export function addMergeRequestLists(kit: Kit): void {
       },
       list: (group, { includeSubgroups, includeArchived: withArchived, ...args }, context) => {
         const place = { withSubgroups: includeSubgroups === true, nonArchived: withArchived !== true }
-        return ask(context, listMergeRequestsOfEachGroup, group, { ...inputOf(args), ...place })
+        return loadBatched(context, listMergeRequestsOfEachGroup, group, { ...inputOf(args), ...place })
       },
     }),
   }))
@@ -68,7 +68,7 @@ export function addMergeRequestLists(kit: Kit): void {
       args: { ...filterArguments(t), ...includeArchived(t), ...sortArgument(t) },
       list: (_root, { includeArchived: withArchived, ...args }, context) => {
         const input = { ...inputOf(args), nonArchived: withArchived !== true }
-        return ask(context, listMergeRequestsOfAll, 'everywhere', input)
+        return loadBatched(context, listMergeRequestsOfAll, 'everywhere', input)
       },
     }),
   }))
@@ -84,7 +84,7 @@ export function addMergeRequestLists(kit: Kit): void {
       },
       list: (user, { projectPath, ...args }, context) => {
         const input = { ...inputOf(args), ...omitNullish({ projectPath }), part }
-        return ask(context, listMergeRequestsOfEachUser, user, input)
+        return loadBatched(context, listMergeRequestsOfEachUser, user, input)
       },
     })
   builder.interfaceFields('User', (t) => ({

@@ -10,7 +10,7 @@ import { distinctUsers } from './distinct-users.ts'
 import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 import type { PersonOfMergeRequest } from './sources.ts'
 
 declare module './schema-types.ts' {
@@ -59,7 +59,7 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       canMerge: t.boolean({ nullable: false, resolve: () => false }),
       canUpdate: t.boolean({
         nullable: false,
-        resolve: (person, _args, context) => ask(context, updatersOfMergeRequests, person),
+        resolve: (person, _args, context) => loadBatched(context, updatersOfMergeRequests, person),
       }),
       reviewState: t.field({
         type: reviewState,
@@ -89,7 +89,7 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       type: 'UserMergeRequestInteraction',
       args: { id: t.arg({ type: 'MergeRequestID', required: true }) },
       resolve: async ({ user }, { id }, context) => {
-        const mergeRequest = await ask(context, findEachMergeRequest, id)
+        const mergeRequest = await loadBatched(context, findEachMergeRequest, id)
         return mergeRequest && { ...user, mergeRequest }
       },
     }),

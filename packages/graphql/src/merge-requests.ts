@@ -21,7 +21,7 @@ import { addMergeRequestMutations } from './merge-request-mutations.ts'
 import { addPeopleOfMergeRequests } from './merge-request-people.ts'
 import { addMergeRequestPipelines } from './merge-request-pipelines.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import { encodedPath } from './web-address.ts'
 
 declare module './schema-types.ts' {
@@ -113,12 +113,12 @@ export function addMergeRequests(kit: Kit): void {
         type: 'MergeRequestPermissions',
         nullable: false,
         resolve: async (source, _args, context) => {
-          const permissions = await ask(context, permissionsOfEachMergeRequest, source)
+          const permissions = await loadBatched(context, permissionsOfEachMergeRequest, source)
           return { administers: false, updates: false, pushes: false, ...permissions, sha: source.sha }
         },
       }),
       labels: connectionField(kit, t, 'Label', {
-        list: (source, _args, context) => ask(context, listLabelsOfEachMergeRequest, source),
+        list: (source, _args, context) => loadBatched(context, listLabelsOfEachMergeRequest, source),
       }),
     }),
   })
@@ -135,7 +135,7 @@ export function addMergeRequests(kit: Kit): void {
     t.field({
       type: 'MergeRequest',
       args: { id: t.arg({ type: 'MergeRequestID', required: true }) },
-      resolve: (_root, { id }, context) => ask(context, findEachMergeRequest, id),
+      resolve: (_root, { id }, context) => loadBatched(context, findEachMergeRequest, id),
     }),
   )
 }
@@ -145,7 +145,7 @@ const pathOf = ({ projectPath, iid }: MergeRequest): string => `${projectPath}/-
 /** Adds the project and branch fields. There are no forks, so source and target are in the same project. */
 function addProjectFields({ builder, web }: Kit): void {
   const projectOf = ({ projectId }: MergeRequest, _args: object, context: RequestContext) =>
-    ask(context, findEachProject, projectId)
+    loadBatched(context, findEachProject, projectId)
   // A caller who sees a merge request also sees its project.
   const requiredProjectOf = async (...args: Parameters<typeof projectOf>) => (await projectOf(...args))!
   builder.objectFields('MergeRequest', (t) => ({
@@ -157,11 +157,11 @@ function addProjectFields({ builder, web }: Kit): void {
     targetProject: t.field({ type: 'Project', nullable: false, resolve: requiredProjectOf }),
     targetBranchExists: t.boolean({
       nullable: false,
-      resolve: (source, _args, context) => ask(context, targetBranchesOfMergeRequests, source),
+      resolve: (source, _args, context) => loadBatched(context, targetBranchesOfMergeRequests, source),
     }),
     targetBranchPath: t.string({
       resolve: async (source, _args, context) => {
-        const exists = await ask(context, targetBranchesOfMergeRequests, source)
+        const exists = await loadBatched(context, targetBranchesOfMergeRequests, source)
         return exists ? web.path(`${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}`) : null
       },
     }),

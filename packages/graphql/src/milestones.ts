@@ -15,7 +15,7 @@ import { descriptionOf } from './descriptions.ts'
 import { oldNames, orderIn, timeSorts } from './enums.ts'
 import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
-import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -67,20 +67,20 @@ export function addMilestones(kit: Kit): void {
       project: t.field({
         type: 'Project',
         resolve: async (source, _args, context) => {
-          const parent = await ask(context, parentsOfMilestones, source)
+          const parent = await loadBatched(context, parentsOfMilestones, source)
           return parent?.kind === 'project' ? parent : null
         },
       }),
       group: t.field({
         type: 'Group',
         resolve: async (source, _args, context) => {
-          const parent = await ask(context, parentsOfMilestones, source)
+          const parent = await loadBatched(context, parentsOfMilestones, source)
           return parent?.kind === 'group' ? parent : null
         },
       }),
       stats: t.field({
         type: 'MilestoneStats',
-        resolve: (source, _args, context) => ask(context, countIssuesOfEachMilestone, source),
+        resolve: (source, _args, context) => loadBatched(context, countIssuesOfEachMilestone, source),
       }),
     }),
   })
@@ -138,7 +138,7 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
     { ids, timeframe: frame, sort: order, ...filter }: Arguments,
     context: RequestContext,
   ) =>
-    ask(context, listMilestonesOfEach, parent, {
+    loadBatched(context, listMilestonesOfEach, parent, {
       ...omitNullish(filter),
       ...orderIn(order),
       ids: globalIds.numbersInArgument(ids, 'Milestone'),

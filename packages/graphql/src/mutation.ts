@@ -47,8 +47,8 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
       type: payloadType as never,
       ...(description !== undefined && { description }),
       args: { input: t.arg({ type: input as never, required: true }) },
-      resolve: async (_, given, context) => {
-        const { clientMutationId, ...values } = given.input as { clientMutationId?: string | null }
+      resolve: async (_, args, context) => {
+        const { clientMutationId, ...values } = args.input as { clientMutationId?: string | null }
         if (!context.mayWrite) throw notAvailable()
         try {
           const result = await run(values as never, context)

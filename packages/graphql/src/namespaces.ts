@@ -10,7 +10,7 @@ import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
 import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
-import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 import type { NamespaceSource } from './sources.ts'
 import { shownName } from './user-name.ts'
@@ -87,7 +87,7 @@ export function addNamespaces(kit: Kit): void {
         nullable: false,
         resolve: async (source, _args, context): Promise<NamespaceSource> => {
           if (source.group === undefined) return source
-          return { group: (await ask(context, findEachGroup, source.group.groupIds[0]!))! }
+          return { group: (await loadBatched(context, findEachGroup, source.group.groupIds[0]!))! }
         },
       }),
       userPermissions: t.field({ type: 'NamespacePermissions', nullable: false, resolve: (source) => source }),
@@ -97,8 +97,8 @@ export function addNamespaces(kit: Kit): void {
         list: ({ group, user }, { includeSubgroups, ...args }, context) => {
           const input = namespaceProjectInput(kit, args)
           return group === undefined
-            ? ask(context, listProjectsOfEachUser, user!, input)
-            : ask(context, listProjectsOfEachGroup, group, { ...input, includeSubgroups })
+            ? loadBatched(context, listProjectsOfEachUser, user!, input)
+            : loadBatched(context, listProjectsOfEachGroup, group, { ...input, includeSubgroups })
         },
       }),
     }),

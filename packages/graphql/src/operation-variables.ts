@@ -21,7 +21,7 @@ export interface Coerced {
 export function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): Coerced {
   const values: Record<string, unknown> = {}
   const errors: GraphQLError[] = []
@@ -30,12 +30,12 @@ export function coerceVariables(
     const type = typeFromAST(schema, definition.type) as GraphQLInputType | undefined
     // Validation has reported the unknown type.
     if (!isInputType(type)) continue
-    if (!Object.hasOwn(given, name)) {
+    if (!Object.hasOwn(input, name)) {
       if (definition.defaultValue !== undefined) values[name] = valueFromAST(definition.defaultValue, type)
       else if (isNonNullType(type)) errors.push(invalidValue(definition, type, null, [notNull]))
       continue
     }
-    const value = given[name]
+    const value = input[name]
     const read = readValue(value, type)
     if ('problems' in read) errors.push(invalidValue(definition, type, value, read.problems))
     else values[name] = read.value
@@ -52,14 +52,14 @@ const notNull: Problem = { path: [], explanation: 'Expected value to not be null
 const MAX_PROBLEMS = 5
 
 function readValue(
-  given: unknown,
+  input: unknown,
   type: GraphQLInputType,
 ): { readonly value: unknown } | { readonly problems: readonly Problem[] } {
-  if (!hasOnlyStorableText(given)) return { problems: [{ path: [], explanation: 'Text that cannot be stored' }] }
+  if (!hasOnlyStorableText(input)) return { problems: [{ path: [], explanation: 'Text that cannot be stored' }] }
   const problems: Problem[] = []
   try {
-    const value = coerceInputValue(given, type, (path, value, error) => {
-      problems.push(problemOf(path, value, error))
+    const value = coerceInputValue(input, type, (path, badValue, error) => {
+      problems.push(problemOf(path, badValue, error))
       if (problems.length === MAX_PROBLEMS) throw new TooManyProblems()
     })
     return problems.length === 0 ? { value } : { problems }

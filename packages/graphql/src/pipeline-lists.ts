@@ -18,7 +18,7 @@ import { sharedEnums } from './enums.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
 declare module './schema-types.ts' {
@@ -67,17 +67,17 @@ export function addPipelineLists(kit: Kit): void {
         if (Object.keys(named).length > 1) {
           throw new GraphQLError('Only one of [id, iid, sha] arguments is allowed at the same time.')
         }
-        return ask(context, findPipelineOfEach, project, named)
+        return loadBatched(context, findPipelineOfEach, project, named)
       },
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
       args: filters(t),
-      list: (project, args, context) => ask(context, listPipelinesOfEach, project, inputOf(args)),
+      list: (project, args, context) => loadBatched(context, listPipelinesOfEach, project, inputOf(args)),
     }),
     pipelineCounts: t.field({
       type: 'PipelineCounts',
       args: { ref: t.arg.string(), sha: t.arg.string(), source: t.arg.string() },
-      resolve: (project, args, context) => ask(context, countPipelinesOfEach, project, omitNullish(args)),
+      resolve: (project, args, context) => loadBatched(context, countPipelinesOfEach, project, omitNullish(args)),
     }),
     ciPipelineCreationRequest: t.field({
       type: 'CiPipelineCreationRequest',
@@ -90,11 +90,11 @@ export function addPipelineLists(kit: Kit): void {
     latestPipeline: t.field({
       type: 'Pipeline',
       args: { ref: t.arg.string() },
-      resolve: (commit, args, context) => ask(context, latestPipelineOfEachCommit, commit, omitNullish(args)),
+      resolve: (commit, args, context) => loadBatched(context, latestPipelineOfEachCommit, commit, omitNullish(args)),
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
       args: filters(t),
-      list: (commit, args, context) => ask(context, listPipelinesOfEachCommit, commit, inputOf(args)),
+      list: (commit, args, context) => loadBatched(context, listPipelinesOfEachCommit, commit, inputOf(args)),
     }),
   }))
 
@@ -102,21 +102,21 @@ export function addPipelineLists(kit: Kit): void {
     pipelines: connectionField(kit, t, 'Pipeline', {
       description: 'Pipelines of the source branch',
       args: filters(t),
-      list: (mergeRequest, args, context) => ask(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
+      list: (mergeRequest, args, context) => loadBatched(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
     }),
   }))
 
   builder.objectFields('Pipeline', (t) => ({
     downstream: connectionField(kit, t, 'Pipeline', {
-      list: (pipeline, _, context) => ask(context, listDownstreamsOfEach, pipeline),
+      list: (pipeline, _, context) => loadBatched(context, listDownstreamsOfEach, pipeline),
     }),
     upstream: t.field({
       type: 'Pipeline',
-      resolve: (pipeline, _, context) => ask(context, upstreamsOfPipelines, pipeline),
+      resolve: (pipeline, _, context) => loadBatched(context, upstreamsOfPipelines, pipeline),
     }),
     sourceJob: t.field({
       type: 'CiJob',
-      resolve: (pipeline, _, context) => ask(context, sourceJobsOfPipelines, pipeline),
+      resolve: (pipeline, _, context) => loadBatched(context, sourceJobsOfPipelines, pipeline),
     }),
   }))
 }

@@ -22,7 +22,7 @@ import { connectionField } from './connection-field.ts'
 import { constantFields } from './constant-fields.ts'
 import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 import type { WebAddress } from './web-address.ts'
 
@@ -44,7 +44,7 @@ export function addPipelines(kit: Kit): void {
   // A record without an iid gets its id instead.
   const iid = ({ iid, id }: Pipeline) => String(iid ?? id)
   const project = ({ projectId }: Pipeline, _: unknown, context: RequestContext) =>
-    ask(context, findEachProject, projectId)
+    loadBatched(context, findEachProject, projectId)
 
   builder.interfaceType('PipelineInterface', {
     resolveType: () => 'Pipeline',
@@ -54,13 +54,13 @@ export function addPipelines(kit: Kit): void {
       path: t.string({ resolve: pipelinePath }),
       commit: t.field({
         type: 'Commit',
-        resolve: (pipeline, _, context) => ask(context, commitsOfPipelines, pipeline),
+        resolve: (pipeline, _, context) => loadBatched(context, commitsOfPipelines, pipeline),
       }),
       project: t.field({ type: 'ProjectInterface', resolve: project }),
       user: t.field({
         type: 'UserCore',
         description: 'The user of this service with the username in the record',
-        resolve: (pipeline, _, context) => ask(context, usersOfPipelines, pipeline),
+        resolve: (pipeline, _, context) => loadBatched(context, usersOfPipelines, pipeline),
       }),
     }),
   })
@@ -107,7 +107,7 @@ export function addPipelines(kit: Kit): void {
       failureReason: t.string({ resolve: () => null }),
       triggeredByPath: t.string({
         resolve: async (pipeline, _, context) => {
-          const upstream = await ask(context, upstreamsOfPipelines, pipeline)
+          const upstream = await loadBatched(context, upstreamsOfPipelines, pipeline)
           return upstream && pipelinePath(upstream)
         },
       }),
@@ -132,7 +132,7 @@ export type Allows = ShownStanding['allows']
 
 /** Returns the permissions of the caller in the project of the pipeline. */
 export async function permissionsAt({ projectId }: Pipeline, _: unknown, context: RequestContext): Promise<Allows> {
-  const project = await ask(context, findEachProject, projectId)
+  const project = await loadBatched(context, findEachProject, projectId)
   return project === undefined ? () => false : (await standingIn(project, context)).allows
 }
 
@@ -205,7 +205,7 @@ function stateFields(t: FieldsOf<Pipeline>) {
     latest: t.boolean({
       nullable: false,
       description: 'Whether this is the newest pipeline of its ref',
-      resolve: (pipeline, _, context) => ask(context, areLatestPipelines, pipeline),
+      resolve: (pipeline, _, context) => loadBatched(context, areLatestPipelines, pipeline),
     }),
     child: is(({ upstream, source }) =>
       upstream === undefined ? source === 'parent_pipeline' : !upstream.isOtherProject,
@@ -241,12 +241,12 @@ export const createdAt = ({ createdAtMs, startedAtMs, updatedAtMs }: Pipeline): 
 
 function tallyFields(t: FieldsOf<Pipeline>) {
   const current = async (pipeline: Pipeline, status: PipelineStatus, context: RequestContext) =>
-    (await ask(context, talliesOfPipelines, pipeline)).currentByStatus.get(status) ?? 0
+    (await loadBatched(context, talliesOfPipelines, pipeline)).currentByStatus.get(status) ?? 0
   return {
     totalJobs: t.int({
       nullable: false,
       description: 'Includes superseded attempts',
-      resolve: async (pipeline, _, context) => (await ask(context, talliesOfPipelines, pipeline)).all,
+      resolve: async (pipeline, _, context) => (await loadBatched(context, talliesOfPipelines, pipeline)).all,
     }),
     failedJobsCount: t.int({
       nullable: false,

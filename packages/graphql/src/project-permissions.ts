@@ -1,7 +1,7 @@
 import { mayLeaveEach, type Project } from '@penstock/core'
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import type { Kit } from './kit.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 
 const permissions = {
   readProject: 'read_project',
@@ -48,7 +48,7 @@ export function addProjectPermissions({ builder }: Kit): void {
       canLeave: t.boolean({
         nullable: false,
         description: 'True for direct members, unless the project is in their own namespace',
-        resolve: (project, _args, context) => ask(context, mayLeaveEach, project),
+        resolve: (project, _args, context) => loadBatched(context, mayLeaveEach, project),
       }),
     }),
   })

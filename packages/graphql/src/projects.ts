@@ -17,7 +17,7 @@ import { sharedEnums } from './enums.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 
 export function addProjects(kit: Kit): void {
@@ -62,22 +62,22 @@ export function addProjects(kit: Kit): void {
       lastActivityAt: t.field({ type: 'Time', resolve: ({ lastActivityAtMs }) => lastActivityAtMs }),
       openIssuesCount: t.int({
         resolve: async (project, _args, context) =>
-          (await ask(context, countIssuesOfEachProject, project))?.opened ?? null,
+          (await loadBatched(context, countIssuesOfEachProject, project))?.opened ?? null,
       }),
       openMergeRequestsCount: t.int({ resolve: countOpenMergeRequests }),
       requestAccessEnabled: t.exposeBoolean('requestAccessEnabled'),
       ciConfigPathOrDefault: t.string({ nullable: false, resolve: () => `.${settings.serviceName}-ci.yml` }),
       group: t.field({
         type: 'Group',
-        resolve: (project, _args, context) => ask(context, groupsOfProjects, project, { which: 'nearest' }),
+        resolve: (project, _args, context) => loadBatched(context, groupsOfProjects, project, { which: 'nearest' }),
       }),
       rootGroup: t.field({
         type: 'Group',
-        resolve: (project, _args, context) => ask(context, groupsOfProjects, project, { which: 'root' }),
+        resolve: (project, _args, context) => loadBatched(context, groupsOfProjects, project, { which: 'root' }),
       }),
       namespace: t.field({
         type: 'Namespace',
-        resolve: (project, _args, context) => ask(context, namespaceOwnersOfProjects, project),
+        resolve: (project, _args, context) => loadBatched(context, namespaceOwnersOfProjects, project),
       }),
       forkedFrom: t.field({ type: 'Project', resolve: () => null }),
       maxAccessLevel: t.field({
@@ -130,7 +130,7 @@ export function addProjects(kit: Kit): void {
 }
 
 const nameWithNamespace = async (project: Project, _args: object, context: RequestContext): Promise<string> =>
-  (await ask(context, viewsOfProjects, project)).nameWithNamespace
+  (await loadBatched(context, viewsOfProjects, project)).nameWithNamespace
 
 const countOpenMergeRequests = (project: Project, _args: object, context: RequestContext) =>
   countOf(context, listMergeRequestsOfEachProject, project, { state: 'opened' })

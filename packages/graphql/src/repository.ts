@@ -13,7 +13,7 @@ import { connectionField } from './connection-field.ts'
 import { sharedEnums } from './enums.ts'
 import type { Kit } from './kit.ts'
 import { addRepositoryBlobs } from './repository-blobs.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 import type { CommitOfProject } from './sources.ts'
 
 export function addRepository(kit: Kit): void {
@@ -23,7 +23,7 @@ export function addRepository(kit: Kit): void {
   const { refType } = sharedEnums(kit)
   const count =
     (what: 'commits' | 'heads' | 'tags') => (repository: RepositoryReader, _: object, context: RequestContext) =>
-      ask(context, countsOfRepositories, repository, { what })
+      loadBatched(context, countsOfRepositories, repository, { what })
 
   builder.objectType('Repository', {
     fields: (t) => ({
@@ -41,13 +41,13 @@ export function addRepository(kit: Kit): void {
         type: 'Commit',
         args: { ref: t.arg.string({ required: true }) },
         resolve: async (repository, { ref }, context) =>
-          inProject(repository, await ask(context, commitsAt, repository, { ref })),
+          inProject(repository, await loadBatched(context, commitsAt, repository, { ref })),
       }),
       lastCommit: t.field({
         type: 'Commit',
         args: { path: t.arg.string(), ref: t.arg.string(), refType: t.arg({ type: refType }) },
         resolve: async (repository, { path, ref, refType }, context) =>
-          inProject(repository, await ask(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) })),
+          inProject(repository, await loadBatched(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) })),
       }),
       blobs: connectionField(kit, t, 'RepositoryBlob', {
         description: 'Missing paths are omitted',
@@ -57,7 +57,7 @@ export function addRepository(kit: Kit): void {
           refType: t.arg({ type: refType, defaultValue: null as never }),
         },
         list: (repository, { paths, ref, refType }, context) =>
-          ask(context, filesAt, repository, { paths, ref, refKind: kindOf(refType) }),
+          loadBatched(context, filesAt, repository, { paths, ref, refKind: kindOf(refType) }),
       }),
     }),
   })

@@ -36,7 +36,7 @@ export interface RequestContext {
 }
 
 /** Runs a batch query of the core for one parent, together with the other parents that have the same input. */
-export function ask<Input extends InputSchema, Parent, Result>(
+export function loadBatched<Input extends InputSchema, Parent, Result>(
   context: RequestContext,
   query: BatchQuery<Input, Parent, Result>,
   parent: Parent,

@@ -1,7 +1,7 @@
 import { findEachRunner, type RecordedRunner } from '@penstock/core'
 import { ciEnums, type RunnerType, runnerTypes } from './ci-enums.ts'
 import type { Kit } from './kit.ts'
-import { ask } from './request-context.ts'
+import { loadBatched } from './request-context.ts'
 
 /** A runner in the record of a job, if the record has its id. */
 interface NumberedRunner extends RecordedRunner {
@@ -56,7 +56,7 @@ export function addRunner(kit: Kit): void {
       type: 'CiRunner',
       args: { id: t.arg({ type: 'CiRunnerID', required: true }) },
       resolve: async (_root, { id }, context) => {
-        const runner = await ask(context, findEachRunner, id)
+        const runner = await loadBatched(context, findEachRunner, id)
         return runner && { ...runner, id }
       },
     }),

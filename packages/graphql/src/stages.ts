@@ -11,7 +11,7 @@ import { ciPaths } from './ci-paths.ts'
 import { connectionField } from './connection-field.ts'
 import type { Kit } from './kit.ts'
 import { listed } from './listed.ts'
-import { ask, type RequestContext } from './request-context.ts'
+import { loadBatched, type RequestContext } from './request-context.ts'
 
 interface GroupOfStage {
   readonly group: JobGroup
@@ -86,7 +86,7 @@ export function addStages(kit: Kit): void {
     stages: connectionField(kit, t, 'CiStage', {
       description: 'Ordered by their first jobs',
       list: async (pipeline, _, context) => {
-        const stages = await ask(context, stagesOfPipelines, pipeline)
+        const stages = await loadBatched(context, stagesOfPipelines, pipeline)
         return listed(stages.map(({ name }) => ({ pipeline, name })))
       },
     }),
@@ -96,14 +96,14 @@ export function addStages(kit: Kit): void {
     t.field({
       type: 'CiStage',
       args: { id: t.arg({ type: 'CiStageID', required: true }) },
-      resolve: (_root, { id }, context) => ask(context, findEachStage, id),
+      resolve: (_root, { id }, context) => loadBatched(context, findEachStage, id),
     }),
   )
 }
 
 /** Loads a stage, together with those of other pipelines. Lists of stages only have the names. */
 async function stageAt({ pipeline, name }: StageOfPipeline, context: RequestContext): Promise<Stage> {
-  const stages = await ask(context, stagesOfPipelines, pipeline)
+  const stages = await loadBatched(context, stagesOfPipelines, pipeline)
   return stages.find((stage) => stage.name === name)!
 }
 

@@ -15,7 +15,7 @@ import { orderIn, sharedEnums } from './enums.ts'
 import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
-import { ask, type RequestContext, readOrNull } from './request-context.ts'
+import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 import { userKindsIn } from './user-kinds.ts'
 import { shownName } from './user-name.ts'
 import { addUserStatus } from './user-status.ts'
@@ -108,14 +108,14 @@ export function addUsers(kit: Kit): void {
         },
         list: (user, { permissionScope, search, sort }, context) => {
           const input = { forProjects: permissionScope != null, ...omitNullish({ search }), ...orderIn(sort) }
-          return ask(context, listGroupsOfEachUser, user, input)
+          return loadBatched(context, listGroupsOfEachUser, user, input)
         },
       }),
       groupMemberships: connectionField(kit, t, 'GroupMember', {
-        list: (user, _args, context) => ask(context, listMembershipsOfEach, user, { where: 'groups' }),
+        list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'groups' }),
       }),
       projectMemberships: connectionField(kit, t, 'ProjectMember', {
-        list: (user, _args, context) => ask(context, listMembershipsOfEach, user, { where: 'projects' }),
+        list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'projects' }),
       }),
     }),
   })

@@ -1,14 +1,14 @@
 import { type ASTNode, BREAK, type DocumentNode, Kind, visit } from 'graphql'
 
 /** Returns the position of a node in a document: its operation or fragment, and the fields that lead to it. */
-export function pathInDocument(document: DocumentNode, wanted: ASTNode): readonly string[] {
+export function pathInDocument(document: DocumentNode, target: ASTNode): readonly string[] {
   const path: string[] = []
   let found: readonly string[] = []
   visit(document, {
     enter(node) {
       const name = nameInPath(node)
       if (name !== undefined) path.push(name)
-      if (node !== wanted) return undefined
+      if (node !== target) return undefined
       found = [...path]
       return BREAK
     },

@@ -55,19 +55,19 @@ const argumentNotAccepted: Reword = (error, context) => {
 
 const missingRequiredArguments: Reword = (error, context) => {
   const node = error.nodes![0]!
-  const given =
+  const presentNames =
     'arguments' in node ? (node.arguments ?? []).map((each) => (each as { name: { value: string } }).name.value) : []
-  const what = context.getDirective() ?? context.getFieldDef()
-  const missing = (what?.args ?? [])
-    .filter((each: GraphQLArgument) => isRequiredArgument(each) && !given.includes(each.name))
+  const target = context.getDirective() ?? context.getFieldDef()
+  const missing = (target?.args ?? [])
+    .filter((each: GraphQLArgument) => isRequiredArgument(each) && !presentNames.includes(each.name))
     .map((each: GraphQLArgument) => each.name)
   const className = context.getDirective() ? 'Directive' : 'Field'
-  return new GraphQLError(`${className} '${what?.name}' is missing required arguments: ${missing.join(', ')}`, {
+  return new GraphQLError(`${className} '${target?.name}' is missing required arguments: ${missing.join(', ')}`, {
     ...nodesOf(error),
     extensions: {
       code: 'missingRequiredArguments',
       className,
-      name: what?.name,
+      name: target?.name,
       arguments: missing.join(', '),
     },
   })

@@ -66,8 +66,8 @@ async function answer(request: IncomingMessage): Promise<string> {
       captcha: undefined,
     },
     loaders: new Loaders(),
-    items: { take: async () => true },
-    texts: { take: (_: number, read: (mostBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },
+    itemBudget: { take: async () => true },
+    textBudget: { take: (_: number, read: (maxBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },
     blobBudget: { admit: async () => {} },
   } satisfies Record<keyof RequestContext, unknown>
   return JSON.stringify(await graphql({ schema, source: query, variableValues: variables, contextValue }))
