@@ -159,7 +159,7 @@ describe('identifies the caller', () => {
   })
 })
 
-describe('permits mutations', () => {
+describe('permission for mutations', () => {
   const MUTATION =
     'mutation {\n  echoCreate(input: { messages: ["a"], clientMutationId: "7" }) { echoes errors clientMutationId }\n}'
   const done = { data: { echoCreate: { echoes: ['a'], errors: [], clientMutationId: '7' } } }

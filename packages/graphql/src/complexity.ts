@@ -25,7 +25,7 @@ export const MAX_COMPLEXITY = { anonymous: 200, signedIn: 250 } as const
 export function scoreOf(context: SelectionContext, operation: OperationDefinitionNode): number {
   const { schema } = context
 
-  const childrenOf = (type: GraphQLObjectType, sets: readonly SelectionSetNode[]): number => {
+  const childrenScore = (type: GraphQLObjectType, sets: readonly SelectionSetNode[]): number => {
     let sum = 0
     for (const nodes of selectedFields(context, type, sets).values()) {
       sum += fieldScore(type, nodes)
@@ -39,7 +39,7 @@ export function scoreOf(context: SelectionContext, operation: OperationDefinitio
     const type = getNamedType(field.type)
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const possible = isObjectType(type) ? [type] : isAbstractType(type) ? schema.getPossibleTypes(type) : []
-    const scores = sets.length === 0 ? [] : possible.map((each) => childrenOf(each, sets))
+    const scores = sets.length === 0 ? [] : possible.map((each) => childrenScore(each, sets))
     const children = scores.length === 0 ? 0 : Math.max(...scores)
     const args = argumentsOf(context, field, nodes[0]!)
     if (args === undefined) return children
@@ -47,7 +47,7 @@ export function scoreOf(context: SelectionContext, operation: OperationDefinitio
   }
 
   const root = schema.getRootType(operation.operation)
-  return root == null ? 0 : childrenOf(root, [operation.selectionSet])
+  return root == null ? 0 : childrenScore(root, [operation.selectionSet])
 }
 
 export function costOf(

@@ -177,7 +177,7 @@ describe('lists of groups', () => {
     { args: '(visibilityLevel: public)', found: ['open'] },
     { args: '(active: false)', found: [] },
     { args: '(ids: ["gid://svc/Group/1"])', found: ['acme'] },
-  ])('groups$args', async ({ args, found }) => {
+  ])('lists groups$args', async ({ args, found }) => {
     const { body } = await server.ask(`{ groups${args} { nodes { fullPath } } }`, { as: alice })
     expect(paths(body.data.groups)).toEqual(found)
   })
@@ -190,7 +190,7 @@ describe('lists of groups', () => {
     { args: '(sort: SIMILARITY, search: "t")', found: ['acme/tools', 'acme/attic'] },
     { args: '(sort: SIMILARITY)', found: ['acme/attic', 'acme/tools/deep', 'acme/tools'] },
     { args: '(archived: true)', found: [] },
-  ])('descendantGroups$args', async ({ args, found }) => {
+  ])('lists descendantGroups$args', async ({ args, found }) => {
     const { body } = await server.ask(
       `{ group(fullPath: "acme") { descendantGroups${args} { nodes { fullPath } } } }`,
       {

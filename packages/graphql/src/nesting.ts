@@ -33,26 +33,26 @@ export const nestingOf = (context: NestingContext, operation: OperationDefinitio
 
 function depthOf(context: NestingContext, operation: OperationDefinitionNode): number {
   const depths = new Map<string, number>()
-  const ofSet = ({ selections }: SelectionSetNode): number => {
+  const setDepth = ({ selections }: SelectionSetNode): number => {
     let deepest = 0
     for (const selection of selections)
-      deepest = Math.max(deepest, isIncluded(context, selection) ? of(selection) : 0)
+      deepest = Math.max(deepest, isIncluded(context, selection) ? selectionDepth(selection) : 0)
     return deepest
   }
-  const of = (selection: SelectionNode): number => {
-    if (selection.kind === Kind.FIELD) return 1 + (selection.selectionSet ? ofSet(selection.selectionSet) : 0)
-    if (selection.kind === Kind.INLINE_FRAGMENT) return ofSet(selection.selectionSet)
-    return ofFragment(selection.name.value)
+  const selectionDepth = (selection: SelectionNode): number => {
+    if (selection.kind === Kind.FIELD) return 1 + (selection.selectionSet ? setDepth(selection.selectionSet) : 0)
+    if (selection.kind === Kind.INLINE_FRAGMENT) return setDepth(selection.selectionSet)
+    return fragmentDepth(selection.name.value)
   }
-  const ofFragment = (name: string): number => {
-    const known = depths.get(name)
-    if (known !== undefined) return known
+  const fragmentDepth = (name: string): number => {
+    const measured = depths.get(name)
+    if (measured !== undefined) return measured
     const fragment = context.fragments[name]
-    const depth = fragment === undefined ? 0 : ofSet(fragment.selectionSet)
+    const depth = fragment === undefined ? 0 : setDepth(fragment.selectionSet)
     depths.set(name, depth)
     return depth
   }
-  return ofSet(operation.selectionSet)
+  return setDepth(operation.selectionSet)
 }
 
 /**
@@ -61,7 +61,7 @@ function depthOf(context: NestingContext, operation: OperationDefinitionNode): n
  */
 function recursionIn(context: NestingContext, operation: OperationDefinitionNode): Recursion | undefined {
   const seen = new Set<string>()
-  const walk = (set: SelectionSetNode, open: Open): Recursion | undefined => {
+  const walk = (set: SelectionSetNode, open: OpenNames): Recursion | undefined => {
     for (const selection of set.selections) {
       context.traversal.spend()
       const found = isIncluded(context, selection) ? walkOne(selection, open) : undefined
@@ -69,27 +69,27 @@ function recursionIn(context: NestingContext, operation: OperationDefinitionNode
     }
     return undefined
   }
-  const walkOne = (selection: SelectionNode, open: Open) => {
+  const walkOne = (selection: SelectionNode, open: OpenNames) => {
     if (selection.kind === Kind.FIELD) return walkField(selection, open)
     if (selection.kind === Kind.INLINE_FRAGMENT) return walk(selection.selectionSet, open)
     return walkFragment(selection.name.value, open)
   }
-  const walkField = ({ name, selectionSet }: FieldNode, open: Open) => {
+  const walkField = ({ name, selectionSet }: FieldNode, open: OpenNames) => {
     if (selectionSet === undefined) return undefined
     if (uncounted.has(name.value)) return walk(selectionSet, open)
     const times = (open.get(name.value) ?? 0) + 1
     if (times > MAX_RECURSION) return { name: name.value, times }
     return walk(selectionSet, new Map([...open, [name.value, times]]))
   }
-  const walkFragment = (name: string, open: Open) => {
-    const place = `${name} ${[...open].sort().join()}`
+  const walkFragment = (name: string, open: OpenNames) => {
+    const visit = `${name} ${[...open].sort().join()}`
     const fragment = context.fragments[name]
-    if (fragment === undefined || seen.has(place)) return undefined
-    seen.add(place)
+    if (fragment === undefined || seen.has(visit)) return undefined
+    seen.add(visit)
     return walk(fragment.selectionSet, open)
   }
   return walk(operation.selectionSet, new Map())
 }
 
 /** How often each field name occurs between the root and the current selection. */
-type Open = ReadonlyMap<string, number>
+type OpenNames = ReadonlyMap<string, number>

@@ -175,7 +175,7 @@ describe('the list of projects', () => {
     ['minAccessLevel: MAINTAINER', ['alice/siteplan', 'alice/notes']],
     ['topics: ["go"]', []],
     ['withIssuesEnabled: true, first: 1', ['alice/siteplan']],
-  ])('for a member, %s', async (args, expected) => {
+  ])('lists projects for a member: %s', async (args, expected) => {
     expect(await pathsOf(args, alice)).toEqual(expected)
   })
 

@@ -177,7 +177,7 @@ describe('users', () => {
     { args: 'sort: CREATED_ASC', found: ['root', 'alice', 'bob', 'acme-bot'] },
     { args: 'sort: created_asc, first: 1', found: ['root'] },
     { args: 'groupId: "gid://svc/Group/2"', found: ['alice', 'acme-bot'].toReversed() },
-  ])('$args', async ({ args, found }) => {
+  ])('lists users with $args', async ({ args, found }) => {
     const group = await world.group('acme')
     await world.group('tools', { parent: group })
     await world.member(group, alice, accessLevels.guest)
