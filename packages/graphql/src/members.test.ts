@@ -261,16 +261,16 @@ describe('changing several members', () => {
 test('needs a number of statements that depends on the lists in the document, not on the number of projects', async () => {
   const query = `{ group(fullPath: "acme") { projects { nodes { projectMembers(first: 5) { nodes {
     user { username } createdBy { username } ... on ProjectMember { project { fullPath } userPermissions { canLeave } } } } } } } }`
-  const asked = () => server.ask(query, { as: olga })
-  await asked()
-  const few = await server.world.statements(asked)
+  const send = () => server.ask(query, { as: olga })
+  await send()
+  const few = await server.world.statements(send)
   for (let n = 0; n < 10; n += 1) {
     const project = await world.project(`project${n}`, acme)
     await world.member(project, bob, accessLevels.developer)
     await world.member(project, alice, accessLevels.maintainer)
   }
-  const { body } = await asked()
+  const { body } = await send()
   expect(body.errors).toBeUndefined()
   expect(body.data.group.projects.nodes).toHaveLength(11)
-  expect(await server.world.statements(asked)).toBeLessThanOrEqual(few)
+  expect(await server.world.statements(send)).toBeLessThanOrEqual(few)
 })

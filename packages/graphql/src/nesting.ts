@@ -33,26 +33,26 @@ export const nestingOf = (context: NestingContext, operation: OperationDefinitio
 
 function depthOf(context: NestingContext, operation: OperationDefinitionNode): number {
   const depths = new Map<string, number>()
-  const setDepth = ({ selections }: SelectionSetNode): number => {
+  const depthOfSet = ({ selections }: SelectionSetNode): number => {
     let deepest = 0
     for (const selection of selections)
-      deepest = Math.max(deepest, isIncluded(context, selection) ? selectionDepth(selection) : 0)
+      deepest = Math.max(deepest, isIncluded(context, selection) ? depthOfSelection(selection) : 0)
     return deepest
   }
-  const selectionDepth = (selection: SelectionNode): number => {
-    if (selection.kind === Kind.FIELD) return 1 + (selection.selectionSet ? setDepth(selection.selectionSet) : 0)
-    if (selection.kind === Kind.INLINE_FRAGMENT) return setDepth(selection.selectionSet)
-    return fragmentDepth(selection.name.value)
+  const depthOfSelection = (selection: SelectionNode): number => {
+    if (selection.kind === Kind.FIELD) return 1 + (selection.selectionSet ? depthOfSet(selection.selectionSet) : 0)
+    if (selection.kind === Kind.INLINE_FRAGMENT) return depthOfSet(selection.selectionSet)
+    return depthOfFragment(selection.name.value)
   }
-  const fragmentDepth = (name: string): number => {
+  const depthOfFragment = (name: string): number => {
     const measured = depths.get(name)
     if (measured !== undefined) return measured
     const fragment = context.fragments[name]
-    const depth = fragment === undefined ? 0 : setDepth(fragment.selectionSet)
+    const depth = fragment === undefined ? 0 : depthOfSet(fragment.selectionSet)
     depths.set(name, depth)
     return depth
   }
-  return setDepth(operation.selectionSet)
+  return depthOfSet(operation.selectionSet)
 }
 
 /**

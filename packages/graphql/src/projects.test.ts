@@ -142,8 +142,8 @@ test('counts open merge requests for callers who may read them', async () => {
   const { world } = server
   const guest = await world.user('guest')
   await world.member(app, guest, accessLevels.guest)
-  const asked = { project: app.id, title: 'Faster', sourceBranch: 'fast', targetBranch: 'main' }
-  await world.perform(alice, createMergeRequest, asked)
+  const draft = { project: app.id, title: 'Faster', sourceBranch: 'fast', targetBranch: 'main' }
+  await world.perform(alice, createMergeRequest, draft)
   const document = '{ project(fullPath: "acme/app") { openMergeRequestsCount } }'
   expect((await server.ask(document, { as: alice })).body.data.project.openMergeRequestsCount).toBe(1)
   expect((await server.ask(document, { as: guest })).body.data.project.openMergeRequestsCount).toBeNull()

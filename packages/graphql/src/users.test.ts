@@ -261,19 +261,19 @@ describe('what a user is a member of', () => {
     await world.project('app', acme)
     const query = `{ users(first: 50) { nodes { name groupCount groups { nodes { fullPath maxAccessLevel { integerValue } } }
       groupMemberships { nodes { group { fullPath } userPermissions { readGroup } } } } } }`
-    const asked = () => server.ask(query, { as: root })
+    const send = () => server.ask(query, { as: root })
     await world.member(acme, alice, accessLevels.developer)
-    await asked()
-    const few = await server.world.statements(asked)
+    await send()
+    const few = await server.world.statements(send)
     for (let n = 0; n < 20; n += 1) {
       const user = await world.user(`user${n}`)
       const group = await world.group(`group${n}`)
       await world.member(group, user, accessLevels.owner)
       await world.member(group, await bot(`bot${n}`), accessLevels.guest)
     }
-    const { body } = await asked()
+    const { body } = await send()
     expect(body.data.users.nodes).toHaveLength(43)
     expect(body.errors).toBeUndefined()
-    expect(await server.world.statements(asked)).toBeLessThanOrEqual(few)
+    expect(await server.world.statements(send)).toBeLessThanOrEqual(few)
   })
 })
