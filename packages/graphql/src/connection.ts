@@ -38,7 +38,7 @@ export class Connection<Node, Sum extends string = never> {
     this.#listed = listed
     this.#paging = paging
     this.#loaders = loaders
-    this.#request = requestOf(paging, maxPageSize)
+    this.#request = toListingRequest(paging, maxPageSize)
   }
 
   page(): Promise<ListingPage<Node>> {
@@ -61,24 +61,24 @@ export class Connection<Node, Sum extends string = never> {
     const { after, before } = this.#paging
     const isBackwards = this.#request.first === undefined
     return {
-      hasNextPage: isBackwards ? isGiven(before) : isGiven(before) || hasMore,
-      hasPreviousPage: isBackwards ? isGiven(after) || hasMore : isGiven(after),
+      hasNextPage: isBackwards ? isPresent(before) : isPresent(before) || hasMore,
+      hasPreviousPage: isBackwards ? isPresent(after) || hasMore : isPresent(after),
       startCursor,
       endCursor,
     }
   }
 }
 
-const isGiven = (cursor: string | null | undefined): boolean => cursor != null && cursor !== ''
+const isPresent = (cursor: string | null | undefined): boolean => cursor != null && cursor !== ''
 
-function requestOf({ first, last, after, before }: PagingArguments, maxPageSize: number): ListingRequest {
+function toListingRequest({ first, last, after, before }: PagingArguments, maxPageSize: number): ListingRequest {
   if (first != null && last != null) {
     throw new GraphQLError('Can only provide either `first` or `last`, not both')
   }
   const within = (size: number) => Math.min(Math.max(size, 0), maxPageSize)
   return {
     ...(last == null ? { first: within(first ?? maxPageSize) } : { last: within(last) }),
-    ...(isGiven(after) && { after: after! }),
-    ...(isGiven(before) && { before: before! }),
+    ...(isPresent(after) && { after: after! }),
+    ...(isPresent(before) && { before: before! }),
   }
 }

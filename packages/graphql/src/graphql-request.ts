@@ -18,12 +18,12 @@ const MAX_BATCH_CHARACTERS = 50_000
 const MAX_SHOWN_CHARACTERS = 100
 
 /** Reads the operations of a request from its body or its query string. @throws GraphqlRequestError */
-export function graphqlRequestOf({ query, body: rawBody, form, method }: RouteRequest): GraphqlRequest {
+export function parseGraphqlRequest({ query, body: rawBody, form, method }: RouteRequest): GraphqlRequest {
   if (form === undefined) validateJsonLimits(rawBody, plainBodyError)
-  const body = form === undefined ? rawBody : asForm(rawBody)
+  const body = form === undefined ? rawBody : formBody(rawBody)
   const parameters: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
   const batch = Array.isArray(body) ? body : Array.isArray(parameters._json) ? parameters._json : undefined
-  const operations = batch === undefined ? [single(parameters)] : batch.map(batchElement)
+  const operations = batch === undefined ? [singleOperation(parameters)] : batch.map(batchOperation)
   const lengths = operations.map((each) => lengthOf(each.query))
   const totalLength = lengths.reduce((sum, length) => sum + length, 0)
   if (totalLength > MAX_BATCH_CHARACTERS || lengths.some((length) => length > MAX_QUERY_CHARACTERS)) {
@@ -46,7 +46,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const plainBodyError = (message: string) => new GraphqlRequestError(400, message, { hasPlainBody: true })
 
 /** Returns the fields of a form. In a multipart upload request, the field `operations` contains the JSON body. */
-function asForm(form: unknown): unknown {
+function formBody(form: unknown): unknown {
   const { operations, ...fields } = asObject(form)
   if (typeof operations !== 'string') return form
   let body: unknown
@@ -59,24 +59,27 @@ function asForm(form: unknown): unknown {
   return Array.isArray(body) ? body : { ...fields, ...asObject(body) }
 }
 
-/** Returns the length in characters. Short texts are measured in code units, of which there are at least as many. */
+/**
+ * Returns the length in characters. If even the number of code units is within the limit, returns that, because counting
+ * characters is slower.
+ */
 const lengthOf = (text: string): number => (text.length > MAX_QUERY_CHARACTERS ? [...text].length : text.length)
 
-const single = ({ query, variables, operationName }: Parameters): OperationRequest => ({
+const singleOperation = ({ query, variables, operationName }: Parameters): OperationRequest => ({
   query: textOf(query),
   variables: variablesIn(variables),
   operationName: textOf(operationName) || undefined,
 })
 
 /** Reads an element of a batch. Unlike in a single request, variables in a string are ignored, as on GitLab. */
-function batchElement(element: unknown): OperationRequest {
+function batchOperation(element: unknown): OperationRequest {
   const { query, variables, operationName } = asObject(element)
   return { query: textOf(query), variables: asObject(variables), operationName: textOf(operationName) || undefined }
 }
 
 function variablesIn(variables: unknown): Readonly<Record<string, unknown>> {
   if (variables === undefined || variables === null || variables === '') return {}
-  const value = typeof variables === 'string' ? parsed(variables) : variables
+  const value = typeof variables === 'string' ? parseVariables(variables) : variables
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new GraphqlRequestError(422, `Unexpected parameter: ${JSON.stringify(variables).slice(0, MAX_SHOWN_CHARACTERS)}`)
@@ -84,7 +87,7 @@ function variablesIn(variables: unknown): Readonly<Record<string, unknown>> {
   return value as Record<string, unknown>
 }
 
-function parsed(text: string): unknown {
+function parseVariables(text: string): unknown {
   try {
     return parseLimitedJson(text, (message) => new GraphqlRequestError(422, message))
   } catch (error) {

@@ -7,7 +7,7 @@ import { type Caller, callerInBody, callerOf } from './caller.ts'
 import { Engine } from './engine.ts'
 import { failsRequest } from './failure.ts'
 import { GraphqlRequestError } from './graphql-request-error.ts'
-import { graphqlRequestOf } from './graphql-request.ts'
+import { parseGraphqlRequest } from './graphql-request.ts'
 import { MAX_ITEMS } from './item-budget.ts'
 import { graphqlJsonLimits } from './json-limits.ts'
 import { MAX_READ_CHARACTERS } from './read-budget.ts'
@@ -79,7 +79,7 @@ export function graphqlRoutes({
         ...(caller.actor === undefined && { forms: anonymousBodyRules }),
         async handle(request) {
           const bodyCaller = await callerInBody(core, request)
-          const parsedRequest = graphqlRequestOf(request)
+          const parsedRequest = parseGraphqlRequest(request)
           const engine = engineFor(parsedRequest.removesDeprecated)
           const limits = { timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters }
           return answer({ core, engine, ...limits, request, caller: bodyCaller ?? caller, graphqlRequest: parsedRequest })
