@@ -37,7 +37,9 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   },
 }
 
-/** The validation errors for examples of areas that this service does not have. Remove the examples of an area that is added. */
+/**
+ * The validation errors for examples of areas that this service does not have. Remove the examples of an area that is added.
+ */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   '19. Create a project snippet with two files': [
     'Unknown type "CreateSnippetInput". Did you mean "CreateIssueInput"?',
@@ -97,7 +99,10 @@ function requestOf({ query, variables }: Example): { query: string; variables: J
 const printed = (data: Json): string =>
   JSON.stringify(data, (key, value) => (key === 'endCursor' && value !== '' ? typeof value : value), 2)
 
-/** Five operations with a score of 250, the limit of a batch. With another operation the batch is rejected with its total score. */
+/**
+ * Five operations with a score of 250, the limit of a batch. With another operation the batch is rejected with its total
+ * score.
+ */
 const padding = Array(5).fill({
   query: `{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`,
 })

@@ -80,7 +80,10 @@ function requireMutationAllowed({ method, raw }: RouteRequest, caller: Caller, {
   }
 }
 
-/** Validates and measures all operations. If a batch exceeds the complexity limit in total, each of its operations is rejected. */
+/**
+ * Validates and measures all operations. If a batch exceeds the complexity limit in total, each of its operations is
+ * rejected.
+ */
 async function prepareAll(
   parsed: readonly (ParsedOperation | RejectedOperation)[],
   { engine, caller, graphqlRequest }: GraphqlCall,

@@ -10,7 +10,10 @@ interface BlobUse {
   readonly size: () => Promise<number>
 }
 
-/** Limits the file content in one response: one file of any size, or several up to a total size. Files beyond it are not read. */
+/**
+ * Limits the file content in one response: one file of any size, or several up to a total size. Files beyond it are not
+ * read.
+ */
 export class BlobBudget {
   readonly #maxBytes: number
   #bytes = 0

@@ -21,7 +21,10 @@ export const MAX_PAGE_SIZE = 100
 /** Counting stops here, also for exact counts. */
 export const MAX_COUNTED = 100_000
 
-/** A page of a list, with values that concern the whole list. Each is fetched on first use, together with those of other parents. */
+/**
+ * A page of a list, with values that concern the whole list. Each is fetched on first use, together with those of other
+ * parents.
+ */
 export class Connection<Node, Sum extends string = never> {
   readonly #listed: Listed<Node, Sum>
   readonly #paging: PagingArguments

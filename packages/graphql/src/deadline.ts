@@ -50,7 +50,10 @@ export class Deadline {
 
 export const timeoutOf = (field: string): GraphQLError => new GraphQLError(`Timeout on ${field}`)
 
-/** Wraps a resolver so that it fails at the deadline of its request. Fields that have been resolved by then stay in the response. */
+/**
+ * Wraps a resolver so that it fails at the deadline of its request. Fields that have been resolved by then stay in the
+ * response.
+ */
 export function withDeadline<Source, Context extends { readonly deadline: Deadline }, Args>(
   field: string,
   resolve: GraphQLFieldResolver<Source, Context, Args>,

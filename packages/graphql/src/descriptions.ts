@@ -48,7 +48,11 @@ export async function descriptionHtmlOf<Source>(
   return described && html`${described.description ?? ''}`.text
 }
 
-/** Returns the task counts of a description. @throws GraphQLError like `descriptionOf`, and AlreadyReportedError if that returns `undefined` */
+/**
+ * Returns the task counts of a description.
+ *
+ * @throws GraphQLError like `descriptionOf`, and AlreadyReportedError if that returns `undefined`
+ */
 export async function tasksOf<Source>(...args: Parameters<typeof descriptionOf<Source>>): Promise<TaskCompletion> {
   const described = await descriptionOf(...args)
   if (described === undefined) throw new AlreadyReportedError()

@@ -106,7 +106,10 @@ query, as <code>{"Authorization": "Bearer …"}</code>.`
   }
 }
 
-/** Returns the content security policy. The editor needs inline styles, and its style sheet contains fonts and images as data. */
+/**
+ * Returns the content security policy. The editor needs inline styles, and its style sheet contains fonts and images as
+ * data.
+ */
 const policy = (nonce: string): string =>
   [
     "default-src 'none'",

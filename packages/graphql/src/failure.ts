@@ -78,7 +78,10 @@ export function payloadErrors(error: unknown): readonly string[] {
   return report
 }
 
-/** Returns the error for a change that was classified as spam. The extensions have two spellings; GitLab's own client reads the second. */
+/**
+ * Returns the error for a change that was classified as spam. The extensions have two spellings; GitLab's own client reads
+ * the second.
+ */
 function spamError({ challenge }: Extract<Failure, { code: 'spam' }>): GraphQLError {
   if (challenge === undefined) return new GraphQLError('Request denied. Spam detected', { extensions: { spam: true } })
   const { siteKey, spamLogId } = challenge

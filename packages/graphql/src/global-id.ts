@@ -102,7 +102,11 @@ export class GlobalIds {
     return texts?.map((text) => this.numberInArgument(text, ...models))
   }
 
-  /** Returns the number of an argument that may be a Global ID or, as on GitLab, a bare number. @throws GraphQLError for the field */
+  /**
+   * Returns the number of an argument that may be a Global ID or, as on GitLab, a bare number.
+   *
+   * @throws GraphQLError for the field
+   */
   numberInIdOrNumber(text: string, ...models: readonly Model[]): number {
     return /^\d{1,15}$/.test(text) ? Number(text) : this.numberInArgument(text, ...models)
   }

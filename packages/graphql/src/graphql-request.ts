@@ -12,7 +12,9 @@ export interface GraphqlRequest {
 }
 
 const MAX_QUERY_CHARACTERS = 10_000
-/** The limit for all documents of a batch together, because each takes time to parse. GitLab's limit is that of one document. */
+/**
+ * The limit for all documents of a batch together, because each takes time to parse. GitLab's limit is that of one document.
+ */
 const MAX_BATCH_CHARACTERS = 50_000
 /** The limit for an input value in an error message. */
 const MAX_SHOWN_CHARACTERS = 100

@@ -2,7 +2,9 @@ import type { BatchQuery, InputSchema, Listed } from '@penstock/core'
 import { Connection, MAX_COUNTED } from './connection.ts'
 import { loadBatched, type RequestContext } from './request-context.ts'
 
-/** Returns the length of a list, counted together with the lists of other parents; `undefined` if the caller may not read it. */
+/**
+ * Returns the length of a list, counted together with the lists of other parents; `undefined` if the caller may not read it.
+ */
 export async function countOf<Input extends InputSchema, Parent, Item>(
   context: RequestContext,
   query: BatchQuery<Input, Parent, Listed<Item> | undefined>,

@@ -19,7 +19,10 @@ import type { TextBudget } from './text-budget.ts'
 /** The state that the resolvers of one operation share. */
 export interface RequestContext {
   readonly core: Core
-  /** Reads for queries: they stop at the deadline and count against the read budget. Mutations do not use them, so that a started change completes. */
+  /**
+   * Reads for queries: they stop at the deadline and count against the read budget. Mutations do not use them, so that a
+   * started change completes.
+   */
   readonly reads: Reads
   readonly actor: Actor
   /** Whether the credential permits mutations. */
@@ -48,7 +51,10 @@ export function loadBatched<Input extends InputSchema, Parent, Result>(
   )
 }
 
-/** Runs a query of the core that has no parent object. Returns null if the object does not exist or the caller may not see it. */
+/**
+ * Runs a query of the core that has no parent object. Returns null if the object does not exist or the caller may not see
+ * it.
+ */
 export function readOrNull<Input extends InputSchema, Result>(
   { core, reads, actor, loaders }: RequestContext,
   operation: Operation<Input, Result>,

@@ -1,4 +1,7 @@
-/** Runs tasks one at a time, in the order of the calls. A failed task rejects its own promise and does not affect the next one. */
+/**
+ * Runs tasks one at a time, in the order of the calls. A failed task rejects its own promise and does not affect the next
+ * one.
+ */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
