@@ -3,8 +3,14 @@ import { join } from 'node:path'
 import type { User } from '@penstock/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import {
+  type Comparison,
+  globalComparisons,
+  groupComparisons,
+  pipelineComparisons,
+  projectComparisons,
+} from './comparisons.ts'
 import { type Population, populate } from './populate.ts'
-import { type Comparison, projectComparisons, globalComparisons, groupComparisons, pipelineComparisons } from './comparisons.ts'
 import { type Json, ServedWorld } from './served-world.ts'
 
 const WORLD_COUNT = 2
@@ -30,7 +36,9 @@ async function idsFromGraphql(served: ServedWorld, comparison: Comparison, as: U
   const { within, field, args = '', isList, select = 'id' } = comparison
   const found: unknown[] = []
   for (let after: string | null = null; ; ) {
-    const page = isList ? `(first: ${PAGE_SIZE} ${after === null ? '' : `after: ${JSON.stringify(after)}`} ${args})` : ''
+    const page = isList
+      ? `(first: ${PAGE_SIZE} ${after === null ? '' : `after: ${JSON.stringify(after)}`} ${args})`
+      : ''
     const inner = isList ? `{ nodes { ${select} } pageInfo { hasNextPage endCursor } }` : `{ ${select} }`
     const document = within.reduceRight((text, outer) => `{ ${outer} ${text} }`, `{ result: ${field}${page} ${inner} }`)
     const { body } = await served.graphql(document, as)

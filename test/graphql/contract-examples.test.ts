@@ -128,7 +128,9 @@ test('finds 25 examples, each with a caller and a score', () => {
 })
 
 const examplesOf = (areas: 'supported' | 'unsupported'): NamedExample[] =>
-  examples.flatMap((each) => (Object.hasOwn(unsupported, each.title) === (areas === 'unsupported') ? [[each.title, each]] : []))
+  examples.flatMap((each) =>
+    Object.hasOwn(unsupported, each.title) === (areas === 'unsupported') ? [[each.title, each]] : [],
+  )
 
 test.each(examplesOf('supported'))('answers example %s', async (title, example) => {
   const { query, variables } = requestOf(example)

@@ -66,7 +66,7 @@ export const corruptions: Readonly<Record<string, Corruption>> = {
     ...request,
     query: splice(request.query, dice.upTo(request.query.length), 1 + dice.upTo(5), ''),
   }),
-  'truncated': (request, dice) => ({ ...request, query: request.query.slice(0, dice.upTo(request.query.length)) }),
+  truncated: (request, dice) => ({ ...request, query: request.query.slice(0, dice.upTo(request.query.length)) }),
   'two operations without a name': (request) => ({ ...request, query: `${request.query}\nquery Fuzz { __typename }` }),
   'unknown operation': (request) => ({ ...request, operationName: 'NoSuch' }),
   'unknown fragment': (request, dice) => ({ ...request, query: insertAfter(request.query, '{', ' ...NoSuch ', dice) }),
@@ -83,7 +83,12 @@ export const corruptions: Readonly<Record<string, Corruption>> = {
   }),
   'unknown directive': (request, dice) => ({
     ...request,
-    query: insertAfter(request.query, '}', dice.pick([' @unknown', ' @include', ' @skip(if: 1)', ' @deprecated']), dice),
+    query: insertAfter(
+      request.query,
+      '}',
+      dice.pick([' @unknown', ' @include', ' @skip(if: 1)', ' @deprecated']),
+      dice,
+    ),
   }),
   'strange value of a variable': (request, dice) => {
     const names = Object.keys(request.variables as object)

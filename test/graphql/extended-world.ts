@@ -23,7 +23,13 @@ const FIRST_PIPELINE = 100
  * Adds groups, projects and users with one object of each kind, and pipelines of merge requests, so that every list grows with
  * `size`.
  */
-export async function extendWorld({ served, root, group: { id: groupId }, project, size }: ExtensionOptions): Promise<void> {
+export async function extendWorld({
+  served,
+  root,
+  group: { id: groupId },
+  project,
+  size,
+}: ExtensionOptions): Promise<void> {
   const post = (path: string, body: object) => served.must('POST', path, root, body)
   const get = (path: string): Promise<Json[]> => served.must('GET', path, root)
   const visibility = 'public'
@@ -58,7 +64,13 @@ export async function extendWorld({ served, root, group: { id: groupId }, projec
     await post(`${at}/issues`, { title: 'Issue', ...attributes })
     await commit(at, 'main', 0)
     const { id: sha } = await commit(at, 'work', 1, { start_branch: 'main' })
-    const draft = { source_branch: 'work', target_branch: 'main', title: 'Work', reviewer_ids: [root.id], ...attributes }
+    const draft = {
+      source_branch: 'work',
+      target_branch: 'main',
+      title: 'Work',
+      reviewer_ids: [root.id],
+      ...attributes,
+    }
     await post(`${at}/merge_requests`, draft)
     const source_pipeline = { pipeline_id: FIRST_PIPELINE, project: { path_with_namespace: project.path } }
     await pipeline(at, 200_000 + count, { ref: 'main' })

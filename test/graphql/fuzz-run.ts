@@ -16,11 +16,11 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
+import { corruptions } from './corruptions.ts'
 import { DocumentGenerator, type FuzzRequest, type KnownValues, SCORE } from './document-generator.ts'
 import { type Population, populate } from './populate.ts'
 import { Dice } from './random.ts'
 import { type Answer, type Json, ServedWorld } from './served-world.ts'
-import { corruptions } from './corruptions.ts'
 
 const TIME_LIMIT_MS = 30_000
 /** The number of documents per world. A new world is needed because mutations change it. */
@@ -205,7 +205,9 @@ class FuzzRun {
 
   /** Returns the first validation error, apart from the exceptions that the endpoint makes for GitLab's documents. */
   #validate(document: DocumentNode): GraphQLError | undefined {
-    const errors = validate(this.#schema, document, rulesExceptVariablePositions).filter((each) => !isNumberForString(each))
+    const errors = validate(this.#schema, document, rulesExceptVariablePositions).filter(
+      (each) => !isNumberForString(each),
+    )
     return errors[0] ?? validate(this.#unifiedSchema, unifyStringAndId(document), [VariablesInAllowedPositionRule])[0]
   }
 

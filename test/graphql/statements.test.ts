@@ -213,7 +213,9 @@ async function problemsOf(document: string): Promise<string[]> {
   const isSame = more === 0 || (rejections.length > 0 && more < 0)
   return [
     ...(isSame ? [] : [`${ofFew.statements} became ${ofMany.statements}: ${document}`]),
-    ...(rejections.length > 0 ? [] : placesThatDoNotGrow(ofFew.objects, ofMany.objects).map((problem) => `${problem}: ${document}`)),
+    ...(rejections.length > 0
+      ? []
+      : placesThatDoNotGrow(ofFew.objects, ofMany.objects).map((problem) => `${problem}: ${document}`)),
   ]
 }
 

@@ -5,10 +5,18 @@ import type { ExecutionResult } from 'graphql'
 import { BlobBudget } from './blob-budget.ts'
 import type { Caller } from './caller.ts'
 import { Deadline } from './deadline.ts'
-import { type Engine, isRejected, complexityLimit, type PreparedOperation, type ParsedOperation, type RejectedOperation, complexityError } from './engine.ts'
+import {
+  complexityError,
+  complexityLimit,
+  type Engine,
+  isRejected,
+  type ParsedOperation,
+  type PreparedOperation,
+  type RejectedOperation,
+} from './engine.ts'
 import { toClientErrors } from './failure.ts'
-import { GraphqlRequestError } from './graphql-request-error.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
 import { ItemBudget } from './item-budget.ts'
 import { Loaders } from './loaders.ts'
 import { ReadBudget } from './read-budget.ts'
@@ -39,7 +47,18 @@ interface RequestLimits extends Pick<RequestContext, 'deadline' | 'blobBudget' |
  * @throws GraphqlRequestError, and other errors that fail the whole request
  */
 export async function answer(call: GraphqlCall): Promise<Reply> {
-  const { core, engine, timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters, request, caller, graphqlRequest } = call
+  const {
+    core,
+    engine,
+    timeoutMs,
+    maxBlobBytes,
+    maxItems,
+    maxTextBytes,
+    maxReadCharacters,
+    request,
+    caller,
+    graphqlRequest,
+  } = call
   const limit = complexityLimit(caller.actor !== undefined, false)
   const count = graphqlRequest.operations.length
   // A batch with more operations than the limit counts as too complex. Its documents are not parsed.
@@ -97,7 +116,9 @@ async function prepareAll(
   }
   const total = prepared.reduce((sum, { score = 0 }) => sum + score, 0)
   const limit = complexityLimit(isSignedIn, false)
-  return graphqlRequest.isBatch && total > limit ? Array(prepared.length).fill({ errors: [complexityError(total, limit)] }) : prepared
+  return graphqlRequest.isBatch && total > limit
+    ? Array(prepared.length).fill({ errors: [complexityError(total, limit)] })
+    : prepared
 }
 
 async function execute(
@@ -112,7 +133,10 @@ async function execute(
     reads: watchedReads(core, readBudget.watch(requireTime)),
     actor: caller.actor,
     mayWrite: caller.mayWrite,
-    complexity: { score: prepared.score, limit: complexityLimit(isSignedIn, !graphqlRequest.isBatch && prepared.isIntrospection) },
+    complexity: {
+      score: prepared.score,
+      limit: complexityLimit(isSignedIn, !graphqlRequest.isBatch && prepared.isIntrospection),
+    },
     ...limits,
     captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
     loaders: new Loaders(requireTime),

@@ -11,8 +11,8 @@ import {
 } from '@penstock/core'
 import {
   bearerTokenIn,
-  type Incoming,
   csrfProofIn,
+  type Incoming,
   parameterText,
   type RouteRequest,
   sessionSecretIn,

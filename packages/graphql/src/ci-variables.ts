@@ -43,7 +43,8 @@ export function addCiVariables(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     ciVariables: connectionField(kit, t, 'CiProjectVariable', {
       args: { sort: t.arg({ type: sort }) },
-      list: (project, { sort: order }, context) => loadBatched(context, projectVariables.listEach, project, orderIn(order)),
+      list: (project, { sort: order }, context) =>
+        loadBatched(context, projectVariables.listEach, project, orderIn(order)),
     }),
     inheritedCiVariables: connectionField(kit, t, 'InheritedCiVariable', {
       args: { sort: t.arg({ type: groupSort, defaultValue: 'id desc' }) },

@@ -18,7 +18,13 @@ test.each<[string, string, Record<string, unknown>, boolean, number]>([
   ['a default sort', 'Project.issues', { sort: 'created_desc', first: 0 }, true, 12],
   ['a label filter', 'Project.issues', { sort: 'created_desc', labelName: ['a'], first: 0 }, true, 14],
   ['an iid, for which the page size is ignored', 'Project.issues', { sort: 'created_desc', iid: '1' }, true, 12],
-  ['iids, for which the page size is ignored', 'Project.mergeRequests', { sort: 'created_desc', iids: ['1'], first: 50 }, true, 12],
+  [
+    'iids, for which the page size is ignored',
+    'Project.mergeRequests',
+    { sort: 'created_desc', iids: ['1'], first: 50 },
+    true,
+    12,
+  ],
   ['pipelines of a ref and a commit', 'Project.pipelines', { ref: 'main', sha: 'a', first: 0 }, true, 15],
   ['a pipeline by its iid', 'Project.pipeline', { iid: '1' }, false, 2],
 ])('computes the cost of %s: %s(%j)', (_, field, args, isConnection, expected) => {

@@ -54,7 +54,10 @@ export class Connection<Node, Sum extends string = never> {
   }
 
   /** Returns the result for this list. `query` runs once and returns a result for every list of the listing. */
-  async query<Result>(what: string, query: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>): Promise<Result> {
+  async query<Result>(
+    what: string,
+    query: (listing: Listing<Node, Sum>) => Promise<readonly Result[]>,
+  ): Promise<Result> {
     const { listing, index } = this.#listed
     return (await this.#loaders.loadOnce(listing, what, () => query(listing)))[index]!
   }

@@ -1,9 +1,9 @@
 import {
   type BatchQuery,
   type Described,
-  type SizedDescription,
   type InputSchema,
   performBatch,
+  type SizedDescription,
   type TaskCompletion,
   taskCompletionOf,
 } from '@penstock/core'
@@ -35,7 +35,9 @@ export async function descriptionOf<Source>(
 ): Promise<Described | undefined> {
   // A new object is a new key for the loader, so a second field with the same description counts too.
   const request: DescriptionRequest = { query, source, position: info.fieldNodes[0]?.loc?.start ?? 0 }
-  const described = await context.loaders.load('descriptions', request, (requests) => readDescriptions(context, requests))
+  const described = await context.loaders.load('descriptions', request, (requests) =>
+    readDescriptions(context, requests),
+  )
   if (described instanceof GraphQLError) throw described
   return described
 }

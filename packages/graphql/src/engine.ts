@@ -46,7 +46,8 @@ export interface RejectedOperation {
   readonly score?: number
 }
 
-export const isRejected = (result: ParsedOperation | RejectedOperation): result is RejectedOperation => 'errors' in result
+export const isRejected = (result: ParsedOperation | RejectedOperation): result is RejectedOperation =>
+  'errors' in result
 
 /** Executes with graphql-js, because Yoga's own executor does not keep the fields of the response in document order. */
 const graphqlJsExecutor: Plugin = { onExecute: ({ setExecuteFn }) => setExecuteFn(execute) }

@@ -10,10 +10,7 @@ export class GraphqlRequestError extends Error {
   constructor(
     status: number,
     message: string,
-    {
-      hasPlainBody = false,
-      userId,
-    }: { readonly hasPlainBody?: boolean; readonly userId?: number | undefined } = {},
+    { hasPlainBody = false, userId }: { readonly hasPlainBody?: boolean; readonly userId?: number | undefined } = {},
   ) {
     super(message)
     this.status = status

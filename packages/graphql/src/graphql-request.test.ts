@@ -47,7 +47,10 @@ describe('forms of a request', () => {
 
   test('reads a form with variables as JSON', async () => {
     const form = { query: ECHO, variables: '{"text":"b & c"}', operationName: 'E' }
-    expect(statusAndBody(await server.send({ method: 'POST', body: new URLSearchParams(form) }))).toEqual([200, echoed('b & c')])
+    expect(statusAndBody(await server.send({ method: 'POST', body: new URLSearchParams(form) }))).toEqual([
+      200,
+      echoed('b & c'),
+    ])
   })
 
   test('reads multipart fields, or a JSON body in the field `operations`', async () => {
@@ -70,7 +73,10 @@ describe('forms of a request', () => {
     expect(statusAndBody(await get(parameters))).toEqual([200, echoed('d')])
     const search = `?${new URLSearchParams(parameters)}`
     expect(statusAndBody(await server.send({ method: 'POST' }, search))).toEqual([200, echoed('d')])
-    expect(statusAndBody(await post({ variables: { text: 'from body' } }, { search }))).toEqual([200, echoed('from body')])
+    expect(statusAndBody(await post({ variables: { text: 'from body' } }, { search }))).toEqual([
+      200,
+      echoed('from body'),
+    ])
   })
 
   test('answers HEAD like GET, without a body', async () => {
@@ -80,10 +86,9 @@ describe('forms of a request', () => {
   })
 
   test('rejects other content types and methods', async () => {
-    expect(statusAndBody(await post('{ __typename }', { headers: { 'content-type': 'application/graphql' } }))).toMatchObject([
-      415,
-      { errors: [{ message: expect.any(String) }] },
-    ])
+    expect(
+      statusAndBody(await post('{ __typename }', { headers: { 'content-type': 'application/graphql' } })),
+    ).toMatchObject([415, { errors: [{ message: expect.any(String) }] }])
     const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     expect(statusAndBody(await post('{}', { headers: compressed }))).toEqual([
       415,
@@ -164,7 +169,9 @@ describe('size limits', () => {
   test('limits a query to 10,000 characters, counted as code points without variables', async () => {
     const typename = [200, { data: { __typename: 'Query' } }]
     expect(statusAndBody(await post({ query: padded(10_000) }))).toEqual(typename)
-    expect(statusAndBody(await post({ query: padded(10_000, '😀'), variables: { a: 'x'.repeat(20_000) } }))).toEqual(typename)
+    expect(statusAndBody(await post({ query: padded(10_000, '😀'), variables: { a: 'x'.repeat(20_000) } }))).toEqual(
+      typename,
+    )
     expect(statusAndBody(await post({ query: padded(10_001) }))).toEqual(refused(422, 'Query too large'))
     expect(statusAndBody(await post({ query: padded(10_001, '😀') }))).toEqual(refused(422, 'Query too large'))
   })
@@ -251,7 +258,9 @@ describe('batches', () => {
     expect(statusAndBody(await post({ _json: { query: '{ __typename }' } }))).toMatchObject(
       refused(200, 'Unexpected end of document'),
     )
-    expect(statusAndBody(await get({ _json: JSON.stringify([a]) }))).toMatchObject(refused(200, 'Unexpected end of document'))
+    expect(statusAndBody(await get({ _json: JSON.stringify([a]) }))).toMatchObject(
+      refused(200, 'Unexpected end of document'),
+    )
   })
 
   test('ignores variables in a string', async () => {
@@ -275,9 +284,9 @@ describe('batches', () => {
 
 test('rejects a mutation by GET, also an invalid one', async () => {
   const forbidden = refused(422, 'Mutations are forbidden in GET requests')
-  expect(statusAndBody(await get({ query: 'mutation { echoCreate(input: {}) { errors } }' }, { authorization }))).toEqual(
-    forbidden,
-  )
+  expect(
+    statusAndBody(await get({ query: 'mutation { echoCreate(input: {}) { errors } }' }, { authorization })),
+  ).toEqual(forbidden)
   expect(statusAndBody(await get({ query: 'mutation { nope }' }))).toEqual(forbidden)
   const query = 'query Q { __typename } mutation M { __typename }'
   expect(statusAndBody(await get({ query, operationName: 'M' }))).toEqual(forbidden)

@@ -84,7 +84,10 @@ function variablesIn(variables: unknown): Readonly<Record<string, unknown>> {
   const value = typeof variables === 'string' ? parseVariables(variables) : variables
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new GraphqlRequestError(422, `Unexpected parameter: ${JSON.stringify(variables).slice(0, MAX_SHOWN_CHARACTERS)}`)
+    throw new GraphqlRequestError(
+      422,
+      `Unexpected parameter: ${JSON.stringify(variables).slice(0, MAX_SHOWN_CHARACTERS)}`,
+    )
   }
   return value as Record<string, unknown>
 }

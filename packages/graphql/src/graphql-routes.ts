@@ -6,8 +6,8 @@ import { MAX_BLOB_BYTES } from './blob-budget.ts'
 import { type Caller, callerInBody, callerOf } from './caller.ts'
 import { Engine } from './engine.ts'
 import { failsRequest } from './failure.ts'
-import { GraphqlRequestError } from './graphql-request-error.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
 import { MAX_ITEMS } from './item-budget.ts'
 import { graphqlJsonLimits } from './json-limits.ts'
 import { MAX_READ_CHARACTERS } from './read-budget.ts'
@@ -82,7 +82,14 @@ export function graphqlRoutes({
           const parsedRequest = parseGraphqlRequest(request)
           const engine = engineFor(parsedRequest.removesDeprecated)
           const limits = { timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters }
-          return answer({ core, engine, ...limits, request, caller: bodyCaller ?? caller, graphqlRequest: parsedRequest })
+          return answer({
+            core,
+            engine,
+            ...limits,
+            request,
+            caller: bodyCaller ?? caller,
+            graphqlRequest: parsedRequest,
+          })
         },
       }
     },

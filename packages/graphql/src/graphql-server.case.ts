@@ -44,7 +44,12 @@ export class GraphqlServer {
     })
   }
 
-  private constructor(world: World, url: string, closedConnections: readonly Promise<unknown>[], close: () => Promise<void>) {
+  private constructor(
+    world: World,
+    url: string,
+    closedConnections: readonly Promise<unknown>[],
+    close: () => Promise<void>,
+  ) {
     this.world = world
     this.url = url
     this.closedConnections = closedConnections

@@ -15,10 +15,10 @@ import { GraphQLError } from 'graphql'
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
 import { namespaceProjectArguments, namespaceProjectInput } from './namespaces.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched, readOrNull } from './request-context.ts'
 import type { NamespaceSource } from './sources.ts'
 
@@ -179,7 +179,11 @@ export function addGroups(kit: Kit): void {
       list: (_root, { ids, ownedOnly, active, visibilityLevel, sort, ...args }, context) =>
         readOrNull(context, browseGroups, {
           ...omitNullish(args),
-          ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Group'), owned: ownedOnly, visibility: visibilityLevel }),
+          ...omitNullish({
+            ids: globalIds.numbersInArgument(ids, 'Group'),
+            owned: ownedOnly,
+            visibility: visibilityLevel,
+          }),
           ...(active === false && { archived: true }),
           ...groupOrderIn(sort ?? 'name_asc'),
         }),

@@ -10,11 +10,11 @@ import { GraphQLError } from 'graphql'
 import { Connection } from './connection.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { GlobalIds } from './global-id.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched, readOrNull } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
@@ -50,7 +50,8 @@ export function addIssueLists(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
       args: { ...filters(t), ...ordered(t) },
-      list: (project, args, context) => loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
+      list: (project, args, context) =>
+        loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
     }),
     issue: t.field({
       type: 'Issue',

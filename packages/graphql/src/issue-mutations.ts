@@ -1,9 +1,9 @@
 import { createIssue, type Issue, perform, setIssueAssignees, updateIssue } from '@penstock/core'
-import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import type { Kit } from './kit.ts'
 import { mutation, type PayloadSource } from './mutation.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 

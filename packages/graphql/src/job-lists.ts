@@ -9,9 +9,9 @@ import {
 import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
 import { connectionField } from './connection-field.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 
 /** Adds the fields that find and list jobs. */

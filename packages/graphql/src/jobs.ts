@@ -93,7 +93,10 @@ export function addJobs(kit: Kit): void {
       webPath: t.string({ resolve: jobPath }),
       source: t.string({ resolve: ({ pipeline }) => pipeline.source }),
       failureMessage: t.string({ resolve: ({ failureReason }) => failureReason?.replaceAll('_', ' ') }),
-      tags: t.stringList({ description: 'Tags that the job requires of a runner; always empty, because they are not recorded', resolve: () => [] }),
+      tags: t.stringList({
+        description: 'Tags that the job requires of a runner; always empty, because they are not recorded',
+        resolve: () => [],
+      }),
       exitCode: t.int({ resolve: () => null }),
       ...unrecordedFields(t),
       runner: t.field({

@@ -7,8 +7,8 @@ import {
 } from '@penstock/core'
 import { connectionField } from './connection-field.ts'
 import { descriptionHtmlOf, descriptionOf } from './descriptions.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 

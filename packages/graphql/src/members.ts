@@ -11,9 +11,9 @@ import {
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { mutation } from './mutation.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched, type RequestContext } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 import { userKindsIn } from './user-kinds.ts'
@@ -69,7 +69,7 @@ export function addMembers(kit: Kit): void {
     fields: (t) => ({
       group: t.field({ type: 'Group', resolve: (member, _args, context) => groupOf(member, context) }),
       notificationEmail: t.string({
-        description: "Group-specific notification address, visible to the member; always null",
+        description: 'Group-specific notification address, visible to the member; always null',
         resolve: () => null,
       }),
       userPermissions: t.field({ type: 'GroupMemberPermissions', nullable: false, resolve: (member) => member }),

@@ -35,7 +35,8 @@ export function addMergeRequestChanges(kit: Kit): void {
     }),
   })
 
-  const rangeOf = (source: MergeRequest, context: RequestContext) => loadBatched(context, findRangeOfEachMergeRequest, source)
+  const rangeOf = (source: MergeRequest, context: RequestContext) =>
+    loadBatched(context, findRangeOfEachMergeRequest, source)
   const statsOf = async (source: MergeRequest, context: RequestContext) => {
     const range = await rangeOf(source, context)
     return range && loadBatched(context, diffStatsOfRanges, range)

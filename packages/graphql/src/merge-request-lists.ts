@@ -9,10 +9,10 @@ import {
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import { connectionField } from './connection-field.ts'
 import { orderIn } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched } from './request-context.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from './schema-types.ts'
 

@@ -7,11 +7,11 @@ import {
   setMergeRequestPeople,
   updateMergeRequest,
 } from '@penstock/core'
-import { omitNullish } from './omit-nullish.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 import { mutation } from './mutation.ts'
+import { omitNullish } from './omit-nullish.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
 export function addMergeRequestMutations(kit: Kit): void {

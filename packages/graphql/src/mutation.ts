@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import { GraphQLError } from 'graphql'
-import { payloadErrors, notAvailable } from './failure.ts'
+import { notAvailable, payloadErrors } from './failure.ts'
 import type { Kit } from './kit.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FieldsOf, Types } from './schema-types.ts'

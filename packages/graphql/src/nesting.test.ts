@@ -7,7 +7,11 @@ function nesting(text: string, variables: Record<string, unknown> = {}) {
   const { definitions } = parse(text)
   const fragments = definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION)
   return nestingOf(
-    { fragments: Object.fromEntries(fragments.map((each) => [each.name.value, each])), variables, traversal: new TraversalBudget() },
+    {
+      fragments: Object.fromEntries(fragments.map((each) => [each.name.value, each])),
+      variables,
+      traversal: new TraversalBudget(),
+    },
     definitions[0] as OperationDefinitionNode,
   )
 }

@@ -15,9 +15,9 @@ import { GraphQLError } from 'graphql'
 import { ciEnums } from './ci-enums.ts'
 import { connectionField } from './connection-field.ts'
 import { sharedEnums } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { iidIn } from './issuable-types.ts'
 import type { Kit } from './kit.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched } from './request-context.ts'
 import type { ArgumentsMaker } from './schema-types.ts'
 
@@ -102,7 +102,8 @@ export function addPipelineLists(kit: Kit): void {
     pipelines: connectionField(kit, t, 'Pipeline', {
       description: 'Pipelines of the source branch',
       args: filters(t),
-      list: (mergeRequest, args, context) => loadBatched(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
+      list: (mergeRequest, args, context) =>
+        loadBatched(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),
     }),
   }))
 

@@ -57,16 +57,19 @@ const changes: readonly [name: string, input: string, fields: string, answer: ob
   ],
 ]
 
-test.each(changes)('%s fails with a reason for permitted callers, and as not available for others', async (name, input, fields, answer) => {
-  const text = `mutation { ${name}(input: { ${input} }) { ${fields} } }`
-  expect((await server.ask(text, { as: alice })).body).toEqual({ data: { [name]: answer } })
-  const outsider = await server.world.user('noor')
-  const refused = { data: { [name]: null }, errors: [{ message: NOT_AVAILABLE, path: [name] }] }
-  for (const as of [guest, outsider, undefined]) {
-    expect((await server.ask(text, { ...(as && { as }) })).body).toMatchObject(refused)
-  }
-  expect((await server.ask(text, { as: alice, scope: 'read_api' })).body).toMatchObject(refused)
-})
+test.each(changes)(
+  '%s fails with a reason for permitted callers, and as not available for others',
+  async (name, input, fields, answer) => {
+    const text = `mutation { ${name}(input: { ${input} }) { ${fields} } }`
+    expect((await server.ask(text, { as: alice })).body).toEqual({ data: { [name]: answer } })
+    const outsider = await server.world.user('noor')
+    const refused = { data: { [name]: null }, errors: [{ message: NOT_AVAILABLE, path: [name] }] }
+    for (const as of [guest, outsider, undefined]) {
+      expect((await server.ask(text, { ...(as && { as }) })).body).toMatchObject(refused)
+    }
+    expect((await server.ask(text, { as: alice, scope: 'read_api' })).body).toMatchObject(refused)
+  },
+)
 
 test.each(['pipelineCancel', 'jobPlay'])('%s reports a missing object as not available', async (name) => {
   const id = name === 'jobPlay' ? 'gid://svc/Ci::Bridge/9' : 'gid://svc/Ci::Pipeline/9'

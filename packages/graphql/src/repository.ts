@@ -47,7 +47,10 @@ export function addRepository(kit: Kit): void {
         type: 'Commit',
         args: { path: t.arg.string(), ref: t.arg.string(), refType: t.arg({ type: refType }) },
         resolve: async (repository, { path, ref, refType }, context) =>
-          inProject(repository, await loadBatched(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) })),
+          inProject(
+            repository,
+            await loadBatched(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) }),
+          ),
       }),
       blobs: connectionField(kit, t, 'RepositoryBlob', {
         description: 'Missing paths are omitted',

@@ -69,7 +69,8 @@ test('counts requests with unknown credentials against the anonymous rate limit'
   await start({
     rateLimits: { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 9, periodSeconds: 60 } },
   })
-  const sendUnknownToken = async () => (await server.send({ method: 'POST', headers: { 'private-token': 'unknown' } })).status
+  const sendUnknownToken = async () =>
+    (await server.send({ method: 'POST', headers: { 'private-token': 'unknown' } })).status
   expect([await sendUnknownToken(), await sendUnknownToken(), await sendUnknownToken()]).toEqual([401, 401, 429])
   expect((await server.ask(PROJECT, { as: root })).status).toBe(429)
 })

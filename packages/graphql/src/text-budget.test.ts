@@ -80,7 +80,9 @@ test('counts the description for task counts, and returns null for objects beyon
   const { data, errors } = await inApp(listed('taskCompletionStatus { count completedCount }'))
   const done = { taskCompletionStatus: { count: 1, completedCount: 1 } }
   expect(data.project.issues.nodes).toEqual([done, done, done, null, null])
-  expect(errors).toMatchObject([{ message: limitMessage, path: ['project', 'issues', 'nodes', 3, 'taskCompletionStatus'] }])
+  expect(errors).toMatchObject([
+    { message: limitMessage, path: ['project', 'issues', 'nodes', 3, 'taskCompletionStatus'] },
+  ])
   expect(errors).toHaveLength(1)
 })
 

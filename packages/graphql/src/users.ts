@@ -12,9 +12,9 @@ import {
 import { GraphQLError } from 'graphql'
 import { connectionField } from './connection-field.ts'
 import { orderIn, sharedEnums } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { loadBatched, type RequestContext, readOrNull } from './request-context.ts'
 import { userKindsIn } from './user-kinds.ts'
 import { shownName } from './user-name.ts'
@@ -88,7 +88,11 @@ export function addUsers(kit: Kit): void {
         description: 'Visible to the user and to administrators',
         resolve: (user, _args, context) => (isWhole(user, context) ? user.lastActivityOn : null),
       }),
-      status: t.field({ type: 'UserStatus', description: 'Always null: this service has no user statuses', resolve: () => null }),
+      status: t.field({
+        type: 'UserStatus',
+        description: 'Always null: this service has no user statuses',
+        resolve: () => null,
+      }),
       namespace: t.field({ type: 'Namespace', resolve: (user) => ({ user }) }),
       userPermissions: t.field({ type: 'UserPermissions', nullable: false, resolve: (user) => user }),
       groupCount: t.int({
@@ -168,7 +172,10 @@ function addUserQueries(kit: Kit): void {
         usernames: t.arg.stringList(),
         search: t.arg.string(),
         sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
-        admins: t.arg.boolean({ defaultValue: false, description: 'Lists administrators only; ignored unless the caller is an administrator' }),
+        admins: t.arg.boolean({
+          defaultValue: false,
+          description: 'Lists administrators only; ignored unless the caller is an administrator',
+        }),
         active: t.arg.boolean(),
         humans: t.arg.boolean(),
         userTypes: t.arg({ type: [userType] }),

@@ -24,7 +24,11 @@ const MAX_CPU_MS = 200
 const NODES_BETWEEN_TIME_CHECKS = 32
 
 /** Validates a document. Returns at most 5 errors, each with the path of its position. */
-export function validateDocument(schema: GraphQLSchema, document: DocumentNode, cpuTimer: CpuTimer): readonly GraphQLError[] {
+export function validateDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  cpuTimer: CpuTimer,
+): readonly GraphQLError[] {
   const endMs = cpuTimer() + MAX_CPU_MS
   const timeLimit: ValidationRule = (): ASTVisitor => {
     let nodes = 0

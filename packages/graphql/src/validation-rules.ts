@@ -15,8 +15,8 @@ import {
   ValuesOfCorrectTypeRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
-import { limitRepeatedSelections } from './repeated-selections.ts'
 import { redirectErrors } from './redirect-errors.ts'
+import { limitRepeatedSelections } from './repeated-selections.ts'
 import { variablesInAllowedPosition } from './variables-in-allowed-position.ts'
 
 type Reword = (error: GraphQLError, context: ValidationContext) => GraphQLError

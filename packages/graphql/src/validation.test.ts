@@ -103,7 +103,10 @@ describe('errors in documents', () => {
       '{ issue(id: 3) { id } projects { nodes { pipelines(updatedAfter: "never") { count } } } }',
     )
     expect(
-      scalarErrors.errors.map(({ extensions, locations }: GraphQLFormattedError) => [extensions?.code, locations?.length]),
+      scalarErrors.errors.map(({ extensions, locations }: GraphQLFormattedError) => [
+        extensions?.code,
+        locations?.length,
+      ]),
     ).toEqual([
       ['argumentLiteralsIncompatible', 1],
       ['argumentLiteralsIncompatible', 1],

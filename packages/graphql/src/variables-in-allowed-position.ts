@@ -23,7 +23,9 @@ import { redirectErrors } from './redirect-errors.ts'
 export const variablesInAllowedPosition: ValidationRule = (context) => {
   const strictErrors: GraphQLError[] = []
   const looseErrorNodes = new Set<unknown>()
-  const strict = VariablesInAllowedPositionRule(redirectErrors(context, (error) => strictErrors.push(error))) as Visitors
+  const strict = VariablesInAllowedPositionRule(
+    redirectErrors(context, (error) => strictErrors.push(error)),
+  ) as Visitors
   const loose = VariablesInAllowedPositionRule(
     Object.create(context, {
       reportError: { value: (error: GraphQLError) => looseErrorNodes.add(error.nodes?.[1]) },
@@ -44,7 +46,8 @@ export const variablesInAllowedPosition: ValidationRule = (context) => {
       leave(operation: unknown) {
         strict.OperationDefinition.leave(operation)
         loose.OperationDefinition.leave(operation)
-        for (const error of strictErrors.splice(0)) if (looseErrorNodes.has(error.nodes?.[1])) context.reportError(error)
+        for (const error of strictErrors.splice(0))
+          if (looseErrorNodes.has(error.nodes?.[1])) context.reportError(error)
       },
     },
     VariableDefinition(node) {
