@@ -91,10 +91,10 @@ async function serveUntilInterrupted(
       maxPerAddress: settings['observability.maxConnectionsPerAddress'],
     },
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
-    judge: ingest.judge,
+    forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
     routes: ingest.embedded?.routes ?? [],
-    moreMetrics: () => core?.exporting.metrics() ?? '',
+    extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
     clock,
@@ -110,7 +110,7 @@ async function serveUntilInterrupted(
   }
   // Not before everything listens: a start that fails must not make a key that nobody gets to see.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
-    given: settings.obsApiKey,
+    configuredKey: settings.obsApiKey,
     nowMs: clock.nowMs(),
     randomBytes,
   })

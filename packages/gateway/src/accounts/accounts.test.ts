@@ -25,7 +25,7 @@ afterEach(() => gateway.close())
 
 const who = (value: string) => authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
 const ensure = (given?: string) =>
-  ensureFirstAdminKey(gateway.db, gateway.peppers, { given, nowMs: gateway.clock.nowMs(), randomBytes })
+  ensureFirstAdminKey(gateway.db, gateway.peppers, { configuredKey: given, nowMs: gateway.clock.nowMs(), randomBytes })
 
 describe('API keys', () => {
   test('the value once, then name and role', async () => {

@@ -6,15 +6,15 @@ import { KeyedHash } from '../tokens/keyed-hash.ts'
 import { newSecretText } from '../tokens/token-format.ts'
 import {
   type ApiKeyRow,
-  allApiKeys,
+  listApiKeyRows,
   countApiKeys,
-  countLiveAdminKeys,
+  countUnexpiredAdminKeys,
   deleteApiKey,
   findApiKey,
   insertApiKey,
 } from './api-key-store.ts'
 import { insertAuditEvent } from './audit-store.ts'
-import { instant, lineOf, parseInput, requireFuture } from './operation-input.ts'
+import { instant, singleLine, parseInput, requireFuture } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
 export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
@@ -36,7 +36,7 @@ export interface CreatedApiKeyJson extends ApiKeyJson {
 }
 
 export const createApiKeyInput = z.strictObject({
-  name: lineOf(1, 80),
+  name: singleLine(1, 80),
   role: z.enum(['Viewer', 'Editor', 'Admin']),
   expires_at: instant.nullable().optional(),
 })
@@ -79,7 +79,7 @@ export async function createApiKey(context: OperationContext, body: unknown): Pr
 /** Newest first, whole. */
 export async function listApiKeys(context: OperationContext): Promise<readonly ApiKeyJson[]> {
   requireRole(context.actor, 'listApiKeys')
-  return (await allApiKeys(context.db.read)).map(apiKeyJson)
+  return (await listApiKeyRows(context.db.read)).map(apiKeyJson)
 }
 
 /** Throws `api_key_not_found`, and `last_admin_key` rather than lock everybody out. Takes effect with the next request. */
@@ -90,7 +90,7 @@ export async function revokeApiKey(context: OperationContext, { id }: { readonly
     const row = await findApiKey(tx, id)
     if (row === undefined) throw new ApiError('api_key_not_found', 'There is no API key of this id.')
     const before = { name: row.name, role: row.role, expires_at: rfc3339OrNull(row.expires_at_ms) }
-    if (row.role === 'Admin' && isLive(row, nowMs) && (await countLiveAdminKeys(tx, nowMs)) === 1) {
+    if (row.role === 'Admin' && isUnexpired(row, nowMs) && (await countUnexpiredAdminKeys(tx, nowMs)) === 1) {
       await insertAuditEvent(tx, context, { event: 'api_key.revoke_refused', subjectId: id, before }, nowMs)
       return new ApiError('last_admin_key', 'The last Admin key must stay: create another one first.', {
         api_key_id: id,
@@ -103,7 +103,7 @@ export async function revokeApiKey(context: OperationContext, { id }: { readonly
   if (refusal !== undefined) throw refusal
 }
 
-const isLive = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
+const isUnexpired = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
 
 function apiKeyJson(row: ApiKeyRow): ApiKeyJson {
   return {

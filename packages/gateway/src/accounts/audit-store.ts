@@ -4,7 +4,7 @@ import type { GatewayDb, OperationContext } from '../operation-context.ts'
 import { fromCursor, toCursor } from '../store/cursor.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
 import type { AuditEventTable, GatewayTables } from '../store/tables.ts'
-import { digits, parseInput } from './operation-input.ts'
+import { numericText, parseInput } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
 export const auditEventNames = [
@@ -59,14 +59,14 @@ export interface AuditPage {
 
 /** Query of the list; every value is text. */
 export const listAuditInput = z.strictObject({
-  limit: digits(1, 100).optional(),
+  limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   event: z.enum(auditEventNames).optional(),
 })
 
-const DEFAULT_PAGE = 50
+const DEFAULT_PAGE_SIZE = 50
 /** Longer than the year that O-14 asks for. */
-const KEPT_MS = 400 * 86_400_000
+const RETENTION_MS = 400 * 86_400_000
 
 /** To be written in the transaction of the change itself (O-14). */
 export async function insertAuditEvent(
@@ -92,7 +92,7 @@ export async function insertAuditEvent(
 /** `query`: limit 1–100 (default 50), cursor, event. */
 export async function listAudit(context: OperationContext, query: unknown): Promise<AuditPage> {
   requireRole(context.actor, 'listAudit')
-  const { limit = DEFAULT_PAGE, cursor, event } = parseInput(listAuditInput, query)
+  const { limit = DEFAULT_PAGE_SIZE, cursor, event } = parseInput(listAuditInput, query)
   let rows = context.db.read
     .selectFrom('audit_events')
     .selectAll()
@@ -114,7 +114,7 @@ export async function purgeAudit(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
       .deleteFrom('audit_events')
-      .where('at_ms', '<', nowMs - KEPT_MS)
+      .where('at_ms', '<', nowMs - RETENTION_MS)
       .execute(),
   )
 }

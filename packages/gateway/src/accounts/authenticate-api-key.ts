@@ -4,18 +4,18 @@ import type { Actor, GatewayDb } from '../operation-context.ts'
 import { KeyedHash } from '../tokens/keyed-hash.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
-import { countApiKeys, deleteApiKeysMadeBy, findApiKeyByMac, insertApiKey, touchApiKey } from './api-key-store.ts'
+import { countApiKeys, deleteApiKeysCreatedBy, findApiKeyByMac, insertApiKey, updateApiKeyLastUsed } from './api-key-store.ts'
 
-const keyForm = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
-const TOUCH_MS = 60_000
+const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
+const LAST_USED_PRECISION_MS = 60_000
 /**
  * Whether a key may be so, the one that is configured as well: 20 to 256 printable characters, taken as given. An
  * ingest token may not: every client that exports with it knows it (T-18).
  */
-export const canBeApiKey = (text: string): boolean => keyForm.test(text) && !text.startsWith(secretPrefixes.ingest)
+export const canBeApiKey = (text: string): boolean => keyPattern.test(text) && !text.startsWith(secretPrefixes.ingest)
 
 /** Who made the key that the configuration gives. */
-const CONFIGURATION = 'configuration'
+const CREATED_BY_CONFIGURATION = 'configuration'
 
 interface KeyStore {
   readonly db: GatewayDb
@@ -36,9 +36,9 @@ export async function authenticateApiKey(
   if (!canBeApiKey(value)) return undefined
   const row = await findApiKeyByMac(db.read, new KeyedHash(peppers).allMacs(value))
   if (row === undefined || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) return undefined
-  if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= TOUCH_MS) {
+  if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= LAST_USED_PRECISION_MS) {
     try {
-      await db.write((tx) => touchApiKey(tx, row.id, nowMs))
+      await db.write((tx) => updateApiKeyLastUsed(tx, row.id, nowMs))
     } catch (error) {
       // Whoever only reads need not learn that the store takes nothing.
       const { message } = error as Error
@@ -50,7 +50,7 @@ export async function authenticateApiKey(
 
 export interface FirstAdminKey {
   /** Value of `PENSTOCK_OBS_API_KEY`, taken as given. One given at an earlier start ends with it. */
-  readonly given?: string | undefined
+  readonly configuredKey?: string | undefined
   readonly nowMs: number
   readonly randomBytes: RandomBytes
 }
@@ -63,9 +63,9 @@ export interface FirstAdminKey {
 export async function ensureFirstAdminKey(
   db: GatewayDb,
   peppers: Peppers,
-  { given, nowMs, randomBytes }: FirstAdminKey,
+  { configuredKey, nowMs, randomBytes }: FirstAdminKey,
 ): Promise<string | undefined> {
-  if (given !== undefined && !canBeApiKey(given)) {
+  if (configuredKey !== undefined && !canBeApiKey(configuredKey)) {
     throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and no ingest token')
   }
   const hash = new KeyedHash(peppers)
@@ -81,11 +81,11 @@ export async function ensureFirstAdminKey(
     last_used_at_ms: null,
   })
   return await db.write(async (tx) => {
-    if (given !== undefined) {
-      const known = await findApiKeyByMac(tx, hash.allMacs(given))
-      await deleteApiKeysMadeBy(tx, CONFIGURATION, known?.id)
+    if (configuredKey !== undefined) {
+      const known = await findApiKeyByMac(tx, hash.allMacs(configuredKey))
+      await deleteApiKeysCreatedBy(tx, CREATED_BY_CONFIGURATION, known?.id)
       if (known === undefined) {
-        await insertApiKey(tx, adminKey(randomBase62(12, randomBytes), given, 'configured', CONFIGURATION))
+        await insertApiKey(tx, adminKey(randomBase62(12, randomBytes), configuredKey, 'configured', CREATED_BY_CONFIGURATION))
       }
       return undefined
     }

@@ -13,7 +13,7 @@ export interface FieldProblem {
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, value))
+  const problems = result.error.issues.flatMap((issue) => toFieldProblems(issue, value))
   throw inputError(problems)
 }
 
@@ -29,20 +29,20 @@ export function requireFuture(field: string, atMs: number | null | undefined, no
   if (atMs != null && atMs <= nowMs) throw inputError([{ field, problem: 'not_in_the_future' }])
 }
 
-function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
-  const field = issue.path.map(shownName).join('.')
+function toFieldProblems(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
+  const field = issue.path.map(redactedName).join('.')
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ field: [...issue.path, key].map(shownName).join('.'), problem: 'unknown' }))
+      return issue.keys.map((key) => ({ field: [...issue.path, key].map(redactedName).join('.'), problem: 'unknown' }))
     case 'invalid_type':
-      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      if (isMissing(issue.path, value)) return [{ field, problem: 'required' }]
       return [{ field, problem: 'wrong_type', expected: issue.expected }]
     case 'too_small':
       return [{ field, problem: hasLength(issue.origin) ? 'too_short' : 'too_small', min: Number(issue.minimum) }]
     case 'too_big':
       return [{ field, problem: hasLength(issue.origin) ? 'too_long' : 'too_big', max: Number(issue.maximum) }]
     case 'invalid_value':
-      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      if (isMissing(issue.path, value)) return [{ field, problem: 'required' }]
       return [{ field, problem: 'not_one_of', allowed: issue.values }]
     case 'custom':
       return [{ field, problem: 'malformed', ...issue.params }]
@@ -52,17 +52,17 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
 }
 
 /** The only name of ours that is as long as a secret may be. */
-const LONG_NAME = 'client_certificate_sans'
+const LONGEST_FIELD_NAME = 'client_certificate_sans'
 
 /** A secret pasted in the place of a name is longer than nearly any name of ours; it must not come back (A-4). */
-function shownName(name: PropertyKey): string {
+function redactedName(name: PropertyKey): string {
   const text = String(name)
-  return text === LONG_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
+  return text === LONGEST_FIELD_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
 }
 
 const hasLength = (origin: string): boolean => origin === 'string' || origin === 'array'
 
-function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
+function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
   let at = value
   for (const key of path)
     at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined
@@ -72,7 +72,7 @@ function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
 const noControlCharacters = /^[^\p{Cc}\p{Cs}]*$/u
 
 /** A line of text of `max` characters at most, counted as people do and not in UTF-16 units; trimmed. */
-export const lineOf = (min: number, max: number) =>
+export const singleLine = (min: number, max: number) =>
   z
     .string()
     .trim()
@@ -91,7 +91,7 @@ export const instant = z.iso
   .transform((text) => Date.parse(text))
 
 /** A number in a query, where everything is text. */
-export const digits = (min: number, max: number) =>
+export const numericText = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/)

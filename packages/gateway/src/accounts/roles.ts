@@ -1,27 +1,27 @@
 import { ApiError } from '../api-error.ts'
 import type { Actor, Role } from '../operation-context.ts'
 
-const any = ['Viewer', 'Editor', 'Admin'] as const
-const editing = ['Editor', 'Admin'] as const
-const admin = ['Admin'] as const
+const everyRole = ['Viewer', 'Editor', 'Admin'] as const
+const editors = ['Editor', 'Admin'] as const
+const admins = ['Admin'] as const
 
 const rows = {
-  createToken: editing,
-  listTokens: any,
-  getToken: any,
-  updateToken: editing,
-  rotateToken: editing,
-  revokeToken: editing,
-  verifyToken: editing,
-  importToken: editing,
-  getState: any,
-  setState: editing,
-  getReadiness: any,
-  observe: any,
-  listAudit: admin,
-  createApiKey: admin,
-  listApiKeys: admin,
-  revokeApiKey: admin,
+  createToken: editors,
+  listTokens: everyRole,
+  getToken: everyRole,
+  updateToken: editors,
+  rotateToken: editors,
+  revokeToken: editors,
+  verifyToken: editors,
+  importToken: editors,
+  getState: everyRole,
+  setState: editors,
+  getReadiness: everyRole,
+  observe: everyRole,
+  listAudit: admins,
+  createApiKey: admins,
+  listApiKeys: admins,
+  revokeApiKey: admins,
 } as const satisfies Record<string, readonly Role[]>
 export type OperationName = keyof typeof rows
 

@@ -9,7 +9,7 @@ import {
   revokeApiKey,
 } from '../accounts/api-key-operations.ts'
 import type { OperationName } from '../accounts/roles.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
 import { instantText } from './token-responses.ts'
@@ -52,7 +52,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       responses: {
         200: { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedApiKey },
         201: { description: 'Created', body: createdApiKey },
-        ...refusals(
+        ...errorResponses(
           'invalid_json',
           'invalid_field',
           'unknown_field',
@@ -79,7 +79,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       summary: 'The keys of this API, newest first',
       responses: {
         200: { description: 'The keys, without the keys themselves', body: z.array(apiKey) },
-        ...refusals('forbidden'),
+        ...errorResponses('forbidden'),
       },
     },
     async handle(_request, context) {
@@ -96,7 +96,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       tag,
       summary: 'Revoke a key',
       description: 'Refused for the last Admin key.',
-      responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'api_key_not_found', 'last_admin_key') },
+      responses: { 204: { description: 'Revoked' }, ...errorResponses('forbidden', 'api_key_not_found', 'last_admin_key') },
     },
     async handle({ params }, context) {
       await revokeApiKey(context, { id: params.id! })

@@ -11,7 +11,7 @@ export class DenialBudget {
   readonly #size: BudgetSize
   readonly #intervalMs: number
   /** Name → when its budget will be whole again, least lately seen first. */
-  readonly #wholeAtMs = new Map<string, number>()
+  readonly #fullAtMs = new Map<string, number>()
 
   constructor(size: BudgetSize) {
     this.#size = size
@@ -21,14 +21,14 @@ export class DenialBudget {
   /** Takes one, or returns how many milliseconds remain until there is one to take. 0: taken. */
   take(name: string, nowMs: number): number {
     const { burst, names } = this.#size
-    const remembered = this.#wholeAtMs.get(name) ?? nowMs
+    const stored = this.#fullAtMs.get(name) ?? nowMs
     // Further ahead than a spent budget can be: the clock was put back.
-    const isBeforeItsTime = remembered > nowMs + burst * this.#intervalMs
-    const wholeAtMs = isBeforeItsTime ? nowMs : Math.max(remembered, nowMs)
-    const waitMs = wholeAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)
-    this.#wholeAtMs.delete(name)
-    this.#wholeAtMs.set(name, waitMs > 0 ? wholeAtMs : wholeAtMs + this.#intervalMs)
-    if (this.#wholeAtMs.size > names) this.#wholeAtMs.delete(this.#wholeAtMs.keys().next().value as string)
+    const isClockSetBack = stored > nowMs + burst * this.#intervalMs
+    const fullAtMs = isClockSetBack ? nowMs : Math.max(stored, nowMs)
+    const waitMs = fullAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)
+    this.#fullAtMs.delete(name)
+    this.#fullAtMs.set(name, waitMs > 0 ? fullAtMs : fullAtMs + this.#intervalMs)
+    if (this.#fullAtMs.size > names) this.#fullAtMs.delete(this.#fullAtMs.keys().next().value as string)
     return Math.max(0, waitMs)
   }
 }

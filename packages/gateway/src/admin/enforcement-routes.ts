@@ -4,10 +4,10 @@ import { auditEventNames, listAudit, listAuditInput } from '../accounts/audit-st
 import { inputError, parseInput } from '../accounts/operation-input.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { getState, type StateJson, setState, setStateInput, stateETag } from '../enforcement/enforcement-operations.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
 import { nextLink } from './pages.ts'
-import { readinessResponse, shownReport } from './readiness-response.ts'
+import { readinessResponse, visibleReport } from './readiness-response.ts'
 import { count, instantText } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth'
@@ -75,7 +75,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       operationId: 'getState',
       tag,
       summary: 'Whether ingest tokens are demanded',
-      responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...refusals() },
+      responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...errorResponses() },
     },
     async handle(_request, context) {
       return stateReply(await getState(context))
@@ -95,7 +95,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       description: 'In effect for the next request, without restart.',
       responses: {
         200: { description: 'The state as it is now', body: state, headers: { ETag: 'Its epoch' } },
-        ...refusals(
+        ...errorResponses(
           'invalid_json',
           'invalid_field',
           'unknown_field',
@@ -108,9 +108,9 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       },
     },
     async handle({ query, body, raw }, context) {
-      const { require_ready: isReadinessAsked, window } = parseInput(stateQuery, query)
-      const windowMs = millisecondsOf(window)
-      const readiness = isReadinessAsked === 'true' ? () => context.readiness(windowMs) : undefined
+      const { require_ready: requireReady, window } = parseInput(stateQuery, query)
+      const windowMs = toMilliseconds(window)
+      const readiness = requireReady === 'true' ? () => context.readiness(windowMs) : undefined
       return stateReply(await setState(context, { body, ifMatch: raw.headers['if-match'], readiness }))
     },
   },
@@ -125,13 +125,13 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       summary: 'Whom enforcement would turn away',
       responses: {
         200: { description: 'The report', body: readinessResponse },
-        ...refusals('invalid_field', 'unknown_field'),
+        ...errorResponses('invalid_field', 'unknown_field'),
       },
     },
     async handle(request, context) {
       const { window } = parseInput(readinessQuery, request.query)
-      const report = await context.readiness(millisecondsOf(window))
-      return { status: 200, json: shownReport(report, context.actor.role) }
+      const report = await context.readiness(toMilliseconds(window))
+      return { status: 200, json: visibleReport(report, context.actor.role) }
     },
   },
   {
@@ -150,7 +150,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
           body: z.array(auditEvent),
           headers: { Link: 'The next page, when there is one (RFC 8288)' },
         },
-        ...refusals('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
+        ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
       },
     },
     async handle(request, context) {
@@ -162,7 +162,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
 
 const stateReply = (state: StateJson): Reply => ({ status: 200, headers: { ETag: stateETag(state) }, json: state })
 
-function millisecondsOf(window = '24h'): number {
+function toMilliseconds(window = '24h'): number {
   const ms = Number.parseInt(window, 10) * (window.endsWith('h') ? 3_600_000 : 60_000)
   if (ms > DAY_MS) throw inputError([{ field: 'window', problem: 'too_big', max: '24h' }])
   return ms

@@ -52,11 +52,11 @@ export const refusalForm: RefusalForm = {
   contentType: 'application/json; charset=utf-8',
   body: ({ status, message }) =>
     JSON.stringify({
-      error: { code: refusalCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
+      error: { code: listenerErrorCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
     }),
 }
 
-const refusalCodes: Readonly<Record<number, string>> = {
+const listenerErrorCodes: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   408: 'request_timeout',
   413: 'body_too_large',
@@ -87,11 +87,11 @@ function headersOf({ code, details }: ApiError): Record<string, string> {
 }
 
 /** Any call can end so. */
-const everywhere = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
+const commonErrorCodes = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
 
 /** What a call can be refused with, for the API's description. */
-export function refusals(...particular: ApiErrorCode[]): Record<number, ResponseRow> {
-  const codes: ApiErrorCode[] = [...everywhere, ...particular]
+export function errorResponses(...specific: ApiErrorCode[]): Record<number, ResponseRow> {
+  const codes: ApiErrorCode[] = [...commonErrorCodes, ...specific]
   const statuses = [...new Set(codes.map((code) => apiErrorStatus[code]))]
   return Object.fromEntries(
     statuses.map((status) => {

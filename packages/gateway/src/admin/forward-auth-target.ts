@@ -33,12 +33,12 @@ export function checkTarget(url: string, headers: FlatHeaders): CheckTarget | un
     const rest = query.slice('?proxy=envoy'.length)
     return { proxy: 'envoy', original: rest.startsWith('/') ? rest : undefined }
   }
-  if (query === '?proxy=nginx') return { proxy: 'nginx', original: only(headers, 'x-original-uri') }
-  return { proxy: 'generic', original: only(headers, 'x-forwarded-uri') }
+  if (query === '?proxy=nginx') return { proxy: 'nginx', original: singleHeader(headers, 'x-original-uri') }
+  return { proxy: 'generic', original: singleHeader(headers, 'x-forwarded-uri') }
 }
 
 /** `undefined` when there is none, and when there are several: one of them would be the client's. */
-export function only(headers: FlatHeaders, name: string): string | undefined {
+export function singleHeader(headers: FlatHeaders, name: string): string | undefined {
   let found: string | undefined
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] !== name) continue

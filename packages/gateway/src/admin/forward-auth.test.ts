@@ -18,7 +18,7 @@ const verified: Admitted = {
   expiresAt: undefined,
   sample: undefined,
 }
-const letIn = (auth: Admitted['auth']): Admitted => ({ ...verified, token: undefined, auth, wouldReject: 'missing' })
+const admittedWithoutToken = (auth: Admitted['auth']): Admitted => ({ ...verified, token: undefined, auth, wouldReject: 'missing' })
 const refusal = (made: Refusal): Admission => ({ admitted: false, refusal: made })
 const badToken = refusal({
   kind: 'unauthenticated',
@@ -32,7 +32,7 @@ const nginx = { url: '/forward-auth?proxy=nginx', headers: { 'X-Original-URI': '
 const traefik = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces' } }
 const envoy = { url: '/forward-auth/v1/traces', headers: {} }
 
-function asked(
+function ask(
   admission: Admission,
   { url, headers }: { url: string; headers: Record<string, string> | readonly (readonly [string, string])[] },
   rest: Partial<ForwardAuthParts> & { source?: string; enforcement?: EnforcementMode } = {},
@@ -65,24 +65,24 @@ describe('the table of section 7', () => {
     ['over limit', overLimit, 429, 429, 429],
     ['gateway trouble', storeDown, 503, 429, 503],
   ])('%s', (_, admission, generic, forEnvoy, forNginx) => {
-    expect(asked(admission, traefik).answer.status).toBe(generic)
-    expect(asked(admission, envoy).answer.status).toBe(forEnvoy)
-    expect(asked(admission, nginx).answer.status).toBe(forNginx)
+    expect(ask(admission, traefik).answer.status).toBe(generic)
+    expect(ask(admission, envoy).answer.status).toBe(forEnvoy)
+    expect(ask(admission, nginx).answer.status).toBe(forNginx)
   })
 
   test('what may be tried again says when', () => {
-    expect(asked(overLimit, traefik).answer.headers['retry-after']).toBe('7')
-    expect(asked(storeDown, envoy).answer.headers['retry-after']).toBe('3')
+    expect(ask(overLimit, traefik).answer.headers['retry-after']).toBe('7')
+    expect(ask(storeDown, envoy).answer.headers['retry-after']).toBe('3')
   })
 
   test('P-12: the challenge goes along', () => {
-    expect(asked(badToken, nginx).answer.headers['www-authenticate']).toBe('Bearer realm="otlp"')
+    expect(ask(badToken, nginx).answer.headers['www-authenticate']).toBe('Bearer realm="otlp"')
   })
 })
 
 describe('F-1: who it was', () => {
   test('token, verdict and tenant, never to be stored', () => {
-    expect(asked(verified, traefik, { tenantHeader: true }).answer).toEqual({
+    expect(ask(verified, traefik, { tenantHeader: true }).answer).toEqual({
       status: 200,
       headers: {
         'cache-control': 'no-store',
@@ -98,11 +98,11 @@ describe('F-1: who it was', () => {
 
   test('Envoy is told to take away the token, and what the client may have sent and we do not set', () => {
     const removed = (admission: Admission) =>
-      asked(admission, envoy, { tenantHeader: true, credentialSources: ['x-api-key'] }).answer.headers[
+      ask(admission, envoy, { tenantHeader: true, credentialSources: ['x-api-key'] }).answer.headers[
         'x-envoy-auth-headers-to-remove'
       ]
     expect(removed(verified)).toBe('authorization,x-api-key')
-    expect(removed(letIn('unverified'))).toBe(
+    expect(removed(admittedWithoutToken('unverified'))).toBe(
       'authorization,x-api-key,x-ingest-token-id,x-ingest-token-name,x-scope-orgid',
     )
   })
@@ -111,9 +111,9 @@ describe('F-1: who it was', () => {
     const uses: unknown[] = []
     const onAdmitted: ForwardAuthParts['onAdmitted'] = (admitted, signal, bytes) =>
       uses.push([admitted.token?.id, signal, bytes])
-    asked(verified, { ...nginx, headers: { ...nginx.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
-    asked(verified, { ...traefik, headers: { ...traefik.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
-    asked(letIn('off'), traefik, { onAdmitted })
+    ask(verified, { ...nginx, headers: { ...nginx.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    ask(verified, { ...traefik, headers: { ...traefik.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    ask(admittedWithoutToken('off'), traefik, { onAdmitted })
     expect(uses).toEqual([
       ['7Hq2mK9sT4bZ', 'traces', 512],
       ['7Hq2mK9sT4bZ', 'traces', 0],
@@ -124,7 +124,7 @@ describe('F-1: who it was', () => {
 test.each(['off', 'unverified'] as const)(
   'F-2: where nothing is enforced it is 200 and says what would be (%s)',
   (auth) => {
-    const { status, headers } = asked(letIn(auth), traefik).answer
+    const { status, headers } = ask(admittedWithoutToken(auth), traefik).answer
     expect(status).toBe(200)
     expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'missing' })
   },
@@ -141,7 +141,7 @@ describe('P-5: the body of a refusal', () => {
     ['application/json; charset=utf-8', 'json'],
     ['text/plain', 'json'],
   ] as const)('%s is answered in %s', (contentType, encoding) => {
-    const { headers, body } = asked(badToken, withType(contentType)).answer
+    const { headers, body } = ask(badToken, withType(contentType)).answer
     expect(headers['content-type']).toBe(encoding === 'json' ? 'application/json' : 'application/x-protobuf')
     expect(decodeRpcStatus(body!, encoding)).toEqual({
       code: 16,
@@ -152,14 +152,14 @@ describe('P-5: the body of a refusal', () => {
 
   test('F-4: of a gRPC call it is text, from which Envoy makes the message', () => {
     const call = '/forward-auth/opentelemetry.proto.collector.trace.v1.TraceService/Export'
-    const { answer, presented } = asked(badToken, { url: call, headers: { 'Content-Type': 'application/grpc' } })
+    const { answer, presented } = ask(badToken, { url: call, headers: { 'Content-Type': 'application/grpc' } })
     expect(Buffer.from(answer.body!).toString()).toBe('The token is not valid.')
     expect(presented[0]?.signal).toBe('traces')
   })
 
   test('nginx, which drops it, has the text in a header, with nothing in it that could break a quoted string', () => {
     const odd = refusal({ kind: 'forbidden', message: 'say "no"\\\n' })
-    expect(asked(odd, nginx).answer.headers['x-ingest-refusal']).toBe('say _no___')
+    expect(ask(odd, nginx).answer.headers['x-ingest-refusal']).toBe('say _no___')
   })
 })
 
@@ -172,7 +172,7 @@ describe('what was asked for', () => {
     ['/forward-auth/otlp/in', {}, 'traces'],
     ['/forward-auth/%76%31/logs', {}, 'logs'],
   ])('%s %o', (url, headers, signal) => {
-    const { presented } = asked(verified, { url, headers }, { extraPaths: { '/otlp/in': 'traces' } })
+    const { presented } = ask(verified, { url, headers }, { extraPaths: { '/otlp/in': 'traces' } })
     expect(presented.map((shown) => shown.signal)).toEqual([signal])
   })
 
@@ -190,23 +190,23 @@ describe('what was asked for', () => {
     ],
     ['the check of another path', '/forward-auth?proxy=nginx', [['X-Original-URI', '/v1//traces']]],
   ])('P-2: not believed: %s', (_, url, headers) => {
-    const { answer, presented } = asked(verified, { url, headers })
+    const { answer, presented } = ask(verified, { url, headers })
     expect(answer.status).toBe(403)
     expect(presented).toEqual([])
   })
 
   test('F-2: a path that carries no signal passes where nothing is enforced', () => {
-    const { status, headers } = asked(verified, { ...traefik, headers: {} }, { enforcement: 'report' }).answer
+    const { status, headers } = ask(verified, { ...traefik, headers: {} }, { enforcement: 'report' }).answer
     expect(status).toBe(200)
     expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'path' })
   })
 
   test('E-10: before the tokens are read it is neither refused for good nor let in', () => {
-    expect(asked(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
+    expect(ask(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
   })
 
   test('other paths are none of ours', () => {
-    expect(asked(verified, { url: '/forward-authority', headers: {} }).answer.status).toBe(404)
+    expect(ask(verified, { url: '/forward-authority', headers: {} }).answer.status).toBe(404)
   })
 })
 
@@ -214,7 +214,7 @@ describe('who asks', () => {
   test('only configured proxies, and strangers are logged once in a while', () => {
     const lines: string[] = []
     const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
-    const stranger = asked(verified, traefik, { source: '192.0.2.1', log })
+    const stranger = ask(verified, traefik, { source: '192.0.2.1', log })
     expect(stranger.answer.status).toBe(403)
     expect(stranger.presented).toEqual([])
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -224,9 +224,9 @@ describe('who asks', () => {
 
   test('the source is what the proxy itself has added, not what the client claims', () => {
     const claimed = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' } }
-    expect(asked(verified, claimed).presented[0]?.source).toBe('203.0.113.9')
+    expect(ask(verified, claimed).presented[0]?.source).toBe('203.0.113.9')
     const nonsense = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': 'unknown' } }
-    expect(asked(verified, nonsense).presented[0]?.source).toBe('127.0.0.1')
+    expect(ask(verified, nonsense).presented[0]?.source).toBe('127.0.0.1')
   })
 })
 
@@ -236,12 +236,12 @@ test('T-9: two credentials are none', () => {
     ['Authorization', 'Bearer a'],
     ['Authorization', 'Bearer b'],
   ] as const
-  expect(asked(verified, { url: '/forward-auth', headers }).presented[0]?.credential).toEqual({ kind: 'malformed' })
+  expect(ask(verified, { url: '/forward-auth', headers }).presented[0]?.credential).toEqual({ kind: 'malformed' })
 })
 
 test('T-9: a credential in the query, where that is allowed', () => {
   const inQuery = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces?access_token=abc' } }
-  expect(asked(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
+  expect(ask(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
     kind: 'bearer',
     value: 'abc',
     from: 'query',
@@ -253,7 +253,7 @@ test.each([
   [envoy, 429],
   [nginx, 503],
 ])('a bug of ours is retryable (%o)', (request, status) => {
-  const broken = asked(verified, request, {
+  const broken = ask(verified, request, {
     admit: () => {
       throw new Error('a bug')
     },

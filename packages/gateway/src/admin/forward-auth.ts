@@ -12,7 +12,7 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/s
 import { LineThrottle } from '../metrics/line-throttle.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { checkTarget, lastForwardedFor, only, type ProxyKind } from './forward-auth-target.ts'
+import { checkTarget, lastForwardedFor, singleHeader, type ProxyKind } from './forward-auth-target.ts'
 
 /** The proxies that may ask when nothing is configured. */
 export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
@@ -62,7 +62,7 @@ const notFound: CheckAnswer = { status: 404, headers: common, body: undefined }
  */
 export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const proxies = new TrustedProxies(parts.proxies)
-  const heads = new HeadReader({ credentialSources: parts.credentialSources, passCredentialThrough: false })
+  const headReader = new HeadReader({ credentialSources: parts.credentialSources, passCredentialThrough: false })
   const paths = new PathTable(
     {
       ...Object.fromEntries(ingestSignalNames.map((signal) => [ingestSignals[signal].grpcMethod, signal])),
@@ -73,11 +73,11 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const credentials = ['authorization', ...credentialHeaders(parts.credentialSources)]
   const reserved = [...reservedHeaders(parts)]
   const throttle = new LineThrottle()
-  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) => refusedAs(refusal, proxy, form, parts.random)
+  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) => toRefusalAnswer(refusal, proxy, form, parts.random)
 
   return ({ url, rawHeaders, source }) => {
     if (!proxies.has(source)) {
-      noteStranger(parts, throttle, source)
+      logUnknownProxy(parts, throttle, source)
       return refused({ kind: 'forbidden', message: 'Only configured proxies may ask.' }, 'generic', 'json')
     }
     try {
@@ -90,17 +90,17 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 
   function check(url: string, rawHeaders: readonly string[], peer: string): CheckAnswer {
-    const named = heads.read(rawHeaders, undefined)
-    const target = checkTarget(url, named.forwarded)
+    const headers = headReader.read(rawHeaders, undefined)
+    const target = checkTarget(url, headers.forwarded)
     if (target === undefined) return notFound
     const { proxy, original } = target
-    const form = original?.startsWith('/opentelemetry.') ? 'text' : (named.encoding ?? 'json')
-    const { route, queryCredential } = original === undefined ? nowhere : paths.find(original)
-    if (route === undefined || route === 'health') return elsewhere(proxy, form)
+    const form = original?.startsWith('/opentelemetry.') ? 'text' : (headers.encoding ?? 'json')
+    const { route, queryCredential } = original === undefined ? noRoute : paths.find(original)
+    if (route === undefined || route === 'health') return answerOtherPath(proxy, form)
 
-    const head = queryCredential === undefined ? named : heads.read(rawHeaders, queryCredential)
+    const head = queryCredential === undefined ? named : headReader.read(rawHeaders, queryCredential)
     const client = lastForwardedFor(head.forwarded)
-    const declaredBytes = proxy === 'nginx' ? byteCount(only(head.forwarded, 'x-original-content-length')) : undefined
+    const declaredBytes = proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
     const admission = parts.admit({
       transport: 'forward-auth',
       signal: route,
@@ -118,7 +118,7 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 
   /** A path that carries no signal: nothing there that a token could open. Only enforcement may stop it (F-2). */
-  function elsewhere(proxy: ProxyKind, form: BodyForm): CheckAnswer {
+  function answerOtherPath(proxy: ProxyKind, form: BodyForm): CheckAnswer {
     const mode = parts.mode()
     if (mode === 'enforce') {
       return refused(
@@ -159,13 +159,13 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 }
 
-const nowhere = { route: undefined, queryCredential: undefined }
+const noRoute = { route: undefined, queryCredential: undefined }
 const unverified = { 'x-ingest-auth': 'unverified' }
 
 /** `text`: Envoy makes a `grpc-message` of the body. */
 type BodyForm = Encoding | 'text'
 
-function refusedAs(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: Random): CheckAnswer {
+function toRefusalAnswer(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: Random): CheckAnswer {
   const { kind, message, challenge } = refusal
   const { http, grpc, retry } = refusalTable[kind]
   const retryAfter = retry ? (refusal.retryAfterSeconds ?? retryAfterSeconds(random)) : undefined
@@ -186,7 +186,7 @@ function refusedAs(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: R
   }
 }
 
-function noteStranger({ log, nowMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
+function logUnknownProxy({ log, nowMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
   const atMs = nowMs()
   const suppressed = throttle.suppressedBefore(source, 'stranger', undefined, atMs)
   if (suppressed < 0) return

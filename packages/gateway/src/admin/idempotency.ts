@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { inputError } from '../accounts/operation-input.ts'
 import type { GatewayDb, OperationContext } from '../operation-context.ts'
 
-const KEPT_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = 24 * 60 * 60 * 1000
 
 /** For the API's description of what `Idempotency-Key` may be. */
 export const idempotencyHeaders = z.object({
@@ -16,7 +16,7 @@ export const idempotencyHeaders = z.object({
 })
 
 /** Where a creation leaves its row: in the table that `create` writes to, as the newest. */
-type CreatedIn = 'ingest_tokens' | 'api_keys'
+type CreatedTable = 'ingest_tokens' | 'api_keys'
 
 /** Thrown inside the transaction, so that nothing is created a second time. */
 class AlreadyCreated extends Error {
@@ -37,7 +37,7 @@ class AlreadyCreated extends Error {
 export async function createOnce<Created>(
   context: OperationContext,
   request: RouteRequest,
-  table: CreatedIn,
+  table: CreatedTable,
   create: (context: OperationContext) => Promise<Created>,
 ): Promise<{ readonly created: Created } | { readonly alreadyId: string }> {
   const key = idempotencyKey(request)
@@ -45,7 +45,7 @@ export async function createOnce<Created>(
   // Of the header only a digest is kept: people put all sorts of things into headers.
   const digest = createHash('sha256').update(`${request.method} ${request.path}\0${key}`).digest('hex')
   try {
-    return { created: await create({ ...context, db: remembering(context, digest, table) }) }
+    return { created: await create({ ...context, db: withIdempotencyKey(context, digest, table) }) }
   } catch (error) {
     if (error instanceof AlreadyCreated) return { alreadyId: error.id }
     throw error
@@ -60,22 +60,22 @@ function idempotencyKey({ raw }: RouteRequest): string | undefined {
 }
 
 /** The database, whose first successful write is the creation. */
-function remembering(context: OperationContext, digest: string, table: CreatedIn): GatewayDb {
+function withIdempotencyKey(context: OperationContext, digest: string, table: CreatedTable): GatewayDb {
   const { db, actor } = context
   const nowMs = context.nowMs()
-  let isRemembered = false
+  let isStored = false
   return {
     read: db.read,
     close: () => db.close(),
     write(work) {
-      if (isRemembered) return db.write(work)
+      if (isStored) return db.write(work)
       return db.write(async (tx) => {
-        const mine = tx.selectFrom('idempotency_keys').where('caller_id', '=', actor.id).where('key', '=', digest)
+        const ownKey = tx.selectFrom('idempotency_keys').where('caller_id', '=', actor.id).where('key', '=', digest)
         await tx
           .deleteFrom('idempotency_keys')
-          .where('created_at_ms', '<=', nowMs - KEPT_MS)
+          .where('created_at_ms', '<=', nowMs - RETENTION_MS)
           .execute()
-        const before = await mine.select('token_id').executeTakeFirst()
+        const before = await ownKey.select('token_id').executeTakeFirst()
         if (before) throw new AlreadyCreated(before.token_id)
         const result = await work(tx)
         const { id } = await tx
@@ -86,7 +86,7 @@ function remembering(context: OperationContext, digest: string, table: CreatedIn
           .executeTakeFirstOrThrow()
         const row = { caller_id: actor.id, key: digest, token_id: id, created_at_ms: nowMs }
         await tx.insertInto('idempotency_keys').values(row).execute()
-        isRemembered = true
+        isStored = true
         return result
       })
     },

@@ -12,7 +12,7 @@ import type { ManagementContext, ManagementDeps } from './management-context.ts'
 const wrongKeys = { burst: 20, perMinute: 20, names: 4_096 }
 /** Refusals that reach the audit log, of one caller, and of all strangers together: it must not be a way to fill the disk. */
 const auditedDenials = { burst: 60, perMinute: 60, names: 1_024 }
-const STRANGERS = ''
+const UNAUTHENTICATED_CALLERS = ''
 
 /** Asks for the key, then for its role. */
 export function keyGuard(deps: ManagementDeps) {
@@ -26,7 +26,7 @@ export function keyGuard(deps: ManagementDeps) {
     code: string,
   ) {
     const nowMs = deps.nowMs()
-    if (auditBudget.take(actor?.id ?? STRANGERS, nowMs) > 0) return
+    if (auditBudget.take(actor?.id ?? UNAUTHENTICATED_CALLERS, nowMs) > 0) return
     const event = { event: 'api.denied', subjectId: undefined, after: { operation, code } } as const
     try {
       await deps.db.write((tx) => insertAuditEvent(tx, { actor, source, requestId }, event, nowMs))
@@ -41,7 +41,7 @@ export function keyGuard(deps: ManagementDeps) {
   }
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
-    const key = onlyKey(incoming.raw.rawHeaders)
+    const key = singleApiKey(incoming.raw.rawHeaders)
     const actor = key === undefined ? undefined : await authenticateApiKey(deps, key, deps.nowMs())
     if (actor === undefined) {
       const waitMs = wrongKeyBudget.take(networkOf(incoming.source), deps.nowMs())
@@ -61,7 +61,7 @@ export function keyGuard(deps: ManagementDeps) {
 }
 
 /** Node joins what comes twice, so the raw list is counted. */
-function onlyKey(rawHeaders: readonly string[]): string | undefined {
+function singleApiKey(rawHeaders: readonly string[]): string | undefined {
   const keys = rawHeaders.filter((_value, index) => index % 2 === 1 && isKeyHeader(rawHeaders[index - 1]))
   return keys.length === 1 ? keys[0]?.trim() : undefined
 }

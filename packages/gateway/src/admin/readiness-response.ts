@@ -4,11 +4,11 @@ import type { Role } from '../operation-context.ts'
 import { count, instantText } from './token-responses.ts'
 
 /** The report as a caller may see it: a Viewer without network addresses (spec/otlp-gateway.md 3). */
-export type ShownReport = Omit<ReadinessReport, 'clients'> & {
+export type VisibleReadinessReport = Omit<ReadinessReport, 'clients'> & {
   readonly clients: readonly (Omit<ReadinessClient, 'network'> & { readonly network?: string })[]
 }
 
-export function shownReport(report: ReadinessReport, role: Role): ShownReport {
+export function visibleReport(report: ReadinessReport, role: Role): VisibleReadinessReport {
   if (role !== 'Viewer') return report
   return { ...report, clients: report.clients.map(({ network: _network, ...client }) => client) }
 }
@@ -46,4 +46,4 @@ export const readinessResponse = z
       }),
     ),
   })
-  .meta({ id: 'ReadinessReport' }) satisfies z.ZodType<ShownReport>
+  .meta({ id: 'ReadinessReport' }) satisfies z.ZodType<VisibleReadinessReport>

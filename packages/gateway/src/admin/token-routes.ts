@@ -23,7 +23,7 @@ import {
   updateToken,
   verifyToken,
 } from '../tokens/token-operations.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
 import { nextLink } from './pages.ts'
@@ -54,11 +54,11 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Created', body: createdToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
-      return createdOnce(request, context, (inside) => createToken(inside, request.body))
+      return replyCreatedOnce(request, context, (inside) => createToken(inside, request.body))
     },
   },
   {
@@ -70,7 +70,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'verifyToken',
       tag,
       summary: 'Ask whether a token would be let in, and why not',
-      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...refusals(...badBody, 'forbidden') },
+      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...errorResponses(...badBody, 'forbidden') },
     },
     async handle({ body }, context) {
       return { status: 200, json: await verifyToken(context, body) }
@@ -89,11 +89,11 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Imported', body: listedToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
-      return createdOnce(request, context, (inside) => importToken(inside, request.body))
+      return replyCreatedOnce(request, context, (inside) => importToken(inside, request.body))
     },
   },
   {
@@ -112,7 +112,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
           body: z.array(listedToken),
           headers: { Link: 'The next page, when there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
         },
-        ...refusals(...badInput, 'invalid_cursor'),
+        ...errorResponses(...badInput, 'invalid_cursor'),
       },
     },
     async handle(request, context) {
@@ -139,11 +139,11 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
           body: listedToken,
           headers: { ETag: 'Its version' },
         },
-        ...refusals('token_not_found'),
+        ...errorResponses('token_not_found'),
       },
     },
     async handle(request, context) {
-      return versioned(200, await getToken(context, { id: idOf(request) }))
+      return withETag(200, await getToken(context, { id: idOf(request) }))
     },
   },
   {
@@ -159,7 +159,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       summary: 'Change what a token may do, or disable it',
       responses: {
         200: { description: 'As it is now', body: listedToken, headers: { ETag: 'Its version' } },
-        ...refusals(
+        ...errorResponses(
           ...badBody,
           'forbidden',
           'token_not_found',
@@ -171,7 +171,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     },
     async handle(request, context) {
       const input = { id: idOf(request), body: request.body, ifMatch: request.raw.headers['if-match'] }
-      return versioned(200, await updateToken(context, input))
+      return withETag(200, await updateToken(context, input))
     },
   },
   {
@@ -184,7 +184,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       tag,
       summary: 'Revoke a token',
       description: 'Refused for the last valid one while enforcement is enabled.',
-      responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'token_not_found', 'last_valid_token') },
+      responses: { 204: { description: 'Revoked' }, ...errorResponses('forbidden', 'token_not_found', 'last_valid_token') },
     },
     async handle(request, context) {
       await revokeToken(context, { id: idOf(request) })
@@ -205,35 +205,35 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Created', body: rotatedToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
+        ...errorResponses(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
       },
     },
     handle(request, context) {
       const input = { id: idOf(request), body: request.body ?? {} }
-      return createdOnce(request, context, (inside) => rotateToken(inside, input))
+      return replyCreatedOnce(request, context, (inside) => rotateToken(inside, input))
     },
   },
 ]
 
 const idOf = ({ params }: RouteRequest): string => params.id!
 
-const versioned = (status: number, token: TokenJson): Reply => ({
+const withETag = (status: number, token: TokenJson): Reply => ({
   status,
   headers: { ETag: tokenETag(token) },
   json: token,
 })
 
 /** A new token, or what became of the one that the same `Idempotency-Key` has made before (A-8). */
-async function createdOnce(
+async function replyCreatedOnce(
   request: RouteRequest,
   context: ManagementContext,
   create: (inside: OperationContext) => Promise<TokenJson>,
 ): Promise<Reply> {
   const outcome = await createOnce(context, request, 'ingest_tokens', create)
-  return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+  return 'created' in outcome ? createdReply(outcome.created) : await replay(context, outcome.alreadyId)
 }
 
-function created(token: TokenJson): Reply {
+function createdReply(token: TokenJson): Reply {
   return { status: 201, headers: { Location: `${PATH}/${token.id}`, ETag: tokenETag(token) }, json: token }
 }
 

@@ -1,18 +1,18 @@
 import type { Presented, Reason } from '../ingest/admission.ts'
-import type { Client } from './sightings.ts'
+import type { Client } from './client-stats.ts'
 
 export const HOURS = 24
 export const HOUR_MS = 3_600_000
 
-/** One client of the sketch: who it is, and how often it was seen in each of the last 24 hours. */
+/** One client of the sketch: identity it is, and how often it was seen in each of the last 24 hours. */
 export class ClientCounter {
   readonly key: string
   /** What space-saving ranks by: requests, and what was taken over from the client it has displaced. */
   weight: number
   /** Requests since it has been here. */
-  seen = 0
+  requests = 0
   /** Where it stands in the heap. */
-  place = 0
+  heapIndex = 0
   serviceName: string | undefined
   lastSeenMs: number
   readonly #client: Omit<Client, 'serviceName' | 'lastSeenMs' | 'count'>
@@ -20,11 +20,11 @@ export class ClientCounter {
 
   constructor(
     key: string,
-    who: { presented: Presented; network: string; userAgent: string; reason: Reason; tokenId: string | undefined },
+    identity: { presented: Presented; network: string; userAgent: string; reason: Reason; tokenId: string | undefined },
     nowMs: number,
     weight: number,
   ) {
-    const { presented, network, userAgent, reason, tokenId } = who
+    const { presented, network, userAgent, reason, tokenId } = identity
     this.key = key
     this.weight = weight
     this.lastSeenMs = nowMs
@@ -32,10 +32,10 @@ export class ClientCounter {
     this.#client = { network, userAgent, signal, transport, reason, tokenId, firstSeenMs: nowMs }
   }
 
-  see(nowMs: number): void {
+  addRequest(nowMs: number): void {
     this.lastSeenMs = nowMs
     this.weight += 1
-    this.seen += 1
+    this.requests += 1
     this.#perHour[hourOf(nowMs) % HOURS]! += 1
   }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
-import { inputError, lineOf, parseInput } from '../accounts/operation-input.ts'
+import { inputError, singleLine, parseInput } from '../accounts/operation-input.ts'
 import { requireRole } from '../accounts/roles.ts'
 import { ApiError } from '../api-error.ts'
 import type { OperationContext, Propagation } from '../operation-context.ts'
-import { requireMatch } from '../store/if-match.ts'
-import { liveInstances } from '../store/instances.ts'
+import { requireIfMatch } from '../store/if-match.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { summarizeValidTokens } from '../tokens/token-store.ts'
@@ -32,7 +32,7 @@ export const setStateInput = z.strictObject({
   mode: z.enum(['off', 'report', 'warn', 'enforce']).optional(),
   grace_seconds: z.int().min(0).max(86_400).optional(),
   /** Kept in the audit log. */
-  reason: lineOf(0, 500).nullable().optional(),
+  reason: singleLine(0, 500).nullable().optional(),
 })
 type SetState = z.output<typeof setStateInput>
 
@@ -52,7 +52,7 @@ export async function getState(context: OperationContext): Promise<StateJson> {
   requireRole(context.actor, 'getState')
   const nowMs = context.nowMs()
   const { epoch } = await getEnforcement(context.db.read)
-  const instances = await liveInstances(context.db, nowMs)
+  const instances = await listLiveInstances(context.db, nowMs)
   const applied = instances.filter((instance) => instance.epoch >= epoch).length
   return await stateJson(context, { instances: instances.length, applied }, nowMs)
 }
@@ -72,7 +72,7 @@ export async function setState(context: OperationContext, request: SetStateReque
     input.enabled && request.readiness !== undefined ? await requireReady(context, request.readiness) : undefined
   const changed = await context.db.write(async (tx) => {
     const before = await getEnforcement(tx)
-    requireMatch(request.ifMatch, stateETag(before))
+    requireIfMatch(request.ifMatch, stateETag(before))
     const next = nextState(before, input, nowMs)
     if (next.mode === before.mode && next.graceUntilMs === graceUntilMs(before, nowMs)) return false
     await updateEnforcement(tx, { ...next, changedById: context.actor.id }, nowMs)
@@ -107,7 +107,7 @@ async function requireReady(
 }
 
 function nextState(before: EnforcementRow, input: SetState, nowMs: number) {
-  const mode = input.mode ?? modeOf(before.mode, input.enabled)
+  const mode = input.mode ?? modeFor(before.mode, input.enabled)
   if (mode !== 'enforce') return { mode, graceUntilMs: null }
   if (input.grace_seconds !== undefined) {
     return { mode, graceUntilMs: input.grace_seconds === 0 ? null : nowMs + input.grace_seconds * 1_000 }
@@ -115,9 +115,9 @@ function nextState(before: EnforcementRow, input: SetState, nowMs: number) {
   return { mode, graceUntilMs: before.mode === 'enforce' ? graceUntilMs(before, nowMs) : null }
 }
 
-function modeOf(present: EnforcementMode, enabled: boolean): EnforcementMode {
+function modeFor(current: EnforcementMode, enabled: boolean): EnforcementMode {
   if (enabled) return 'enforce'
-  return present === 'enforce' ? 'off' : present
+  return current === 'enforce' ? 'off' : current
 }
 
 const graceUntilMs = (row: EnforcementRow, nowMs: number): number | null =>

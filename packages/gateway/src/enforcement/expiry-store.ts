@@ -1,15 +1,15 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { GatewayTables } from '../store/tables.ts'
-import type { EndingToken, ExpiryNotice } from './expiry-warnings.ts'
+import type { ExpiringToken, ExpiryNotice } from './expiry-warnings.ts'
 import { ENDED, LONGEST_STEP_MS } from './expiry-warnings.ts'
 
 /** Tokens for whom a notice may be due, the next to end first, in pages: those that follow `after`. */
-export async function listEnding(
+export async function listExpiringTokens(
   db: Kysely<GatewayTables>,
   nowMs: number,
   limit: number,
-  after: EndingToken | undefined,
-): Promise<EndingToken[]> {
+  after: ExpiringToken | undefined,
+): Promise<ExpiringToken[]> {
   let query = db
     .selectFrom('ingest_tokens')
     .select(['id', 'name', 'created_at_ms', 'expires_at_ms', 'disabled', 'expiry_warned_ms'])
@@ -39,7 +39,7 @@ export async function listEnding(
 }
 
 /** When the last of the valid tokens ends; `undefined` when one never does, 0 when none is valid. */
-export async function endOfLastValid(db: Kysely<GatewayTables>, nowMs: number): Promise<number | undefined> {
+export async function lastValidTokenEndMs(db: Kysely<GatewayTables>, nowMs: number): Promise<number | undefined> {
   const { count, withEnd, lastEndMs } = await db
     .selectFrom('ingest_tokens')
     .select((eb) => [

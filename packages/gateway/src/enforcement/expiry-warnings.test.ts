@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dueNotices, ENDED, type EndingToken, warningStepsMs } from './expiry-warnings.ts'
+import { dueNotices, ENDED, type ExpiringToken, warningStepsMs } from './expiry-warnings.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NOW_MS = Date.UTC(2026, 10, 21)
 
-const token = (over: Partial<EndingToken> = {}): EndingToken => ({
+const token = (over: Partial<ExpiringToken> = {}): ExpiringToken => ({
   id: 'a',
   name: 'ci',
   createdAtMs: 0,
@@ -15,7 +15,7 @@ const token = (over: Partial<EndingToken> = {}): EndingToken => ({
   warnedMs: undefined,
   ...over,
 })
-const stepsOf = (over: Partial<EndingToken>) => dueNotices([token(over)], undefined, NOW_MS).map(({ stepMs }) => stepMs)
+const stepsOf = (over: Partial<ExpiringToken>) => dueNotices([token(over)], undefined, NOW_MS).map(({ stepMs }) => stepMs)
 
 test.each([
   { leftMs: 14 * DAY_MS + 1, due: [] },

@@ -9,7 +9,7 @@ export const LONGEST_STEP_MS = 14 * DAY_MS
 export const ENDED = -1
 
 /** A token that has not been revoked and has an end. */
-export interface EndingToken {
+export interface ExpiringToken {
   readonly id: string
   readonly name: string
   readonly createdAtMs: number
@@ -20,7 +20,7 @@ export interface EndingToken {
 }
 
 export interface ExpiryNotice {
-  readonly token: EndingToken
+  readonly token: ExpiringToken
   /** A step, or `ENDED`. */
   readonly stepMs: number
   /** No token that is valid now outlives it (A-5). */
@@ -36,7 +36,7 @@ export interface ExpiryNotice {
  * @see spec/otlp-gateway.md 8 O-9, 3.3 A-5
  */
 export function dueNotices(
-  tokens: readonly EndingToken[],
+  tokens: readonly ExpiringToken[],
   lastEndMs: number | undefined,
   nowMs: number,
 ): ExpiryNotice[] {
@@ -47,7 +47,7 @@ export function dueNotices(
   })
 }
 
-function dueStepMs({ expiresAtMs, createdAtMs, disabled }: EndingToken, nowMs: number): number | undefined {
+function dueStepMs({ expiresAtMs, createdAtMs, disabled }: ExpiringToken, nowMs: number): number | undefined {
   const leftMs = expiresAtMs - nowMs
   if (leftMs <= 0) return ENDED
   if (disabled) return undefined

@@ -133,14 +133,14 @@ test('more tokens than fit into one batch are all announced, the next to end fir
 test('a webhook that fails is logged, and does not keep the other notices back', async () => {
   await tokenEnding('a', 20 * DAY_MS)
   await tokenEnding('b', 21 * DAY_MS)
-  const told: string[] = []
+  const notified: string[] = []
   const onNotice: ExpiryDeps['onNotice'] = async ({ token }) => {
-    told.push(token.name)
+    notified.push(token.name)
     if (token.name === 'a') throw new Error('no answer')
   }
   await gateway.clock.advance(15 * DAY_MS)
   await announceExpiries(deps({ onNotice }))
-  expect(told).toEqual(['a', 'b'])
+  expect(notified).toEqual(['a', 'b'])
   expect(events()).toEqual([
     ['token.expiring', 'a'],
     ['expiry.notice_failed', undefined],

@@ -2,7 +2,7 @@ import { type Clock, type Log, Repeating } from '@penstock/runtime'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
-import { claimNotice, endOfLastValid, listEnding } from './expiry-store.ts'
+import { claimNotice, lastValidTokenEndMs, listExpiringTokens } from './expiry-store.ts'
 import { dueNotices, ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 
 export interface ExpiryDeps {
@@ -13,9 +13,9 @@ export interface ExpiryDeps {
   readonly onNotice?: (notice: ExpiryNotice) => Promise<void>
 }
 
-const EVERY_MS = 60_000
+const CHECK_INTERVAL_MS = 60_000
 /** Tokens looked at together, and whose notices are recorded in one transaction. */
-const BATCH = 100
+const BATCH_SIZE = 100
 
 /** Announces the ends of tokens until it is closed. */
 export class ExpiryWatch {
@@ -23,7 +23,7 @@ export class ExpiryWatch {
 
   constructor(deps: ExpiryDeps) {
     const { clock, log } = deps
-    const pace = { everyMs: EVERY_MS, clock, log }
+    const pace = { everyMs: CHECK_INTERVAL_MS, clock, log }
     this.#repeating = new Repeating('expiry.unchecked', pace, () => announceExpiries(deps))
   }
 
@@ -41,17 +41,17 @@ export class ExpiryWatch {
 export async function announceExpiries(deps: ExpiryDeps): Promise<void> {
   const { db, clock } = deps
   const nowMs = clock.nowMs()
-  const lastEndMs = await endOfLastValid(db.read, nowMs)
-  let page = await listEnding(db.read, nowMs, BATCH, undefined)
+  const lastEndMs = await lastValidTokenEndMs(db.read, nowMs)
+  let page = await listExpiringTokens(db.read, nowMs, BATCH_SIZE, undefined)
   while (page.length > 0) {
     const due = dueNotices(page, lastEndMs, nowMs)
     for (const notice of await claimNotices(db, due, nowMs)) await announce(deps, notice, nowMs)
-    page = await listEnding(db.read, nowMs, BATCH, page.at(-1))
+    page = await listExpiringTokens(db.read, nowMs, BATCH_SIZE, page.at(-1))
   }
 }
 
 /** No person and no request: the gateway itself. */
-const byItself = { actor: undefined, source: undefined, requestId: undefined }
+const gatewayOrigin = { actor: undefined, source: undefined, requestId: undefined }
 
 async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: number): Promise<ExpiryNotice[]> {
   if (due.length === 0) return []
@@ -63,7 +63,7 @@ async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: 
       if (notice.stepMs !== ENDED) continue
       const { id, expiresAtMs } = notice.token
       const after = { expires_at: rfc3339(expiresAtMs) }
-      await insertAuditEvent(tx, byItself, { event: 'token.expired', subjectId: id, after }, nowMs)
+      await insertAuditEvent(tx, gatewayOrigin, { event: 'token.expired', subjectId: id, after }, nowMs)
     }
     return claimed
   })

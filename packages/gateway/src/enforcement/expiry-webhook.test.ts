@@ -38,12 +38,12 @@ async function start(script: readonly ScriptedReply[], clock: Clock = new Manual
     await webhook.close()
     await server.close()
   })
-  return { server, webhook, lines, said: () => new Promise<void>((resolve) => watchers.push(resolve)) }
+  return { server, webhook, lines, nextLine: () => new Promise<void>((resolve) => watchers.push(resolve)) }
 }
 
-const told = ({ body }: RecordedRequest) => JSON.parse(Buffer.from(body).toString()) as unknown
+const payload = ({ body }: RecordedRequest) => JSON.parse(Buffer.from(body).toString()) as unknown
 
-test('O-9: the webhook is told which token ends, and when', async () => {
+test('O-9: the webhook is payload which token ends, and when', async () => {
   const { server, webhook } = await start([received, received])
   webhook.post(noticeOf('7Hq2mK9sT4bZ'))
   webhook.post(noticeOf('8Hq2mK9sT4bZ', ENDED))
@@ -53,7 +53,7 @@ test('O-9: the webhook is told which token ends, and when', async () => {
     path: '/hooks/s3cret',
     headers: { 'content-type': 'application/json' },
   })
-  expect(server.requests.map(told)).toEqual([
+  expect(server.requests.map(payload)).toEqual([
     {
       event: 'token.expiring',
       token_id: '7Hq2mK9sT4bZ',
@@ -86,7 +86,7 @@ test.each<[string, ScriptedReply]>([
   webhook.post(noticeOf('a'))
   await server.received(1)
   await advanceUntil(clock, () => server.requests.length === 3)
-  expect(new Set(server.requests.map((request) => JSON.stringify(told(request)))).size).toBe(1)
+  expect(new Set(server.requests.map((request) => JSON.stringify(payload(request)))).size).toBe(1)
   expect(lines).toEqual([])
 })
 
@@ -97,7 +97,7 @@ test('O-9: what cannot be delivered is logged without the secret path, and the n
   webhook.post(noticeOf('a'))
   webhook.post(noticeOf('b'))
   await advanceUntil(clock, () => server.requests.length === 4)
-  expect(told(server.requests[3]!)).toMatchObject({ token_id: 'b' })
+  expect(payload(server.requests[3]!)).toMatchObject({ token_id: 'b' })
   expect(lines).toEqual([
     expect.objectContaining({ level: 'warn', event: 'expiry.notice_failed', token_id: 'a', host: expect.any(String) }),
   ])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { mergeSightings } from './merge-sightings.ts'
-import { readinessReport, type TokenStanding } from './readiness.ts'
-import type { Client, SightingsReport } from './sightings.ts'
+import { mergeClientStats } from './merge-client-stats.ts'
+import { readinessReport, type TokenSummary } from './readiness.ts'
+import type { Client, ClientStatsReport } from './client-stats.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const MINUTE_MS = 60_000
@@ -20,7 +20,7 @@ const client = (over: Partial<Client> = {}): Client => ({
   count: 3,
   ...over,
 })
-const token = (over: Partial<TokenStanding> = {}): TokenStanding => ({
+const token = (over: Partial<TokenSummary> = {}): TokenSummary => ({
   id: 'a',
   name: 'ci',
   disabled: false,
@@ -33,7 +33,7 @@ const minute = (minutesAgo: number, requests: number, wouldReject: number) => ({
   requests,
   wouldReject,
 })
-const quiet: SightingsReport = { minutes: [minute(5, 10, 0)], clients: [] }
+const quiet: ClientStatsReport = { minutes: [minute(5, 10, 0)], clients: [] }
 
 test('section 4: ready when nothing would have been refused and a valid token lives a week', () => {
   expect(readinessReport(quiet, [token()], DAY_MS, NOW_MS)).toEqual({
@@ -50,7 +50,7 @@ test('section 4: ready when nothing would have been refused and a valid token li
 })
 
 test('section 4: names whom it would hit, and counts the window only', () => {
-  const sightings: SightingsReport = {
+  const clientStats: ClientStatsReport = {
     minutes: [minute(1, 5, 2), minute(60, 5, 1), minute(61, 100, 50)],
     clients: [
       client({ count: 1, serviceName: 'cart', tokenId: 'b', reason: 'expired' }),
@@ -58,7 +58,7 @@ test('section 4: names whom it would hit, and counts the window only', () => {
       client({ network: '10.0.0.0/24', lastSeenMs: NOW_MS - 61 * MINUTE_MS, count: 99 }),
     ],
   }
-  expect(readinessReport(sightings, [token()], 3_600_000, NOW_MS)).toMatchObject({
+  expect(readinessReport(clientStats, [token()], 3_600_000, NOW_MS)).toMatchObject({
     ready: false,
     window_seconds: 3_600,
     observed_since: '2026-11-21T11:00:00Z',
@@ -120,7 +120,7 @@ test('section 4: lists valid tokens nobody uses and those that end within a week
 })
 
 test('reports of several processes add up', () => {
-  const merged = mergeSightings([
+  const merged = mergeClientStats([
     {
       minutes: [minute(1, 5, 2), minute(2, 1, 0)],
       clients: [client({ serviceName: 'cart' }), client({ signal: 'logs', count: 1 })],

@@ -1,8 +1,8 @@
 import { rfc3339 } from '../store/rfc3339.ts'
-import type { Client, SightingsReport } from './sightings.ts'
+import type { Client, ClientStatsReport } from './client-stats.ts'
 
 /** What the report needs to know of each token that has not been revoked. */
-export interface TokenStanding {
+export interface TokenSummary {
   readonly id: string
   readonly name: string
   readonly disabled: boolean
@@ -55,7 +55,7 @@ export interface Blocker {
 }
 
 const DAY_MS = 86_400_000
-const SOON_MS = 7 * DAY_MS
+const EXPIRES_SOON_MS = 7 * DAY_MS
 const MINUTE_MS = 60_000
 const MAX_CLIENTS = 100
 
@@ -67,32 +67,32 @@ const MAX_CLIENTS = 100
  * @see spec/otlp-gateway.md 4
  */
 export function readinessReport(
-  sightings: SightingsReport,
-  tokens: readonly TokenStanding[],
+  clientStats: ClientStatsReport,
+  tokens: readonly TokenSummary[],
   windowMs: number,
   nowMs: number,
   startedMs = 0,
 ): ReadinessReport {
   const windowStartMs = nowMs - Math.min(windowMs, DAY_MS)
-  const minutes = sightings.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
+  const minutes = clientStats.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
   const requests = sum(minutes.map((minute) => minute.requests))
   const wouldReject = sum(minutes.map((minute) => minute.wouldReject))
   const valid = tokens.filter(
     ({ disabled, expiresAtMs = Number.POSITIVE_INFINITY }) => !disabled && expiresAtMs > nowMs,
   )
-  const ending = valid.filter(({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs < nowMs + SOON_MS)
-  const blockers = blockersOf(wouldReject, valid.length, ending.length)
+  const expiring = valid.filter(({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs < nowMs + EXPIRES_SOON_MS)
+  const blockers = findBlockers(wouldReject, valid.length, expiring.length)
   return {
     ready: blockers.length === 0,
     window_seconds: Math.round((nowMs - windowStartMs) / 1_000),
     observed_since: rfc3339(Math.max(windowStartMs, startedMs)),
     requests,
     would_reject: wouldReject,
-    clients: sightings.clients
+    clients: clientStats.clients
       .filter(({ lastSeenMs }) => lastSeenMs >= windowStartMs)
       .toSorted((a, b) => b.count - a.count || b.lastSeenMs - a.lastSeenMs)
       .slice(0, MAX_CLIENTS)
-      .map(clientJson),
+      .map(toClientJson),
     unused_tokens: valid
       .filter(({ lastUsedAtMs }) => lastUsedAtMs === undefined || lastUsedAtMs < windowStartMs)
       .map(({ id, name, lastUsedAtMs }) => ({
@@ -100,14 +100,14 @@ export function readinessReport(
         name,
         last_used_at: lastUsedAtMs === undefined ? null : rfc3339(lastUsedAtMs),
       })),
-    expiring_tokens: ending
+    expiring_tokens: expiring
       .toSorted((a, b) => a.expiresAtMs! - b.expiresAtMs!)
       .map(({ id, name, expiresAtMs }) => ({ id, name, expires_at: rfc3339(expiresAtMs!) })),
     blockers,
   }
 }
 
-function blockersOf(wouldReject: number, valid: number, ending: number): Blocker[] {
+function findBlockers(wouldReject: number, valid: number, expiring: number): Blocker[] {
   const blockers: Blocker[] = []
   if (wouldReject > 0) {
     blockers.push({
@@ -116,13 +116,13 @@ function blockersOf(wouldReject: number, valid: number, ending: number): Blocker
     })
   }
   if (valid === 0) blockers.push({ code: 'no_valid_token', message: 'There is no valid ingest token.' })
-  else if (ending === valid) {
+  else if (expiring === valid) {
     blockers.push({ code: 'valid_tokens_end_soon', message: 'Every valid ingest token ends within 7 days.' })
   }
   return blockers
 }
 
-function clientJson(client: Client): ReadinessClient {
+function toClientJson(client: Client): ReadinessClient {
   return {
     network: client.network,
     user_agent: client.userAgent,

@@ -16,7 +16,7 @@ export class WarningMemory {
 
   /** Whether `source` may be warned now; if so, not again for an hour. */
   take(source: string, nowMs: number): boolean {
-    this.#forgetUntil(nowMs - HOUR_MS)
+    this.#removeUntil(nowMs - HOUR_MS)
     if (this.#warnedAtMs.size >= this.#capacity || this.#warnedAtMs.has(source)) return false
     this.#warnedAtMs.set(source, nowMs)
     return true
@@ -26,7 +26,7 @@ export class WarningMemory {
     return this.#warnedAtMs.size
   }
 
-  #forgetUntil(atMs: number): void {
+  #removeUntil(atMs: number): void {
     for (const [source, warnedAtMs] of this.#warnedAtMs) {
       if (warnedAtMs > atMs) return
       this.#warnedAtMs.delete(source)

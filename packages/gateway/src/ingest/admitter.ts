@@ -1,7 +1,7 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { Route } from '../attribution/tenant-route.ts'
-import { blindness, type EffectRules, effectOf } from '../enforcement/effect.ts'
-import type { Sightings } from '../enforcement/sightings.ts'
+import { snapshotUnavailable, type AdmissionRules, decideAdmission } from '../enforcement/admission-decision.ts'
+import type { ClientStats } from '../enforcement/client-stats.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -18,9 +18,9 @@ export interface AdmitterParts {
   /** `undefined` until the store has been read once. */
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
-  readonly effect: EffectRules
+  readonly rules: AdmissionRules
   readonly limiter: Limiting
-  readonly sightings: Sightings
+  readonly clientStats: ClientStats
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
   readonly route: (token: TokenRecord) => Route
@@ -39,23 +39,23 @@ export class Admitter {
     try {
       return this.#admit(presented)
     } catch (error) {
-      const { log, effect } = this.#parts
+      const { log, rules } = this.#parts
       log.error({ event: 'admission.failed', err: error }, 'a request could not be judged')
       const message = 'The gateway has failed to judge this request.'
-      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(effect.random) }
+      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(rules.random) }
       return { admitted: false, refusal }
     }
   }
 
   #admit(presented: Presented): Admission {
-    const { clock, snapshot: currentSnapshot, effect, limiter, sightings, metrics } = this.#parts
+    const { clock, snapshot: currentSnapshot, rules, limiter, clientStats, metrics } = this.#parts
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
-    const blind = blindness(snapshot, nowMs, effect)
+    const blind = snapshotUnavailable(snapshot, nowMs, rules)
     if (blind !== undefined) return { admitted: false, refusal: blind }
     const verdict = this.#judge(presented, snapshot!, nowMs)
-    const isSampled = sightings.note(presented, verdict, nowMs)
-    const admission = effectOf(presented, verdict, snapshot!, nowMs, effect)
+    const isSampled = clientStats.recordVerdict(presented, verdict, nowMs)
+    const admission = decideAdmission(presented, verdict, snapshot!, nowMs, rules)
     const { signal, transport } = presented
     if (verdict.allowed) metrics.decided(signal, transport, snapshot!.mode, 'allow', undefined)
     else {
@@ -102,9 +102,9 @@ export class Admitter {
 
   #judge(presented: Presented, snapshot: Snapshot, nowMs: number): Verdict {
     const { authenticator, metrics } = this.#parts
-    if (!metrics.timesVerification()) return authenticator.judge(presented, snapshot, nowMs)
+    if (!metrics.timesVerification()) return authenticator.authenticate(presented, snapshot, nowMs)
     const start = performance.now()
-    const verdict = authenticator.judge(presented, snapshot, nowMs)
+    const verdict = authenticator.authenticate(presented, snapshot, nowMs)
     metrics.verifyDuration((performance.now() - start) / 1_000)
     return verdict
   }

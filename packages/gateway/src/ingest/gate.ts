@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { attributeBody } from '../attribution/attribute-body.ts'
 import type { Coalescing } from '../coalesce/coalescing.ts'
-import type { Sightings } from '../enforcement/sightings.ts'
+import type { ClientStats } from '../enforcement/client-stats.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -25,7 +25,7 @@ export interface GateParts {
   readonly admitter: Admitter
   readonly limiter: Limiting
   readonly budget: InFlightBudget
-  readonly sightings: Sightings
+  readonly clientStats: ClientStats
   readonly metrics: GateMetrics
   /** For calls that were let in, hence always there. */
   readonly upstreamOf: (admitted: Admitted) => Upstream
@@ -213,7 +213,7 @@ export class Gate implements Ingest {
 
   #look(call: ExportCall, sample: Presented, body: Uint8Array): void {
     setImmediate(() => {
-      this.#parts.sightings.noteBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
+      this.#parts.clientStats.recordBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
     })
   }
 

@@ -72,7 +72,7 @@ test('T-12: one line in 10 s per source, reason and token, and the next says how
   ])
 })
 
-test('T-12: the end of a flood is told, once', () => {
+test('T-12: the end of a flood is reported, once', () => {
   const { access, entries } = recorded()
   for (const nowMs of [0, 1, 2]) access.refused(presented, 'bad_secret', undefined, ending, nowMs)
   access.sweep(9_999)
@@ -103,12 +103,12 @@ test('T-12: ever new sources share one line when there is no more room', () => {
   expect(written(0, 10_000, 0)).toBe(10_000)
   expect(written(10_000, 30_000, 1)).toBe(1)
 
-  const unsaid = throttle.sweep(10_001)
-  expect(unsaid).toEqual([{ source: 'others', reason: 'missing', tokenId: undefined, count: 19_999 }])
+  const unreported = throttle.sweep(10_001)
+  expect(unreported).toEqual([{ source: 'others', reason: 'missing', tokenId: undefined, count: 19_999 }])
   expect(written(0, 100, 10_002)).toBe(100)
 })
 
-test('T-12: every refusal is told or counted as left out', () => {
+test('T-12: every refusal is reported or counted as left out', () => {
   const refusals = fc.array(
     fc.record({
       source: fc.constantFrom('a', 'b'),
@@ -121,14 +121,14 @@ test('T-12: every refusal is told or counted as left out', () => {
     fc.property(refusals, (all) => {
       const throttle = new LineThrottle()
       let nowMs = 0
-      let told = 0
+      let reported = 0
       for (const { source, reason, tokenId, waitMs } of all) {
         nowMs += waitMs
         const suppressed = throttle.suppressedBefore(source, reason, tokenId, nowMs)
-        if (suppressed >= 0) told += 1 + suppressed
+        if (suppressed >= 0) reported += 1 + suppressed
       }
-      for (const { count } of throttle.sweep(nowMs + 10_000)) told += count
-      expect(told).toBe(all.length)
+      for (const { count } of throttle.sweep(nowMs + 10_000)) reported += count
+      expect(reported).toBe(all.length)
     }),
   )
 })

@@ -93,7 +93,7 @@ test('O-3: series of tokens that are gone go too, and what they still had is not
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a'), 'traces', 10, 5)
   metrics.tokenUsed(token('b'), 'traces', 20, 6)
-  metrics.tokens.keepOnly(new Set(['b']))
+  metrics.tokens.retainOnly(new Set(['b']))
 
   expect(samples(metrics, 'otelcol_ingestauth_token_requests')).toEqual([
     'otelcol_ingestauth_token_requests{signal="traces",token_id="b",token_name="b"} 1',

@@ -2,7 +2,7 @@ const WINDOW_MS = 10_000
 const MAX_WINDOWS = 10_000
 
 /** Stands for every source that comes when there is no more room. */
-const OTHERS = 'others'
+const OTHER_SOURCES = 'others'
 
 interface Window {
   startMs: number
@@ -31,7 +31,7 @@ export class LineThrottle {
   /** How many lines were left out since the last of this kind, or -1 when this one is to be left out as well. */
   suppressedBefore(source: string, reason: string, tokenId: string | undefined, nowMs: number): number {
     const bySource = this.#windows.get(reason)?.get(tokenId ?? '')
-    const window = bySource?.get(source) ?? this.#windowWhenFull(reason)
+    const window = bySource?.get(source) ?? this.#sharedWindowWhenFull(reason)
     if (window === undefined) {
       this.#open(source, reason, tokenId ?? '', nowMs)
       return 0
@@ -49,25 +49,25 @@ export class LineThrottle {
 
   /** Forgets windows that are over and returns those in which lines were left out that nobody has heard of. */
   sweep(nowMs: number): Suppressed[] {
-    const unsaid: Suppressed[] = []
+    const unreported: Suppressed[] = []
     for (const [reason, byToken] of this.#windows) {
       for (const [tokenId, bySource] of byToken) {
         for (const [source, { startMs, suppressed }] of bySource) {
           if (nowMs >= startMs && nowMs - startMs < WINDOW_MS) continue
           bySource.delete(source)
           this.#size -= 1
-          if (suppressed > 0) unsaid.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })
+          if (suppressed > 0) unreported.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })
         }
         if (bySource.size === 0) byToken.delete(tokenId)
       }
       if (byToken.size === 0) this.#windows.delete(reason)
     }
-    return unsaid
+    return unreported
   }
 
-  #windowWhenFull(reason: string): Window | undefined {
+  #sharedWindowWhenFull(reason: string): Window | undefined {
     if (this.#size < MAX_WINDOWS) return undefined
-    return this.#windows.get(reason)?.get('')?.get(OTHERS) ?? this.#open(OTHERS, reason, '', Number.NEGATIVE_INFINITY)
+    return this.#windows.get(reason)?.get('')?.get(OTHER_SOURCES) ?? this.#open(OTHER_SOURCES, reason, '', Number.NEGATIVE_INFINITY)
   }
 
   #open(source: string, reason: string, tokenId: string, startMs: number): Window {

@@ -12,14 +12,14 @@ export function mergeReports(reports: readonly MetricsReport[]): MetricsReport {
   const cells = new Map<string, Cell>()
   const histograms = new Map<string, Histogram>()
   for (const report of reports) {
-    for (const cell of report.cells) put(cells, cell, joinCells)
-    for (const histogram of report.histograms) put(histograms, histogram, joinHistograms)
+    for (const cell of report.cells) addSeries(cells, cell, joinCells)
+    for (const histogram of report.histograms) addSeries(histograms, histogram, joinHistograms)
   }
   return { cells: [...cells.values()], histograms: [...histograms.values()] }
 }
 
 /** What a process that has ended still adds to the totals; its gauges have gone with it. */
-export function totalsOf(report: MetricsReport): MetricsReport {
+export function countersOnly(report: MetricsReport): MetricsReport {
   return { ...report, cells: report.cells.filter(({ name }) => instruments[name].kind === 'counter') }
 }
 
@@ -32,7 +32,7 @@ export function seriesKey({ name, labels }: { readonly name: string; readonly la
   return JSON.stringify([name, ...sortedLabels(labels)])
 }
 
-function put<Series extends Cell | Histogram>(
+function addSeries<Series extends Cell | Histogram>(
   all: Map<string, Series>,
   series: Series,
   join: (a: Series, b: Series) => Series,
@@ -43,7 +43,7 @@ function put<Series extends Cell | Histogram>(
 }
 
 function joinCells(a: Cell, b: Cell): Cell {
-  switch (instruments[a.name].across) {
+  switch (instruments[a.name].aggregation) {
     case 'min':
       return { ...a, value: Math.min(a.value, b.value) }
     case 'max':

@@ -89,9 +89,9 @@ const pointType = {
   histogram: DataPointType.HISTOGRAM,
 } as const satisfies Record<Instrument['kind'], DataPointType>
 
-function metricData(name: InstrumentName, { kind, unit, about }: Instrument, dataPoints: DataPoint<unknown>[]) {
+function metricData(name: InstrumentName, { kind, unit, description }: Instrument, dataPoints: DataPoint<unknown>[]) {
   return {
-    descriptor: { name, description: about, unit, valueType: unit === 's' ? ValueType.DOUBLE : ValueType.INT },
+    descriptor: { name, description, unit, valueType: unit === 's' ? ValueType.DOUBLE : ValueType.INT },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPointType: pointType[kind],
     ...(kind === 'counter' && { isMonotonic: true }),

@@ -1,17 +1,17 @@
 import { reasons } from '../ingest/admission.ts'
 import { instruments } from './instruments.ts'
 
-const acrossText = { sum: 'sum', min: 'least', max: 'greatest' }
+const aggregationText = { sum: 'sum', min: 'least', max: 'greatest' }
 
 /** docs/gateway-metrics.md, whole: every instrument of the table. */
 export function metricsPage(): string {
-  const rows = Object.entries(instruments).map(([name, { kind, unit, labels, about, across }]) => [
+  const rows = Object.entries(instruments).map(([name, { kind, unit, labels, description, aggregation }]) => [
     code(name),
     kind,
     unit,
     labels.map(code).join(', '),
-    across === undefined ? 'sum' : acrossText[across],
-    about,
+    aggregation === undefined ? 'sum' : aggregationText[aggregation],
+    description,
   ])
   const bounds = Object.entries(instruments).flatMap(([name, { bounds }]) =>
     bounds === undefined ? [] : [[code(name), bounds.join(', ')]],

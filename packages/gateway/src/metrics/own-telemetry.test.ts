@@ -3,7 +3,7 @@ import { jsonLog, silentLog } from '@penstock/runtime'
 import { refusedUrl, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { GateMetrics } from './gate-metrics.ts'
-import { type AddressBook, listenerReachedBy } from './listener-loop.ts'
+import { type AddressBook, findListenerReachedBy } from './listener-loop.ts'
 import { startOwnTelemetry, TelemetryLoopError } from './own-telemetry.ts'
 
 const ok: ScriptedReply = { play: 'reply', status: 200 }
@@ -104,7 +104,7 @@ describe('O-15: the gateway does not send to itself', () => {
   const addresses: AddressBook = {
     resolve: async (host) =>
       host === 'gate.example' ? ['192.0.2.10'] : host === 'localhost' ? ['::1', '127.0.0.1'] : [],
-    own: () => ['127.0.0.1', '::1', '192.0.2.10'],
+    local: () => ['127.0.0.1', '::1', '192.0.2.10'],
   }
 
   test.each([
@@ -120,7 +120,7 @@ describe('O-15: the gateway does not send to itself', () => {
     ['http://gate.example', '0.0.0.0', 80],
     ['https://gate.example/otlp', '0.0.0.0', 443],
   ])('%s reaches a listener on %s:%i', async (url, host, port) => {
-    expect(await listenerReachedBy(new URL(url), [{ host, port }], addresses)).toEqual({ host, port })
+    expect(await findListenerReachedBy(new URL(url), [{ host, port }], addresses)).toEqual({ host, port })
   })
 
   test.each([
@@ -129,7 +129,7 @@ describe('O-15: the gateway does not send to itself', () => {
     ['http://192.0.2.99:4318', '0.0.0.0', 4318],
     ['http://192.0.2.10:4318', '127.0.0.1', 4318],
   ])('%s does not reach a listener on %s:%i', async (url, host, port) => {
-    expect(await listenerReachedBy(new URL(url), [{ host, port }], addresses)).toBeUndefined()
+    expect(await findListenerReachedBy(new URL(url), [{ host, port }], addresses)).toBeUndefined()
   })
 
   test('it says which listener', async () => {

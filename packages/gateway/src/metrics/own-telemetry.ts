@@ -4,7 +4,7 @@ import { PeriodicExportingMetricReader, type PushMetricExporter } from '@opentel
 import type { Log } from '@penstock/runtime'
 import { ConfigError } from '../config-error.ts'
 import type { ListenAddress } from '../gateway-config.ts'
-import { type AddressBook, listenerReachedBy, systemAddresses } from './listener-loop.ts'
+import { type AddressBook, findListenerReachedBy, systemAddresses } from './listener-loop.ts'
 import { metricProducer } from './metric-producer.ts'
 import type { MetricsReport } from './registry.ts'
 
@@ -56,7 +56,7 @@ export class TelemetryLoopError extends ConfigError {
  */
 export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise<OwnTelemetry> {
   const url = new URL(settings.url)
-  const reached = await listenerReachedBy(url, settings.listeners, settings.addresses ?? systemAddresses)
+  const reached = await findListenerReachedBy(url, settings.listeners, settings.addresses ?? systemAddresses)
   if (reached !== undefined) {
     throw new TelemetryLoopError(
       `own telemetry may not go to ${url.host}: that is this gateway's own listener ${reached.host}:${reached.port}`,
@@ -71,7 +71,7 @@ export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise
     ...(url.username !== '' && { headers: { authorization: basicCredential(url) } }),
   })
   const reader = new PeriodicExportingMetricReader({
-    exporter: loggingOutages(exporter, settings.log, url.host),
+    exporter: withOutageLog(exporter, settings.log, url.host),
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: timeoutMs,
   })
@@ -105,7 +105,7 @@ export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise
 }
 
 /** The SDK tells nobody of a failed export unless a global logger is set. */
-function loggingOutages(exporter: PushMetricExporter, log: Log, host: string): PushMetricExporter {
+function withOutageLog(exporter: PushMetricExporter, log: Log, host: string): PushMetricExporter {
   let isFailing = false
   return {
     export(metrics, done) {

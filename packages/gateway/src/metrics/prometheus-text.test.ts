@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { instruments } from './instruments.ts'
-import { mergeReports, totalsOf } from './merge-reports.ts'
+import { mergeReports, countersOnly } from './merge-reports.ts'
 import { prometheusText } from './prometheus-text.ts'
 import { MetricRegistry } from './registry.ts'
 
@@ -135,14 +135,14 @@ describe('mergeReports', () => {
   })
 
   test('of a process that has ended the totals remain', () => {
-    const { cells, histograms } = totalsOf(first.report())
+    const { cells, histograms } = countersOnly(first.report())
     expect(cells.map(({ name }) => name)).toEqual(['otelcol_ingestauth_decisions'])
     expect(histograms).toHaveLength(1)
   })
 
   test('every gauge says how it is merged, and nothing else does', () => {
     const undecided = Object.entries(instruments).filter(
-      ([, { kind, across }]) => (kind === 'gauge') !== (across !== undefined),
+      ([, { kind, aggregation }]) => (kind === 'gauge') !== (aggregation !== undefined),
     )
     expect(undecided).toEqual([])
   })

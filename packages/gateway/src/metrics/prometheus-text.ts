@@ -35,7 +35,7 @@ export function prometheusText(reports: readonly MetricsReport[]): string {
   for (const [name, instrument] of Object.entries(instruments) as [InstrumentName, Instrument][]) {
     const series = linesOf.get(name)
     if (series === undefined) continue
-    page += `# HELP ${name} ${helpText(instrument.about)}\n# TYPE ${name} ${instrument.kind}\n`
+    page += `# HELP ${name} ${helpText(instrument.description)}\n# TYPE ${name} ${instrument.kind}\n`
     for (const { lines } of series.sort((a, b) => (a.labels < b.labels ? -1 : 1))) page += lines
   }
   return page

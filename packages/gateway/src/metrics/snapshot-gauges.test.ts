@@ -4,7 +4,7 @@ import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { GateMetrics } from './gate-metrics.ts'
 import { prometheusText } from './prometheus-text.ts'
-import { reportSnapshot } from './snapshot-gauges.ts'
+import { registerSnapshotGauges } from './snapshot-gauges.ts'
 
 const token = (id: string, rest: Partial<TokenRecord> = {}) =>
   tokenRecord({ id, name: id, signals: new Set(['traces']), ...rest })
@@ -37,7 +37,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
     ],
     [token('imported', { expiresAtMs: 20_000 })],
   )
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => current,
     () => 15_000,
@@ -55,7 +55,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
 
 test('before the first snapshot nothing is claimed', () => {
   const metrics = new GateMetrics()
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => undefined,
     () => 0,
@@ -66,7 +66,7 @@ test('before the first snapshot nothing is claimed', () => {
 test('a token that the snapshot has dropped loses its series', () => {
   const metrics = new GateMetrics()
   let current = snapshot([token('a'), token('b')])
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => current,
     () => 15_000,

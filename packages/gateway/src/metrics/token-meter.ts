@@ -13,7 +13,7 @@ const MAX_TOKENS = 100_000
 /** Rows waiting for a store that takes none. Beyond it the oldest go: usage is a statistic, not a bill. */
 const MAX_BACKLOG_ROWS = 100_000
 /** How many of them go at once: what moves the others up must not be paid for each row. */
-const ROWS_DROPPED_AT_ONCE = MAX_BACKLOG_ROWS / 10
+const ROWS_DROPPED_TOGETHER = MAX_BACKLOG_ROWS / 10
 
 const signalIndex = Object.fromEntries(ingestSignalNames.map((signal, index) => [signal, index])) as Record<
   IngestSignal,
@@ -47,7 +47,7 @@ export class TokenMeter {
   readonly #registry: MetricRegistry
   readonly #tokens = new Map<string, MeteredToken>()
   /** Those with something to take. */
-  #touched = new Set<Meter>()
+  #pending = new Set<Meter>()
   #backlog: TokenUse[] = []
 
   constructor(registry: MetricRegistry) {
@@ -70,8 +70,8 @@ export class TokenMeter {
   take(): TokenUse[] {
     const rows = this.#backlog
     this.#backlog = []
-    for (const meter of this.#touched) rows.push(drained(meter))
-    this.#touched = new Set()
+    for (const meter of this.#pending) rows.push(takeCounts(meter))
+    this.#pending = new Set()
     return rows
   }
 
@@ -81,44 +81,44 @@ export class TokenMeter {
   }
 
   /** Series of tokens that are not known any more go. */
-  keepOnly(known: { has(tokenId: string): boolean }): void {
-    for (const [tokenId, token] of this.#tokens) if (!known.has(tokenId)) this.#forget(tokenId, token)
+  retainOnly(known: { has(tokenId: string): boolean }): void {
+    for (const [tokenId, token] of this.#tokens) if (!known.has(tokenId)) this.#removeToken(tokenId, token)
   }
 
   #meter(token: NamedToken, signal: IngestSignal, nowMs: number): Meter {
     let metered = this.#tokens.get(token.id)
-    if (metered === undefined || metered.name !== token.name) metered = this.#begin(token, metered)
-    const meter = metered.meters[signalIndex[signal]] ?? this.#beginMeter(metered, token, signal)
+    if (metered === undefined || metered.name !== token.name) metered = this.#addToken(token, metered)
+    const meter = metered.meters[signalIndex[signal]] ?? this.#addMeter(metered, token, signal)
     const sinceHourStartMs = nowMs - meter.hourStartMs
     if (sinceHourStartMs >= HOUR_MS || sinceHourStartMs < 0) {
-      this.#close(meter)
+      this.#moveToBacklog(meter)
       meter.hourStartMs = nowMs - (nowMs % HOUR_MS)
     }
     meter.lastUsedAtMs = nowMs
-    this.#touched.add(meter)
+    this.#pending.add(meter)
     return meter
   }
 
   /** What it has counted becomes a row. On the data path, for each token at the full hour: must not copy the others. */
-  #close(meter: Meter): void {
-    if (!this.#touched.delete(meter)) return
-    if (this.#backlog.length >= MAX_BACKLOG_ROWS) this.#backlog.splice(0, ROWS_DROPPED_AT_ONCE)
-    this.#backlog.push(drained(meter))
+  #moveToBacklog(meter: Meter): void {
+    if (!this.#pending.delete(meter)) return
+    if (this.#backlog.length >= MAX_BACKLOG_ROWS) this.#backlog.splice(0, ROWS_DROPPED_TOGETHER)
+    this.#backlog.push(takeCounts(meter))
   }
 
   /** A renamed token has new series, and the old ones go, or both would be summed as its use. */
-  #begin(token: NamedToken, renamed: MeteredToken | undefined): MeteredToken {
-    if (renamed !== undefined) this.#forget(token.id, renamed)
+  #addToken(token: NamedToken, renamed: MeteredToken | undefined): MeteredToken {
+    if (renamed !== undefined) this.#removeToken(token.id, renamed)
     if (this.#tokens.size >= MAX_TOKENS) {
       const [oldest] = this.#tokens
-      if (oldest !== undefined) this.#forget(...oldest)
+      if (oldest !== undefined) this.#removeToken(...oldest)
     }
-    const begun: MeteredToken = { name: token.name, meters: [] }
-    this.#tokens.set(token.id, begun)
-    return begun
+    const added: MeteredToken = { name: token.name, meters: [] }
+    this.#tokens.set(token.id, added)
+    return added
   }
 
-  #beginMeter({ meters }: MeteredToken, token: NamedToken, signal: IngestSignal): Meter {
+  #addMeter({ meters }: MeteredToken, token: NamedToken, signal: IngestSignal): Meter {
     const labels = { token_id: token.id, token_name: token.name, signal }
     const meter: Meter = {
       tokenId: token.id,
@@ -135,11 +135,11 @@ export class TokenMeter {
     return meter
   }
 
-  #forget(tokenId: string, { name, meters }: MeteredToken): void {
+  #removeToken(tokenId: string, { name, meters }: MeteredToken): void {
     this.#tokens.delete(tokenId)
     for (const meter of meters) {
       if (meter === undefined) continue
-      this.#close(meter)
+      this.#moveToBacklog(meter)
       const labels = { token_id: tokenId, token_name: name, signal: meter.signal }
       this.#registry.remove('otelcol_ingestauth_token_requests', labels)
       this.#registry.remove('otelcol_ingestauth_token_bytes', labels)
@@ -147,7 +147,7 @@ export class TokenMeter {
   }
 }
 
-function drained(meter: Meter): TokenUse {
+function takeCounts(meter: Meter): TokenUse {
   const { tokenId, signal, requests, bytes, rejected, lastUsedAtMs } = meter
   meter.requests = 0
   meter.bytes = 0

@@ -1,4 +1,4 @@
-import type { SightingsReport } from '../enforcement/sightings.ts'
+import type { ClientStatsReport } from '../enforcement/client-stats.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 
 /** What takes telemetry in, seen from what manages it: in this process, or in a worker. */
@@ -13,7 +13,7 @@ export interface IngestPlane {
 /** Can cross a process boundary. */
 export interface PlaneReport {
   readonly metrics: MetricsReport
-  readonly sightings: SightingsReport
+  readonly clientStats: ClientStatsReport
   /** Since when it has taken telemetry in. */
   readonly startedMs: number
   /** `blind`: the store could not be read for so long that nobody is judged any more (T-14). */

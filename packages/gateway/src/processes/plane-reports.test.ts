@@ -22,7 +22,7 @@ function planeOf(connections: number): ScriptedPlane {
     },
     answer: async () => ({
       metrics: registry.report(),
-      sightings: { clients: [] } as unknown as PlaneReport['sightings'],
+      clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
       state: 'ready',
       startedMs: 0,
       isStoreFailing: false,

@@ -1,5 +1,5 @@
 import type { Log } from '@penstock/runtime'
-import { mergeReports, totalsOf } from '../metrics/merge-reports.ts'
+import { mergeReports, countersOnly } from '../metrics/merge-reports.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 
@@ -10,7 +10,7 @@ import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 export class PlaneReports {
   readonly #planes: () => readonly IngestPlane[]
   readonly #log: Log
-  readonly #last = new Map<IngestPlane, MetricsReport>()
+  readonly #lastMetrics = new Map<IngestPlane, MetricsReport>()
   /** Of all that have ended, in one. */
   #ended: MetricsReport = { cells: [], histograms: [] }
 
@@ -21,18 +21,18 @@ export class PlaneReports {
 
   /** Of all that answer. */
   async all(): Promise<PlaneReport[]> {
-    return [...(await this.#ask()).values()]
+    return [...(await this.#collect()).values()]
   }
 
   /** To be added up. */
   async metrics(): Promise<MetricsReport[]> {
-    const answered = await this.#ask()
-    this.#foldEnded()
-    const living = [...this.#last].map(([plane, last]) => (answered.has(plane) ? last : totalsOf(last)))
+    const answered = await this.#collect()
+    this.#mergeEnded()
+    const living = [...this.#lastMetrics].map(([plane, last]) => (answered.has(plane) ? last : countersOnly(last)))
     return [this.#ended, ...living]
   }
 
-  async #ask(): Promise<ReadonlyMap<IngestPlane, PlaneReport>> {
+  async #collect(): Promise<ReadonlyMap<IngestPlane, PlaneReport>> {
     const answered = new Map<IngestPlane, PlaneReport>()
     await Promise.all(
       this.#planes().map(async (plane) => {
@@ -40,7 +40,7 @@ export class PlaneReports {
           const report = await plane.report()
           answered.set(plane, report)
           // An answer may come in after its plane has ended, and been added to those that have.
-          if (this.#planes().includes(plane)) this.#last.set(plane, report.metrics)
+          if (this.#planes().includes(plane)) this.#lastMetrics.set(plane, report.metrics)
         } catch (error) {
           this.#log.warn({ event: 'report.missing', err: error }, 'a process does not report')
         }
@@ -49,12 +49,12 @@ export class PlaneReports {
     return answered
   }
 
-  #foldEnded(): void {
+  #mergeEnded(): void {
     const living = this.#planes()
-    for (const [plane, last] of this.#last) {
+    for (const [plane, last] of this.#lastMetrics) {
       if (living.includes(plane)) continue
-      this.#ended = mergeReports([this.#ended, totalsOf(last)])
-      this.#last.delete(plane)
+      this.#ended = mergeReports([this.#ended, countersOnly(last)])
+      this.#lastMetrics.delete(plane)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { liveInstances } from '../store/instances.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
 import { createToken, revokeToken } from '../tokens/token-operations.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
@@ -105,11 +105,11 @@ test('T-13: says which epoch it runs, is alive while it polls, and gone once it 
   await clock.untilSleeping()
   const { epoch } = watch.current!
   for (let turn = 0; turn < 15; turn += 1) await poll()
-  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch }])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch }])
   await createToken(gateway.as('Admin'), { name: 'new' })
   await poll()
-  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch: epoch + 1 }])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch: epoch + 1 }])
   await watch.close()
   await running
-  expect(await liveInstances(db, clock.nowMs())).toEqual([])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([])
 })

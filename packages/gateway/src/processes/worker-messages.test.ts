@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test, vi } from 'vitest'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
-import { answerQuestions, type Channel, RemotePlane } from './worker-messages.ts'
+import { servePlane, type Channel, RemotePlane } from './worker-messages.ts'
 
 /** Two ends of a pipe that copies what passes, as a process boundary does. */
 function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitter } {
@@ -19,7 +19,7 @@ function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitt
 
 const report: PlaneReport = {
   metrics: { series: [] } as unknown as PlaneReport['metrics'],
-  sightings: { clients: [] } as unknown as PlaneReport['sightings'],
+  clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
   state: 'ready',
   startedMs: 0,
   isStoreFailing: false,
@@ -34,7 +34,7 @@ function planeOf(more: Partial<IngestPlane> = {}): IngestPlane {
 test('asks the plane at the other end, and passes its answers, failures included', async () => {
   const { primary, worker } = pipe()
   const delays: number[] = []
-  answerQuestions(
+  servePlane(
     worker,
     planeOf({
       refresh: async () => {
@@ -53,7 +53,7 @@ test('asks the plane at the other end, and passes its answers, failures included
 test('answers find their questions, whatever order they come in', async () => {
   const { primary, worker } = pipe()
   const finish: ((value: PlaneReport) => void)[] = []
-  answerQuestions(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
+  servePlane(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
   const remote = new RemotePlane(primary, clock)
   const [first, second] = [remote.report(), remote.report()]
   await vi.waitFor(() => expect(finish).toHaveLength(2))
@@ -93,7 +93,7 @@ test('what else comes over the channel is nobody’s question', async () => {
   const { primary, worker } = pipe()
   const said: unknown[] = []
   primary.on('message', (message) => said.push(message))
-  answerQuestions(worker, planeOf())
+  servePlane(worker, planeOf())
   for (const stray of [null, 'report', 7, {}, { penstock: 'listening' }]) worker.emit('message', stray)
   await new Promise<void>((resolve) => setImmediate(resolve))
   expect(said).toEqual([])

@@ -4,7 +4,7 @@ import { migrate, openSqlite } from '@penstock/db'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadSnapshot } from '../tokens/load-snapshot.ts'
 import { openGatewayStore } from './gateway-store.ts'
-import { liveInstances, publishEpoch, removeInstance } from './instances.ts'
+import { listLiveInstances, publishEpoch, removeInstance } from './instances.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
 import { START_MS, TemporaryGateway } from './temporary-gateway.case.ts'
@@ -84,13 +84,13 @@ test('T-13: an instance lives as long as it is heard of', async () => {
   await publishEpoch(gateway.db, 'a', 1, START_MS)
   await publishEpoch(gateway.db, 'b', 1, START_MS + 5_000)
   await publishEpoch(gateway.db, 'a', 2, START_MS + 6_000)
-  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([
+  expect(await listLiveInstances(gateway.db, START_MS + 6_000)).toEqual([
     { id: 'a', epoch: 2 },
     { id: 'b', epoch: 1 },
   ])
-  expect(await liveInstances(gateway.db, START_MS + 15_000)).toEqual([{ id: 'a', epoch: 2 }])
+  expect(await listLiveInstances(gateway.db, START_MS + 15_000)).toEqual([{ id: 'a', epoch: 2 }])
   await removeInstance(gateway.db, 'a')
-  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([{ id: 'b', epoch: 1 }])
+  expect(await listLiveInstances(gateway.db, START_MS + 6_000)).toEqual([{ id: 'b', epoch: 1 }])
 })
 
 test('instances that died without a word are forgotten', async () => {

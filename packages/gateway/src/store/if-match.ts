@@ -1,7 +1,7 @@
 import { ApiError } from '../api-error.ts'
 
 /** Throws `precondition_failed` when the header `If-Match`, as it came, names other versions only. */
-export function requireMatch(ifMatch: string | undefined, etag: string): void {
+export function requireIfMatch(ifMatch: string | undefined, etag: string): void {
   if (ifMatch === undefined) return
   const named = ifMatch.split(',').map((part) => part.trim())
   if (named.includes('*') || named.includes(etag)) return

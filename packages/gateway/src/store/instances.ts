@@ -7,7 +7,7 @@ export interface LiveInstance {
 
 const LIVE_MS = 10_000
 /** A process that died without a word is forgotten, so that the table holds only the living and the recently dead. */
-const FORGOTTEN_MS = 3_600_000
+const RETENTION_MS = 3_600_000
 
 /**
  * Says that the process lives and which epoch it runs (T-13). To be said at once when the epoch changes, and otherwise
@@ -22,13 +22,13 @@ export async function publishEpoch(db: GatewayDb, instanceId: string, epoch: num
       .execute()
     await tx
       .deleteFrom('gateway_instances')
-      .where('seen_at_ms', '<', nowMs - FORGOTTEN_MS)
+      .where('seen_at_ms', '<', nowMs - RETENTION_MS)
       .execute()
   })
 }
 
 /** Those heard of in the last 10 s. */
-export async function liveInstances(db: GatewayDb, nowMs: number): Promise<readonly LiveInstance[]> {
+export async function listLiveInstances(db: GatewayDb, nowMs: number): Promise<readonly LiveInstance[]> {
   return await db.read
     .selectFrom('gateway_instances')
     .select(['id', 'epoch'])

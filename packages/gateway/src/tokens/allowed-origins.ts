@@ -23,11 +23,11 @@ function matches(pattern: string, origin: string): boolean {
   const suffix = pattern.slice(start + '*'.length)
   const end = origin.length - suffix.length
   if (end <= start || !origin.endsWith(suffix) || !origin.startsWith(pattern.slice(0, start))) return false
-  return isHostName(origin, start, end)
+  return isHostPrefix(origin, start, end)
 }
 
 /** Letters, digits, `-` and `.` only, so that nothing before the suffix can end the host. */
-function isHostName(text: string, start: number, end: number): boolean {
+function isHostPrefix(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at)
     const ok = (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e

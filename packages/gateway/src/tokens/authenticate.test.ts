@@ -42,23 +42,23 @@ function snapshot(tokens: readonly TokenRecord[], importedTokens: readonly Token
   }
 }
 
-interface Circumstances {
+interface RequestContext {
   readonly origin?: string
   readonly from?: CredentialPlace
   readonly certificateNames?: readonly string[]
 }
 
-function judge(value: string, tokens: Snapshot, circumstances: Circumstances = {}): Verdict {
-  const { origin, from = 'header', certificateNames } = circumstances
+function authenticate(value: string, tokens: Snapshot, context: RequestContext = {}): Verdict {
+  const { origin, from = 'header', certificateNames } = context
   const credential = { kind: 'bearer', value, from } as const
-  return authenticator.judge({ credential, signal: 'traces', origin, certificateNames }, tokens, NOW_MS)
+  return authenticator.authenticate({ credential, signal: 'traces', origin, certificateNames }, tokens, NOW_MS)
 }
 
 const outcome = (verdict: Verdict) => (verdict.allowed ? 'allowed' : verdict.reason)
 
 test('E-1: no credential, and one that cannot be read', () => {
   const present = (kind: 'none' | 'malformed') =>
-    authenticator.judge(
+    authenticator.authenticate(
       { credential: { kind }, signal: 'traces', origin: undefined, certificateNames: undefined },
       snapshot([record()]),
       NOW_MS,
@@ -69,36 +69,36 @@ test('E-1: no credential, and one that cannot be read', () => {
 
 test('T-7: the right secret opens', () => {
   const token = record()
-  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: true, token })
+  expect(authenticate(secret.text, snapshot([token]))).toEqual({ allowed: true, token })
 })
 
 test('T-6: a token keeps the pepper it was made with', () => {
   const token = record({ mac: macOf(secret.text, oldPepper), pepperId: 'old' })
-  expect(outcome(judge(secret.text, snapshot([token])))).toBe('allowed')
+  expect(outcome(authenticate(secret.text, snapshot([token])))).toBe('allowed')
 })
 
 test('T-6: a token whose pepper is not here is our fault and not the client’s', () => {
-  expect(() => judge(secret.text, snapshot([record({ pepperId: 'lost' })]))).toThrow('pepper')
+  expect(() => authenticate(secret.text, snapshot([record({ pepperId: 'lost' })]))).toThrow('pepper')
 })
 
 test('T-3: a wrong checksum is malformed, whatever else is right', () => {
   const typo = `${secret.text.slice(0, -1)}${secret.text.endsWith('0') ? '1' : '0'}`
-  expect(outcome(judge(typo, snapshot([record()])))).toBe('malformed')
+  expect(outcome(authenticate(typo, snapshot([record()])))).toBe('malformed')
 })
 
 test('T-1: an API key is no ingest token', () => {
   const key = newSecretText('api_key', (count) => new Uint8Array(count).fill(7))
-  expect(outcome(judge(key.text, snapshot([record({ mac: macOf(key.text) })])))).toBe('malformed')
+  expect(outcome(authenticate(key.text, snapshot([record({ mac: macOf(key.text) })])))).toBe('malformed')
 })
 
 test('T-7: an unknown id and a wrong secret are refused alike, and told apart only by the metric', () => {
-  expect(judge(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
+  expect(authenticate(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
   const other = record({ mac: macOf('another text') })
-  expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([other]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
 })
 
 test('T-7: a stored hash of zeros does not open to an unknown id', () => {
-  expect(outcome(judge(secret.text, snapshot([record({ id: '000000000000', mac: new Uint8Array(32) })])))).toBe(
+  expect(outcome(authenticate(secret.text, snapshot([record({ id: '000000000000', mac: new Uint8Array(32) })])))).toBe(
     'unknown',
   )
 })
@@ -111,7 +111,7 @@ test('T-8: of a wrong secret nothing is told about the token', () => {
     disabled: true,
     signals: new Set(),
   })
-  expect(judge(secret.text, snapshot([gone]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([gone]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
 })
 
 test.each([
@@ -122,7 +122,7 @@ test.each([
   ['origin', { allowedOrigins: ['https://a.example'] }],
 ] as const)('T-8, E-1: of a right secret the first reason is told: %s', (reason, changes) => {
   const token = record(changes)
-  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
+  expect(authenticate(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
 })
 
 describe('T-9: a token in the query', () => {
@@ -130,24 +130,24 @@ describe('T-9: a token in the query', () => {
 
   test('opens only when it may stand there', () => {
     const token = record({ allowQuery: true })
-    expect(judge(secret.text, snapshot([token]), inQuery)).toEqual({ allowed: true, token })
+    expect(authenticate(secret.text, snapshot([token]), inQuery)).toEqual({ allowed: true, token })
     const other = record()
-    expect(judge(secret.text, snapshot([other]), inQuery)).toEqual({
+    expect(authenticate(secret.text, snapshot([other]), inQuery)).toEqual({
       allowed: false,
       reason: 'malformed',
       token: other,
     })
-    expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: true, token: other })
+    expect(authenticate(secret.text, snapshot([other]))).toEqual({ allowed: true, token: other })
   })
 
   test('tells nothing of itself to whoever has a wrong secret', () => {
     const tokens = snapshot([record({ mac: macOf('another text') })])
-    expect(judge(secret.text, tokens, inQuery)).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+    expect(authenticate(secret.text, tokens, inQuery)).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
   })
 
   test('is bound by this when it was imported, too', () => {
     const token = record({ id: 'imported0001', mac: macOf(imported) })
-    expect(judge(imported, snapshot([], [token]), inQuery)).toEqual({ allowed: false, reason: 'malformed', token })
+    expect(authenticate(imported, snapshot([], [token]), inQuery)).toEqual({ allowed: false, reason: 'malformed', token })
   })
 })
 
@@ -157,7 +157,7 @@ describe('X-13: a token bound to client certificates', () => {
 
   test('opens to a certificate with one of its names', () => {
     const certificateNames = ['DNS:other.example.com', 'URI:spiffe://example.com/agent']
-    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: true, token })
+    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({ allowed: true, token })
   })
 
   test.each([
@@ -168,22 +168,22 @@ describe('X-13: a token bound to client certificates', () => {
     [['URI:agent.example.com']],
     [['URI:spiffe://example.com/agent2']],
   ])('and to no other: %j', (certificateNames) => {
-    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: false, reason: 'certificate', token })
+    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({ allowed: false, reason: 'certificate', token })
   })
 
   test('opens where no certificate is demanded', () => {
-    expect(judge(secret.text, tokens)).toEqual({ allowed: true, token })
+    expect(authenticate(secret.text, tokens)).toEqual({ allowed: true, token })
   })
 
   test('says nothing of certificates to whoever has a wrong secret', () => {
     const other = snapshot([{ ...token, mac: macOf('another text') }])
-    expect(outcome(judge(secret.text, other, { certificateNames: [] }))).toBe('bad_secret')
+    expect(outcome(authenticate(secret.text, other, { certificateNames: [] }))).toBe('bad_secret')
   })
 })
 
 test('E-8: a token ends at its expiry, not later', () => {
-  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS + 1 })])))).toBe('allowed')
-  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS })])))).toBe('expired')
+  expect(outcome(authenticate(secret.text, snapshot([record({ expiresAtMs: NOW_MS + 1 })])))).toBe('allowed')
+  expect(outcome(authenticate(secret.text, snapshot([record({ expiresAtMs: NOW_MS })])))).toBe('expired')
 })
 
 describe('T-15: imported tokens', () => {
@@ -191,12 +191,12 @@ describe('T-15: imported tokens', () => {
   const tokens = snapshot([record()], [token])
 
   test('are found by their hash', () => {
-    expect(judge(imported, tokens)).toEqual({ allowed: true, token })
+    expect(authenticate(imported, tokens)).toEqual({ allowed: true, token })
   })
 
   test('made with an older pepper too', () => {
     const old = record({ id: 'imported0001', mac: macOf(imported, oldPepper), pepperId: 'old' })
-    expect(outcome(judge(imported, snapshot([], [old])))).toBe('allowed')
+    expect(outcome(authenticate(imported, snapshot([], [old])))).toBe('allowed')
   })
 
   test.each([
@@ -206,16 +206,16 @@ describe('T-15: imported tokens', () => {
     ['x'.repeat(257), 'malformed'],
     ['\u00e9'.repeat(40), 'unknown'],
   ])('%s: %s', (value, reason) => {
-    expect(outcome(judge(value, tokens))).toBe(reason)
-    expect(outcome(judge(value, snapshot([])))).toBe(reason)
+    expect(outcome(authenticate(value, tokens))).toBe(reason)
+    expect(outcome(authenticate(value, snapshot([])))).toBe(reason)
   })
 
   test('their ids are no credentials', () => {
-    expect(outcome(judge('imported0001', tokens))).toBe('malformed')
+    expect(outcome(authenticate('imported0001', tokens))).toBe('malformed')
   })
 
   test('and they end like the others', () => {
-    expect(outcome(judge(imported, snapshot([], [{ ...token, revokedAtMs: 5 }])))).toBe('revoked')
+    expect(outcome(authenticate(imported, snapshot([], [{ ...token, revokedAtMs: 5 }])))).toBe('revoked')
   })
 })
 

@@ -40,7 +40,7 @@ export class Authenticator {
     this.#newest = newest
   }
 
-  judge(
+  authenticate(
     presented: Pick<Presented, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
     snapshot: Snapshot,
     nowMs: number,
@@ -68,7 +68,7 @@ export class Authenticator {
     const token = snapshot.byId.get(parsed.id)
     const hash = token === undefined ? this.#newest : this.#hashes.get(token.pepperId)
     if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
-    const equal = timingSafeEqual(hash.of(value), token === undefined ? dummyMac : token.mac)
+    const equal = timingSafeEqual(hash.digest(value), token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
     return equal ? inForce(token, nowMs) : badSecret
   }
@@ -78,7 +78,7 @@ export class Authenticator {
     if (value.length < importedLength.min || value.length > importedLength.max) return malformed
     if (snapshot.byMac.size === 0 || !visibleAscii.test(value)) return unknown
     for (const hash of this.#hashes.values()) {
-      const mac = hash.of(value)
+      const mac = hash.digest(value)
       const token = snapshot.byMac.get(Buffer.from(mac.buffer).toString('hex'))
       if (token !== undefined) return inForce(token, nowMs)
     }

@@ -22,7 +22,7 @@ export class HmacSha256 {
   }
 
   /** 32 bytes, in the same array each time: to be read before the next call. */
-  of(text: string): Uint8Array {
+  digest(text: string): Uint8Array {
     const state = this.#state
     state.set(this.#inner)
     absorb(state, text)

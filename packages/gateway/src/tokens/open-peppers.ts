@@ -29,7 +29,7 @@ const FINGERPRINT_LENGTH = 8
 const MAX_PEPPERS = 16
 
 /** 64 MiB and about a fifth of a second, once per start. */
-const stretching = {
+const argon2Options = {
   type: argon2.argon2id,
   memoryCost: 65_536,
   timeCost: 3,
@@ -38,7 +38,7 @@ const stretching = {
 } as const
 
 /**
- * The peppers of T-6: those configured, else one stretched from a passphrase, else those in the file `pepper` of the data
+ * The peppers of T-6: those configured, else one derived from a passphrase, else those in the file `pepper` of the data
  * directory, which the first start writes.
  *
  * Throws {@link PepperError} when a setting is unusable, or when the store holds tokens or API keys made with a pepper
@@ -47,8 +47,8 @@ const stretching = {
 export async function openPeppers(db: GatewayDb, settings: PepperSettings): Promise<Peppers> {
   const inUse = await pepperIdsInUse(db)
   const peppers = toPeppers(await configuredKeys(settings, inUse.length === 0))
-  const absent = inUse.filter((id) => !peppers.byId.has(id))
-  if (absent.length > 0) throw new PepperError(absenceMessage(absent))
+  const missing = inUse.filter((id) => !peppers.byId.has(id))
+  if (missing.length > 0) throw new PepperError(missingPepperMessage(missing))
   return peppers
 }
 
@@ -60,7 +60,7 @@ interface NamedKey {
 async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Promise<readonly NamedKey[]> {
   if (settings.configured !== undefined && settings.configured.length > 0) return settings.configured.map(parseNamedKey)
   await mkdir(settings.dataDir, { recursive: true })
-  if (settings.passphrase !== undefined) return [await stretched(settings.passphrase, settings, mayCreate)]
+  if (settings.passphrase !== undefined) return [await deriveFromPassphrase(settings.passphrase, settings, mayCreate)]
   const text = await readOrCreate(
     join(settings.dataDir, 'pepper'),
     { mayCreate, randomBytes: settings.randomBytes },
@@ -75,7 +75,7 @@ async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Pro
     .map(parseNamedKey)
 }
 
-async function stretched(
+async function deriveFromPassphrase(
   passphrase: string,
   { dataDir, randomBytes }: PepperSettings,
   mayCreate: boolean,
@@ -91,7 +91,7 @@ async function stretched(
   const salt = Buffer.from(text, 'base64')
   if (salt.length !== SALT_BYTES)
     throw new PepperError(`${join(dataDir, 'pepper-salt')} does not hold ${SALT_BYTES} bytes`)
-  return { name: 'passphrase', key: await argon2.hash(passphrase, { ...stretching, salt, raw: true }) }
+  return { name: 'passphrase', key: await argon2.hash(passphrase, { ...argon2Options, salt, raw: true }) }
 }
 
 function parseNamedKey(text: string): NamedKey {
@@ -118,12 +118,12 @@ function toPeppers(keys: readonly NamedKey[]): Peppers {
 }
 
 async function pepperIdsInUse(db: GatewayDb): Promise<readonly string[]> {
-  const ofTokens = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
-  const rows = await ofTokens.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
+  const tokenPeppers = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
+  const rows = await tokenPeppers.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
   return rows.map((row) => row.pepper_id)
 }
 
-const absenceMessage = (ids: readonly string[]): string =>
+const missingPepperMessage = (ids: readonly string[]): string =>
   `The store holds tokens or API keys made with pepper ${ids.join(', ')}, which is not at hand: restore the pepper file` +
   ' beside the database, or configure that pepper or passphrase again'
 
@@ -133,7 +133,7 @@ async function readOrCreate(
   { mayCreate, randomBytes }: { mayCreate: boolean; randomBytes: RandomBytes },
   make: () => string,
 ): Promise<string> {
-  const existing = await readIfThere(file)
+  const existing = await readIfExists(file)
   if (existing !== undefined) return existing
   if (!mayCreate) {
     throw new PepperError(`The store holds tokens or API keys, but ${file}, which their pepper depends on, is missing`)
@@ -160,7 +160,7 @@ async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { digits, instant, lineOf } from '../accounts/operation-input.ts'
+import { numericText, instant, singleLine } from '../accounts/operation-input.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
 import { importedLength, visibleAscii } from './authenticate.ts'
@@ -18,7 +18,7 @@ const signals = z
   .min(1)
   .transform((given) => ingestSignalNames.filter((signal) => given.includes(signal)))
 
-const tags = z.record(lineOf(1, 64), lineOf(0, 256)).superRefine((given, context) => {
+const tags = z.record(singleLine(1, 64), singleLine(0, 256)).superRefine((given, context) => {
   if (Object.keys(given).length > MAX_TAGS) {
     context.addIssue({ code: 'custom', params: { problem: 'too_long', max: MAX_TAGS } })
   }
@@ -42,7 +42,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 const optional = {
-  description: lineOf(0, 500).nullable().optional(),
+  description: singleLine(0, 500).nullable().optional(),
   expires_at: instant.nullable().optional(),
   signals: signals.optional(),
   tags: tags.optional(),
@@ -63,11 +63,11 @@ const optional = {
 }
 
 /** @see spec/otlp-gateway.md 3.2 */
-export const createTokenInput = z.strictObject({ name: lineOf(1, 80), ...optional })
+export const createTokenInput = z.strictObject({ name: singleLine(1, 80), ...optional })
 export type CreateTokenInput = z.output<typeof createTokenInput>
 
 export const updateTokenInput = z.strictObject({
-  name: lineOf(1, 80).optional(),
+  name: singleLine(1, 80).optional(),
   disabled: z.boolean().optional(),
   ...optional,
 })
@@ -100,7 +100,7 @@ export const verifyTokenInput = z.strictObject({
 
 /** Query of the list; every value is text. Without `limit` the list is whole. */
 export const listTokensInput = z.strictObject({
-  limit: digits(1, 100).optional(),
+  limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
   name: z.string().max(80).optional(),

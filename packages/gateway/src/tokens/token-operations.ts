@@ -9,8 +9,8 @@ import { KeyedHash } from './keyed-hash.ts'
 import { newSecretText, randomBase62 } from './token-format.ts'
 import { type CreateTokenInput, createTokenInput, importTokenInput, listTokensInput } from './token-input.ts'
 import { auditedToken, type CreatedTokenJson, type ListedTokenJson, listedTokenJson, tokenJson } from './token-json.ts'
-import { nameWarnings, requireRoom, secretColumns } from './token-rules.ts'
-import { findTokenRowByMac, getTokenRow, insertToken, sliceTokens, type TokenRow } from './token-store.ts'
+import { nameWarnings, requireTokenCapacity, secretColumns } from './token-rules.ts'
+import { findTokenRowByMac, getTokenRow, insertToken, listTokenRows, type TokenRow } from './token-store.ts'
 import { usage24h } from './usage-store.ts'
 
 export { revokeToken, rotateToken, updateToken } from './token-changes.ts'
@@ -38,10 +38,10 @@ export async function createToken(context: OperationContext, body: unknown): Pro
   requireFuture('expires_at', input.expires_at, nowMs)
   const { id, text } = newSecretText('ingest', context.randomBytes)
   const { row, warnings } = await context.db.write(async (tx) => {
-    await requireRoom(tx, context)
+    await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
     const row = await insertToken(tx, {
-      ...draftOf(input, context, nowMs),
+      ...toTokenDraft(input, context, nowMs),
       ...secretColumns(context, id, text),
       imported: 0,
     })
@@ -66,10 +66,10 @@ export async function importToken(context: OperationContext, body: unknown): Pro
   const macs = new KeyedHash(context.peppers).allMacs(token)
   const { row, warnings } = await context.db.write(async (tx) => {
     if (await findTokenRowByMac(tx, macs)) throw inputError([{ field: 'token', problem: 'already_known' }])
-    await requireRoom(tx, context)
+    await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
     const row = await insertToken(tx, {
-      ...draftOf(input, context, nowMs),
+      ...toTokenDraft(input, context, nowMs),
       ...secretColumns(context, id, token),
       imported: 1,
     })
@@ -88,10 +88,10 @@ export async function listTokens(context: OperationContext, query: unknown): Pro
   const { limit, cursor, status, name } = parseInput(listTokensInput, query)
   const before = cursor === undefined ? undefined : fromCursor(cursor)
   const selection = { status: status ?? ('unrevoked' as const), name }
-  const { rows, totalCount, hasMore } = await sliceTokens(context.db.read, selection, { before, limit }, nowMs)
+  const { rows, totalCount, hasMore } = await listTokenRows(context.db.read, selection, { before, limit }, nowMs)
   const last = rows.at(-1)
   return {
-    tokens: await listed(context, rows, nowMs),
+    tokens: await withUsage(context, rows, nowMs),
     nextCursor: hasMore && last !== undefined ? toCursor(last.position) : undefined,
     totalCount,
   }
@@ -102,17 +102,17 @@ export async function getToken(context: OperationContext, { id }: { readonly id:
   requireRole(context.actor, 'getToken')
   const nowMs = context.nowMs()
   const row = await getTokenRow(context.db.read, id)
-  const [token] = await listed(context, [row], nowMs)
+  const [token] = await withUsage(context, [row], nowMs)
   return token!
 }
 
-async function listed(context: OperationContext, rows: readonly TokenRow[], nowMs: number): Promise<ListedTokenJson[]> {
+async function withUsage(context: OperationContext, rows: readonly TokenRow[], nowMs: number): Promise<ListedTokenJson[]> {
   const ids = rows.map((row) => row.id)
   const usage = await usage24h(context.db.read, ids, nowMs)
   return rows.map((row) => listedTokenJson(row, context.actor, nowMs, usage.get(row.id)))
 }
 
-function draftOf(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationContext, nowMs: number) {
+function toTokenDraft(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationContext, nowMs: number) {
   return {
     name: input.name,
     description: input.description ?? null,

@@ -8,7 +8,7 @@ import { countUnrevoked, isNameInUse } from './token-store.ts'
 
 type Tx = Transaction<GatewayTables>
 
-export async function requireRoom(tx: Tx, { rules }: OperationContext): Promise<void> {
+export async function requireTokenCapacity(tx: Tx, { rules }: OperationContext): Promise<void> {
   if ((await countUnrevoked(tx)) < rules.tokenLimit) return
   throw new ApiError('token_limit_reached', `There may be at most ${rules.tokenLimit} tokens; revoke some.`, {
     limit: rules.tokenLimit,

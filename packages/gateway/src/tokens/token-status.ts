@@ -1,7 +1,7 @@
 export type TokenStatus = 'valid' | 'disabled' | 'expired' | 'revoked'
 
 /** What of a token decides whether it is in force. */
-interface Ends {
+interface StatusInput {
   readonly revokedAtMs: number | null | undefined
   readonly expiresAtMs: number | null | undefined
   readonly disabled: boolean
@@ -11,7 +11,7 @@ interface Ends {
  * In the order in which the states hide one another, for the client that is refused as for the API. Expiry has no
  * leeway (E-8).
  */
-export function statusAt({ revokedAtMs, expiresAtMs, disabled }: Ends, nowMs: number): TokenStatus {
+export function statusAt({ revokedAtMs, expiresAtMs, disabled }: StatusInput, nowMs: number): TokenStatus {
   if (revokedAtMs != null) return 'revoked'
   if (expiresAtMs != null && nowMs >= expiresAtMs) return 'expired'
   return disabled ? 'disabled' : 'valid'

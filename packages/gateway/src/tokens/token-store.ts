@@ -106,7 +106,7 @@ export interface TokenSlice {
 }
 
 /** `before`: position of the last row of the page before. `limit`: all the rest without it. */
-export async function sliceTokens(
+export async function listTokenRows(
   db: Read,
   selection: TokenSelection,
   slice: { readonly before: number | undefined; readonly limit: number | undefined },

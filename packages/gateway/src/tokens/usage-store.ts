@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { GatewayDb } from '../operation-context.ts'
@@ -23,28 +23,28 @@ export interface TokenUsage {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const KEPT_MS = 2 * DAY_MS
+const RETENTION_MS = 2 * DAY_MS
 const ROWS_PER_TRANSACTION = 2_000
 /** Beyond it, asking for all tokens costs less than naming each. */
-const MAX_NAMED = 200
+const MAX_LISTED_IDS = 200
 
 /** Adds a batch. Each row counts into the hour of its `lastUsedAtMs`. */
 export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
-    if (start > 0) await nextTurn()
-    const part = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION).map(withHour))
+    if (start > 0) await yieldToEventLoop()
+    const json = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION).map(withHour))
     await db.write(async (tx) => {
       await sql`insert into token_usage (token_id, signal, hour_start_ms, requests, bytes, rejected)
         select value ->> 'tokenId', value ->> 'signal', value ->> 'hourStartMs',
           value ->> 'requests', value ->> 'bytes', value ->> 'rejected'
-        from json_each(${part}) where true
+        from json_each(${json}) where true
         on conflict (token_id, hour_start_ms, signal) do update set
           requests = requests + excluded.requests,
           bytes = bytes + excluded.bytes,
           rejected = rejected + excluded.rejected`.execute(tx)
       await sql`update ingest_tokens set last_used_at_ms = max(coalesce(last_used_at_ms, 0), used.at_ms)
         from (
-          select value ->> 'tokenId' as id, max(value ->> 'lastUsedAtMs') as at_ms from json_each(${part}) group by 1
+          select value ->> 'tokenId' as id, max(value ->> 'lastUsedAtMs') as at_ms from json_each(${json}) group by 1
         ) as used
         where ingest_tokens.id = used.id`.execute(tx)
     })
@@ -69,7 +69,7 @@ export async function usage24h(
     ])
     .where('hour_start_ms', '>', nowMs - DAY_MS)
     .groupBy('token_id')
-  if (tokenIds.length <= MAX_NAMED) usage = usage.where('token_id', 'in', tokenIds)
+  if (tokenIds.length <= MAX_LISTED_IDS) usage = usage.where('token_id', 'in', tokenIds)
   const rows = await usage.execute()
   return new Map(rows.map(({ token_id, ...counts }) => [token_id, counts]))
 }
@@ -79,7 +79,7 @@ export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
       .deleteFrom('token_usage')
-      .where('hour_start_ms', '<', nowMs - KEPT_MS)
+      .where('hour_start_ms', '<', nowMs - RETENTION_MS)
       .execute(),
   )
 }

@@ -5,7 +5,7 @@ import type { OperationContext } from '../operation-context.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
 import { Authenticator } from './authenticate.ts'
 import { KeyedHash } from './keyed-hash.ts'
-import { recordOf } from './load-snapshot.ts'
+import { toTokenRecord } from './load-snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { parseSecretText } from './token-format.ts'
 import { verifyTokenInput } from './token-input.ts'
@@ -23,12 +23,12 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
   requireRole(context.actor, 'verifyToken')
   const { token: value, signal, origin } = parseInput(verifyTokenInput, body)
   const nowMs = context.nowMs()
-  const snapshot = await snapshotFor(context, value, nowMs)
+  const snapshot = await loadSnapshotFor(context, value, nowMs)
   const verdict = new Authenticator(context.peppers).identify(value, snapshot, nowMs)
-  const reason = verdict.allowed ? outOfScope(verdict) : verdict.reason
+  const reason = verdict.allowed ? scopeFailure(verdict) : verdict.reason
   return { valid: reason === null, reason, id: verdict.token?.id ?? null }
 
-  function outOfScope({ token }: Verdict & { allowed: true }): Reason | null {
+  function scopeFailure({ token }: Verdict & { allowed: true }): Reason | null {
     if (signal !== undefined && !token.signals.has(signal)) return 'signal'
     if (origin !== undefined && !isOriginAllowed(token.allowedOrigins, origin)) return 'origin'
     return null
@@ -36,12 +36,12 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
 }
 
 /** Of the one token that it could be. */
-async function snapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
+async function loadSnapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed
     ? await findTokenRow(db.read, parsed.id)
     : await findTokenRowByMac(db.read, new KeyedHash(peppers).allMacs(value))
-  const record = row && recordOf(row)
+  const record = row && toTokenRecord(row)
   return {
     epoch: 0,
     mode: 'off',

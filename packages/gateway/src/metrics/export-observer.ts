@@ -7,7 +7,7 @@ import type { GateMetrics } from './gate-metrics.ts'
  * Counts and logs how requests end. Whoever was judged and not admitted is left out: the admitter has counted and logged
  * it, and knows the reason better.
  */
-export function endingsOf(
+export function exportObserver(
   transport: Transport,
   metrics: GateMetrics,
   accessLog: AccessLog,
@@ -22,15 +22,15 @@ export function endingsOf(
       if (presented === undefined) return
       if (refusedAs !== undefined) {
         const atMs = nowMs()
-        accessLog.refused(presented, refusedAs, admitted?.token?.id, lineOf(ending, atMs), atMs)
+        accessLog.refused(presented, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(presented, admitted?.token?.id, lineOf(ending, nowMs()))
+        accessLog.accepted(presented, admitted?.token?.id, toLogFields(ending, nowMs()))
       }
     },
   }
 }
 
-const lineOf = ({ status, wireBytes, sentAtMs, detail }: ExportEnding, nowMs: number) => ({
+const toLogFields = ({ status, wireBytes, sentAtMs, detail }: ExportEnding, nowMs: number) => ({
   status,
   detail,
   bytes: wireBytes,

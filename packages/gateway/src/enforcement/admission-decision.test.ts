@@ -4,13 +4,13 @@ import { reasons } from '../ingest/admission.ts'
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { blindness, type EffectRules, effectOf } from './effect.ts'
+import { snapshotUnavailable, type AdmissionRules, decideAdmission } from './admission-decision.ts'
 import { WarningMemory } from './warning-memory.ts'
 
 const DAY_MS = 86_400_000
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 
-const rules = (over: Partial<EffectRules> = {}): EffectRules => ({
+const rules = (over: Partial<AdmissionRules> = {}): AdmissionRules => ({
   maxStaleMs: 900_000,
   warnOfExpiry: false,
   warned: new WarningMemory(),
@@ -44,7 +44,7 @@ const presentedBy = (over: Partial<Presented> = {}): Presented => ({
   ...over,
 })
 
-const refusedFor = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
+const refused = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
 
 test.each([
   [
@@ -126,9 +126,9 @@ test.each([
     'Bearer realm="otlp", error="invalid_token", error_description="The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization."',
   ],
 ] as const)('P-12, T-8: %s of %o is refused in these words', (reason, token, kind, message, challenge) => {
-  const admission = effectOf(
+  const admission = decideAdmission(
     presentedBy({ signal: 'metrics' }),
-    refusedFor(reason, token),
+    refused(reason, token),
     snapshotIn('enforce'),
     NOW_MS,
     rules(),
@@ -141,7 +141,7 @@ test.each([
 
 test('P-12: two credentials or a malformed header are an invalid request, not a bad token', () => {
   const presented = presentedBy({ credential: { kind: 'malformed' } })
-  expect(effectOf(presented, refusedFor('malformed'), snapshotIn('enforce'), NOW_MS, rules())).toEqual({
+  expect(decideAdmission(presented, refused('malformed'), snapshotIn('enforce'), NOW_MS, rules())).toEqual({
     admitted: false,
     refusal: {
       kind: 'unauthenticated',
@@ -154,7 +154,7 @@ test('P-12: two credentials or a malformed header are an invalid request, not a 
 test('E-1: off, report and warn admit what enforce refuses, and all name the same reason', () => {
   for (const reason of reasons) {
     for (const mode of ['off', 'report', 'warn'] as const) {
-      expect(effectOf(presentedBy(), refusedFor(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules())).toMatchObject(
+      expect(decideAdmission(presentedBy(), refused(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules())).toMatchObject(
         {
           admitted: true,
           token: undefined,
@@ -164,13 +164,13 @@ test('E-1: off, report and warn admit what enforce refuses, and all name the sam
         },
       )
     }
-    expect(effectOf(presentedBy(), refusedFor(reason), snapshotIn('enforce'), NOW_MS, rules()).admitted).toBe(false)
+    expect(decideAdmission(presentedBy(), refused(reason), snapshotIn('enforce'), NOW_MS, rules()).admitted).toBe(false)
   }
 })
 
 test.each(['off', 'report', 'warn', 'enforce'] as const)('E-9: in mode %s a valid token is verified', (mode) => {
   const token = tokenWith()
-  expect(effectOf(presentedBy(), { allowed: true, token }, snapshotIn(mode), NOW_MS, rules())).toEqual({
+  expect(decideAdmission(presentedBy(), { allowed: true, token }, snapshotIn(mode), NOW_MS, rules())).toEqual({
     admitted: true,
     token,
     auth: 'verified',
@@ -184,9 +184,9 @@ test.each(['off', 'report', 'warn', 'enforce'] as const)('E-9: in mode %s a vali
 test('requests that add nothing share one object', () => {
   const verdict: Verdict = { allowed: true, token: tokenWith() }
   const context = [snapshotIn('report'), NOW_MS, rules()] as const
-  expect(effectOf(presentedBy(), verdict, ...context)).toBe(effectOf(presentedBy(), verdict, ...context))
-  expect(effectOf(presentedBy(), refusedFor('missing'), ...context)).toBe(
-    effectOf(presentedBy(), refusedFor('missing'), ...context),
+  expect(decideAdmission(presentedBy(), verdict, ...context)).toBe(decideAdmission(presentedBy(), verdict, ...context))
+  expect(decideAdmission(presentedBy(), refused('missing'), ...context)).toBe(
+    decideAdmission(presentedBy(), refused('missing'), ...context),
   )
 })
 
@@ -198,7 +198,7 @@ test.each([
   { leftMs: 1, roll: 0.99, seconds: 1 },
 ])('E-6: $leftMs ms before the end of grace a refusal says Retry-After $seconds', ({ leftMs, roll, seconds }) => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
-  expect(effectOf(presentedBy(), refusedFor('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual({
+  expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual({
     admitted: false,
     refusal: {
       kind: 'grace_hold',
@@ -211,17 +211,17 @@ test.each([
 
 test('E-6: grace is over at its very end', () => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS })
-  expect(effectOf(presentedBy(), refusedFor('missing'), snapshot, NOW_MS, rules())).toMatchObject({
+  expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules())).toMatchObject({
     refusal: { kind: 'unauthenticated' },
   })
 })
 
 test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode and for any verdict', () => {
-  const verdicts = [refusedFor('missing'), { allowed: true, token: tokenWith() } as const]
+  const verdicts = [refused('missing'), { allowed: true, token: tokenWith() } as const]
   for (const mode of ['off', 'report', 'warn', 'enforce'] as const) {
     const old = snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_001 })
     for (const verdict of verdicts) {
-      expect(effectOf(presentedBy(), verdict, old, NOW_MS, rules())).toEqual({
+      expect(decideAdmission(presentedBy(), verdict, old, NOW_MS, rules())).toEqual({
         admitted: false,
         refusal: {
           kind: 'store_unreadable',
@@ -230,12 +230,12 @@ test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode
         },
       })
     }
-    expect(blindness(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), NOW_MS, rules())).toBeUndefined()
+    expect(snapshotUnavailable(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), NOW_MS, rules())).toBeUndefined()
   }
 })
 
 test('E-10: before the first snapshot nobody is judged', () => {
-  expect(blindness(undefined, NOW_MS, rules())).toEqual({
+  expect(snapshotUnavailable(undefined, NOW_MS, rules())).toEqual({
     kind: 'store_unreadable',
     message: 'The gateway is starting and has not read its tokens yet.',
     retryAfterSeconds: 3,
@@ -245,9 +245,9 @@ test('E-10: before the first snapshot nobody is judged', () => {
 test('E-5: warn mode warns once per hour per network and signal', () => {
   const context = rules()
   const warningTo = (over: Partial<Presented>, afterMs: number): string | undefined => {
-    const admission = effectOf(
+    const admission = decideAdmission(
       presentedBy(over),
-      refusedFor('missing'),
+      refused('missing'),
       snapshotIn('warn', { confirmedAtMs: NOW_MS + afterMs }),
       NOW_MS + afterMs,
       context,
@@ -277,7 +277,7 @@ test.each([
   { leftMs: 1_000, header: '2026-11-21T12:00:01Z' },
 ])('O-9: $leftMs ms before its end a token is announced as ending at $header', ({ leftMs, header }) => {
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + leftMs }) }
-  expect(effectOf(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, rules())).toMatchObject({
+  expect(decideAdmission(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, rules())).toMatchObject({
     expiresAt: header,
     warning: undefined,
   })
@@ -287,7 +287,7 @@ test('O-9: on request a client is also told in its reply, once an hour', () => {
   const context = rules({ warnOfExpiry: true })
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + DAY_MS }) }
   const warning = () => {
-    const admission = effectOf(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, context)
+    const admission = decideAdmission(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, context)
     return admission.admitted ? admission.warning : undefined
   }
   expect(warning()).toBe('The ingest token 7Hq2mK9sT4bZ expires at 2026-11-22T12:00:00Z. Replace it before then.')

@@ -1,12 +1,12 @@
 import type { Presented, Verdict } from '../ingest/admission.ts'
 
 /** What the readiness report remembers of each request; of fixed size whatever arrives (spec/otlp-gateway.md 4). */
-export interface Sightings {
+export interface ClientStats {
   /** Of every judged request, in every mode. Returns whether a look into the body is wanted, to learn its `service.name`. */
-  note(presented: Presented, verdict: Verdict, nowMs: number): boolean
+  recordVerdict(presented: Presented, verdict: Verdict, nowMs: number): boolean
   /** The first 64 KiB at most of a body, inflated or not, seen after the reply was sent. */
-  noteBody(presented: Presented, body: Uint8Array, contentEncoding: string): void
-  report(): SightingsReport
+  recordBody(presented: Presented, body: Uint8Array, contentEncoding: string): void
+  report(): ClientStatsReport
 }
 
 export interface Client {
@@ -25,7 +25,7 @@ export interface Client {
 }
 
 /** Can cross a process boundary; those of several processes are added up. */
-export interface SightingsReport {
+export interface ClientStatsReport {
   /** Per minute that any request fell into, newest first, at most 24 hours. */
   readonly minutes: readonly { readonly startMs: number; readonly requests: number; readonly wouldReject: number }[]
   /** At most 1,000. */

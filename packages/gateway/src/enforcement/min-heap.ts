@@ -7,14 +7,14 @@ import type { ClientCounter } from './client-counter.ts'
  *         1     2
  *        3 4   5 6     children of i: 2i + 1, 2i + 2
  */
-export class LightestFirst {
+export class MinHeap {
   #counters: ClientCounter[] = []
 
   get size(): number {
     return this.#counters.length
   }
 
-  get lightest(): ClientCounter | undefined {
+  get min(): ClientCounter | undefined {
     return this.#counters[0]
   }
 
@@ -23,40 +23,40 @@ export class LightestFirst {
   }
 
   add(counter: ClientCounter): void {
-    let place = this.#counters.length
+    let index = this.#counters.length
     this.#counters.push(counter)
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const parent = this.#counters[above]!
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1
+      const parent = this.#counters[parentIndex]!
       if (parent.weight <= counter.weight) break
-      this.#put(place, parent)
-      place = above
+      this.#put(index, parent)
+      index = parentIndex
     }
-    this.#put(place, counter)
+    this.#put(index, counter)
   }
 
-  replaceLightest(counter: ClientCounter): void {
+  replaceMin(counter: ClientCounter): void {
     this.#put(0, counter)
     this.sink(counter)
   }
 
   /** After its weight has grown. */
   sink(counter: ClientCounter): void {
-    let { place } = counter
+    let index = counter.heapIndex
     for (;;) {
-      let below = 2 * place + 1
-      let child = this.#counters[below]
+      let childIndex = 2 * index + 1
+      let child = this.#counters[childIndex]
       if (child === undefined) break
-      const right = this.#counters[below + 1]
+      const right = this.#counters[childIndex + 1]
       if (right !== undefined && right.weight < child.weight) {
         child = right
-        below += 1
+        childIndex += 1
       }
       if (counter.weight <= child.weight) break
-      this.#put(place, child)
-      place = below
+      this.#put(index, child)
+      index = childIndex
     }
-    this.#put(place, counter)
+    this.#put(index, counter)
   }
 
   rebuild(counters: readonly ClientCounter[]): void {
@@ -64,8 +64,8 @@ export class LightestFirst {
     for (const counter of counters) this.add(counter)
   }
 
-  #put(place: number, counter: ClientCounter): void {
-    this.#counters[place] = counter
-    counter.place = place
+  #put(index: number, counter: ClientCounter): void {
+    this.#counters[index] = counter
+    counter.heapIndex = index
   }
 }
