@@ -10,7 +10,7 @@ export async function insertApiKey(tx: Tx, draft: Insertable<ApiKeyTable>): Prom
   return await tx.insertInto('api_keys').values(draft).returningAll().executeTakeFirstOrThrow()
 }
 
-/** By the hash of the whole key, under any of the peppers. */
+/** Finds a key by the hashes of its whole text, one per pepper. */
 export async function findApiKeyByMac(db: Read, macs: readonly Buffer[]): Promise<ApiKeyRow | undefined> {
   return await db.selectFrom('api_keys').selectAll().where('mac', 'in', macs).executeTakeFirst()
 }
@@ -19,7 +19,7 @@ export async function findApiKey(db: Read, id: string): Promise<ApiKeyRow | unde
   return await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Newest first. */
+/** Returns all keys, newest first. */
 export async function listApiKeyRows(db: Read): Promise<ApiKeyRow[]> {
   return await db.selectFrom('api_keys').selectAll().orderBy('position', 'desc').execute()
 }
@@ -32,7 +32,7 @@ export async function countApiKeys(db: Read): Promise<number> {
   return count
 }
 
-/** Those of the role Admin that have not expired. */
+/** Returns the number of keys with the role Admin that have not expired. */
 export async function countUnexpiredAdminKeys(db: Read, nowMs: number): Promise<number> {
   const { count } = await db
     .selectFrom('api_keys')

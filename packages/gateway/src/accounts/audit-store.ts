@@ -26,14 +26,14 @@ export type AuditEventName = (typeof auditEventNames)[number]
 export interface AuditEvent {
   readonly event: AuditEventName
   readonly subjectId: string | undefined
-  /** JSON values without any secret. */
+  /** A JSON value that contains no secret. */
   readonly before?: unknown
   readonly after?: unknown
 }
 
-/** Who, and from where; an {@link OperationContext} will do. */
+/** The actor and the request that caused an event; an {@link OperationContext} is one. */
 export interface AuditOrigin {
-  /** `undefined`: nobody we know, or the gateway itself. */
+  /** `undefined` if the caller is not authenticated, or if the gateway itself acts. */
   readonly actor: { readonly id: string; readonly role: string } | undefined
   readonly source: string | undefined
   readonly requestId: string | undefined
@@ -57,7 +57,7 @@ export interface AuditPage {
   readonly nextCursor: string | undefined
 }
 
-/** Query of the list; every value is text. */
+/** The query of the list. Every value is text. */
 export const listAuditInput = z.strictObject({
   limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
@@ -65,10 +65,10 @@ export const listAuditInput = z.strictObject({
 })
 
 const DEFAULT_PAGE_SIZE = 50
-/** Longer than the year that O-14 asks for. */
+/** Events are kept longer than the year that O-14 asks for. */
 const RETENTION_MS = 400 * 86_400_000
 
-/** To be written in the transaction of the change itself (O-14). */
+/** Inserts an event. Call it in the transaction of the change itself, so that neither exists without the other (O-14). */
 export async function insertAuditEvent(
   tx: Transaction<GatewayTables>,
   origin: AuditOrigin,
@@ -89,7 +89,7 @@ export async function insertAuditEvent(
   await tx.insertInto('audit_events').values(row).execute()
 }
 
-/** `query`: limit 1–100 (default 50), cursor, event. */
+/** Returns a page of events, newest first. `query` has `limit` (1–100, default 50), `cursor` and `event`. */
 export async function listAudit(context: OperationContext, query: unknown): Promise<AuditPage> {
   requireRole(context.actor, 'listAudit')
   const { limit = DEFAULT_PAGE_SIZE, cursor, event } = parseInput(listAuditInput, query)
@@ -109,7 +109,7 @@ export async function listAudit(context: OperationContext, query: unknown): Prom
   }
 }
 
-/** Forgets what is older than 400 days. */
+/** Deletes events that are older than 400 days. */
 export async function purgeAudit(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx

@@ -9,12 +9,12 @@ import { countApiKeys, deleteApiKeysCreatedBy, findApiKeyByMac, insertApiKey, up
 const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
 const LAST_USED_PRECISION_MS = 60_000
 /**
- * Whether a key may be so, the one that is configured as well: 20 to 256 printable characters, taken as given. An
- * ingest token may not: every client that exports with it knows it (T-18).
+ * Returns whether a text can be an API key, generated or configured: 20 to 256 printable characters, used as they are.
+ * An ingest token cannot be one, because every client that exports with it knows it (T-18).
  */
 export const canBeApiKey = (text: string): boolean => keyPattern.test(text) && !text.startsWith(secretPrefixes.ingest)
 
-/** Who made the key that the configuration gives. */
+/** The `created_by_id` of the key that the configuration sets. */
 const CREATED_BY_CONFIGURATION = 'configuration'
 
 interface KeyStore {
@@ -24,9 +24,9 @@ interface KeyStore {
 }
 
 /**
- * Whose key the value of `OBS-API-KEY` is; `undefined` is 401. An ingest token is nobody's (T-18).
+ * Returns the owner of the key that the header `OBS-API-KEY` contains, or `undefined` if the key is not valid (401).
  *
- * Looked up by its keyed hash: whoever can time the search learns about hashes under a key he does not have.
+ * The key is looked up by its keyed hash: timing the lookup reveals only hashes under a pepper that the caller does not have.
  */
 export async function authenticateApiKey(
   { db, peppers, log }: KeyStore,
@@ -40,7 +40,7 @@ export async function authenticateApiKey(
     try {
       await db.write((tx) => updateApiKeyLastUsed(tx, row.id, nowMs))
     } catch (error) {
-      // Whoever only reads need not learn that the store takes nothing.
+      // The caller may only read, so a failed write of the last use does not fail the request.
       const { message } = error as Error
       log.warn({ event: 'api_key.untouched', error: message }, 'The last use of an API key could not be recorded')
     }
@@ -49,16 +49,16 @@ export async function authenticateApiKey(
 }
 
 export interface FirstAdminKey {
-  /** Value of `PENSTOCK_OBS_API_KEY`, taken as given. One given at an earlier start ends with it. */
+  /** The value of `PENSTOCK_OBS_API_KEY`, used as it is. It replaces the key configured at an earlier start. */
   readonly configuredKey?: string | undefined
   readonly nowMs: number
   readonly randomBytes: RandomBytes
 }
 
 /**
- * Sees to it that there is an API key: the one given, else, in a store without any, a new Admin key.
+ * Creates the configured key, or a new Admin key if none is configured and the store has no keys.
  *
- * Returns the value of a new one, to be printed once (A-7). Throws a `ConfigError` when the one given cannot be a key.
+ * Returns the text of a new key, to be printed once (A-7). Throws a `ConfigError` if the configured key cannot be a key.
  */
 export async function ensureFirstAdminKey(
   db: GatewayDb,
@@ -66,7 +66,7 @@ export async function ensureFirstAdminKey(
   { configuredKey, nowMs, randomBytes }: FirstAdminKey,
 ): Promise<string | undefined> {
   if (configuredKey !== undefined && !canBeApiKey(configuredKey)) {
-    throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and no ingest token')
+    throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and must not be an ingest token')
   }
   const hash = new KeyedHash(peppers)
   const adminKey = (id: string, text: string, name: string, createdById: string | null) => ({

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { ApiError } from '../api-error.ts'
 
-/** One entry of the details of `invalid_field` and `unknown_field` (spec/otlp-gateway.md 3.3). */
+/** One entry in the details of `invalid_field` and `unknown_field`. */
 export interface FieldProblem {
-  /** Dotted path: `limits.traces.day.bytes`; '' is the whole body. */
+  /** The dotted path, such as `limits.traces.day.bytes`. '' is the whole body. */
   readonly field: string
   readonly problem: string
   readonly [bound: string]: unknown
 }
 
-/** Throws `unknown_field` or `invalid_field`, with every problem there is. No part of the value is repeated. */
+/** Parses a value, or throws `unknown_field` or `invalid_field` with all problems. The error repeats no part of the value. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -24,7 +24,7 @@ export function inputError(problems: readonly FieldProblem[]): ApiError {
   return new ApiError(unknown ? 'unknown_field' : 'invalid_field', message, problems)
 }
 
-/** For what a schema cannot know: that a time is still to come. */
+/** Throws unless the time is in the future. A schema cannot check this, because it does not know the time. */
 export function requireFuture(field: string, atMs: number | null | undefined, nowMs: number): void {
   if (atMs != null && atMs <= nowMs) throw inputError([{ field, problem: 'not_in_the_future' }])
 }
@@ -51,10 +51,10 @@ function toFieldProblems(issue: z.core.$ZodIssue, value: unknown): FieldProblem[
   }
 }
 
-/** The only name of ours that is as long as a secret may be. */
+/** The longest field name of the API. Texts of its length are otherwise treated as possible secrets. */
 const LONGEST_FIELD_NAME = 'client_certificate_sans'
 
-/** A secret pasted in the place of a name is longer than nearly any name of ours; it must not come back (A-4). */
+/** Hides names that may be a secret pasted in the wrong place: nearly all field names are shorter than a secret (A-4). */
 function redactedName(name: PropertyKey): string {
   const text = String(name)
   return text === LONGEST_FIELD_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
@@ -71,7 +71,7 @@ function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
 
 const noControlCharacters = /^[^\p{Cc}\p{Cs}]*$/u
 
-/** A line of text of `max` characters at most, counted as people do and not in UTF-16 units; trimmed. */
+/** A trimmed line of `min` to `max` characters without control characters. Code points are counted, not UTF-16 units. */
 export const singleLine = (min: number, max: number) =>
   z
     .string()
@@ -84,13 +84,13 @@ export const singleLine = (min: number, max: number) =>
     })
     .meta({ maxLength: max })
 
-/** RFC 3339 with a zone → milliseconds since 1970. */
+/** Parses an RFC 3339 time with a zone into milliseconds since 1970. */
 export const instant = z.iso
   .datetime({ offset: true, abort: true })
   .regex(/T\d{2}:\d{2}:\d{2}/)
   .transform((text) => Date.parse(text))
 
-/** A number in a query, where everything is text. */
+/** Parses a whole number from a query, where every value is text. */
 export const numericText = (min: number, max: number) =>
   z
     .string()

@@ -25,12 +25,12 @@ const rows = {
 } as const satisfies Record<string, readonly Role[]>
 export type OperationName = keyof typeof rows
 
-/** Who may do what (spec/otlp-gateway.md 3, 3.1). API keys and the audit log are for Admins. */
+/** The roles that may run each operation. API keys and the audit log are for Admins. */
 export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
 
 /**
- * Throws `forbidden` unless the actor's role may do it. To be asked before anything of the request is validated, so
- * that a Viewer learns nothing from field errors (A-6).
+ * Throws `forbidden` unless the actor's role may run the operation. Call it before the input is validated, so that a
+ * Viewer learns nothing from field errors (A-6).
  */
 export function requireRole(actor: Actor, operation: OperationName): void {
   const needed = operationRoles[operation]

@@ -5,7 +5,7 @@ import { HmacSha256 } from './hmac-sha256.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-test('RFC 4231, test cases 1 and 2', () => {
+test('matches RFC 4231, test cases 1 and 2', () => {
   expect(hex(new HmacSha256(new Uint8Array(20).fill(0x0b)).digest('Hi There'))).toBe(
     'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
   )
@@ -14,7 +14,7 @@ test('RFC 4231, test cases 1 and 2', () => {
   )
 })
 
-test('T-4: the same as node:crypto, for every key and ASCII text', () => {
+test('T-4: equals node:crypto for every key and ASCII text', () => {
   const ascii = fc.string({ unit: 'binary-ascii', maxLength: 300, size: 'max' })
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64, size: 'max' }), ascii, (key, text) => {
@@ -23,7 +23,7 @@ test('T-4: the same as node:crypto, for every key and ASCII text', () => {
   )
 })
 
-test('at every length around the ends of blocks', () => {
+test('equals node:crypto at every length around block boundaries', () => {
   const key = new Uint8Array(32).fill(3)
   const hash = new HmacSha256(key)
   for (let length = 0; length <= 260; length += 1) {
@@ -32,6 +32,6 @@ test('at every length around the ends of blocks', () => {
   }
 })
 
-test('refuses a key that would have to be hashed first', () => {
+test('refuses a key that is longer than a block', () => {
   expect(() => new HmacSha256(new Uint8Array(65))).toThrow(RangeError)
 })

@@ -5,9 +5,9 @@ import type { Snapshot } from './snapshot.ts'
 import type { TokenLimits, TokenRecord } from './token-record.ts'
 import type { TokenRow } from './token-store.ts'
 
-/** A client is told that its token was revoked for so long; then it is unknown. */
+/** Revoked tokens stay known for this time, so that the refusal can name the reason. Later they are unknown. */
 const REVOKED_RETENTION_MS = 30 * 86_400_000
-/** Read at a time; between two reads the data path gets its turn. */
+/** The rows per read. Between two reads, the data path gets a turn of the event loop. */
 const PAGE_ROWS = 500
 const MAC_BYTES = 32
 
@@ -31,10 +31,10 @@ const columns = [
 type Row = Pick<TokenRow, (typeof columns)[number]>
 
 /**
- * All that admissions depend on, as the store has it now (T-10).
+ * Loads everything that admissions depend on from the store (T-10).
  *
- * The epoch is read before the tokens: a change that lands in between may be in the snapshot already, but none that
- * the epoch promises is missing, and the next poll sees a newer epoch and loads again.
+ * The epoch is read before the tokens. A change in between may already be in the snapshot, but nothing that the epoch
+ * implies is missing, and the next poll sees a newer epoch and loads again.
  */
 export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapshot> {
   const state = await db.read
@@ -70,7 +70,7 @@ export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapsh
   }
 }
 
-/** For the poll of every second: a snapshot of this epoch is up to date (T-13). */
+/** Returns the epoch of the store. A snapshot with this epoch is up to date; it is polled every second (T-13). */
 export async function currentEpoch(db: GatewayDb): Promise<number> {
   const { epoch } = await db.read
     .selectFrom('enforcement')
@@ -80,7 +80,7 @@ export async function currentEpoch(db: GatewayDb): Promise<number> {
   return epoch
 }
 
-/** Forgets tokens revoked more than 30 days ago. */
+/** Deletes tokens that were revoked more than 30 days ago. */
 export async function purgeRevoked(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
@@ -90,7 +90,7 @@ export async function purgeRevoked(db: GatewayDb, nowMs: number): Promise<void> 
   )
 }
 
-/** One token's. */
+/** Converts a single row. */
 export const toTokenRecord = (row: Omit<Row, 'position'>): TokenRecord => buildRecord(row, row.mac, new ValueCache())
 
 function listRows(db: GatewayDb, after: number, nowMs: number): Promise<Row[]> {
@@ -104,7 +104,7 @@ function listRows(db: GatewayDb, after: number, nowMs: number): Promise<Row[]> {
     .execute()
 }
 
-/** Most tokens agree in most of what they hold: one value for all of them, parsed once. */
+/** Shares equal values between tokens, so that each is parsed and stored once: most tokens have the same ones. */
 class ValueCache {
   readonly #strings = new Map<string, string>()
   readonly #parsed = new Map<string, unknown>()

@@ -32,12 +32,12 @@ import { usage24h } from './usage-store.ts'
 
 type Tx = Transaction<GatewayTables>
 
-/** What no data path knows of a token: changing only these disturbs none. */
+/** The columns that a snapshot does not contain. Changing only these does not affect the data path. */
 const columnsOutsideSnapshot: ReadonlySet<string> = new Set(['description', 'tags_json'])
 
 /**
- * Changes what `body` names. Throws `token_not_found`, `precondition_failed`, `name_in_use`, and `last_valid_token` where
- * disabling it would leave enforcement without any (A-2). `ifMatch` is the header as it came.
+ * Changes the fields that `body` contains. `ifMatch` is the value of the header. Throws `token_not_found`,
+ * `precondition_failed`, `name_in_use`, and `last_valid_token` if it would disable the last valid token under enforcement (A-2).
  */
 export async function updateToken(
   context: OperationContext,
@@ -81,8 +81,8 @@ export async function updateToken(
 }
 
 /**
- * A new token for the same identity; the old one ends after the overlap, or earlier if it was to end earlier (T-16).
- * Throws `token_not_found` and `token_limit_reached`.
+ * Creates a new token with the same rights. The old token expires after the overlap, or at its own expiry if that is
+ * earlier (T-16). Throws `token_not_found` and `token_limit_reached`.
  */
 export async function rotateToken(
   context: OperationContext,
@@ -134,7 +134,7 @@ export async function rotateToken(
   }
 }
 
-/** Throws `token_not_found`, and `last_valid_token` while enforcement is on (A-1, A-3). */
+/** Revokes a token. Throws `token_not_found`, and `last_valid_token` while enforcement is on (A-1, A-3). */
 export async function revokeToken(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
   requireRole(context.actor, 'revokeToken')
   const nowMs = context.nowMs()
@@ -152,10 +152,10 @@ export async function revokeToken(context: OperationContext, { id }: { readonly 
 }
 
 /**
- * Why this token may not be taken away, if it may not, with the attempt audited.
+ * Returns the error, and audits the attempt, if this token is the last valid one under enforcement.
  *
- * In the transaction that would take it away, and returned rather than thrown: so no other can take the last but one at
- * the same time (A-2), and the entry in the audit log stays.
+ * Call it in the transaction that revokes or disables the token, so that two concurrent calls cannot take the last two
+ * (A-2). The error is returned instead of thrown because a throw would roll the audit event back.
  */
 async function lastValidTokenError(
   tx: Tx,
@@ -187,7 +187,7 @@ async function isLastValidUnderEnforcement(tx: Tx, row: TokenRow, nowMs: number)
   return (await summarizeValidTokens(tx, nowMs)).count === 1
 }
 
-/** As long again as it was to live. */
+/** Returns an expiry that gives the new token the same lifetime as the old one. */
 const renewedExpiryMs = (old: TokenRow, nowMs: number): number | null =>
   old.expires_at_ms === null ? null : nowMs + (old.expires_at_ms - old.created_at_ms)
 

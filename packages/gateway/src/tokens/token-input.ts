@@ -31,7 +31,7 @@ const limits = z
   .strictObject({ traces: windows, metrics: windows, logs: windows, profiles: windows, all: windows })
   .transform((given) => withoutNulls(given) as TokenLimits | undefined)
 
-/** What says nothing is left out, down to nothing at all. */
+/** Removes nulls, and objects that are empty without them. Returns `undefined` if nothing remains. */
 function withoutNulls(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value ?? undefined
   const entries = Object.entries(value).flatMap(([key, inner]) => {
@@ -62,7 +62,7 @@ const optional = {
   limits: limits.nullable().optional(),
 }
 
-/** @see spec/otlp-gateway.md 3.2 */
+/** The body of a request that creates a token. */
 export const createTokenInput = z.strictObject({ name: singleLine(1, 80), ...optional })
 export type CreateTokenInput = z.output<typeof createTokenInput>
 
@@ -73,13 +73,13 @@ export const updateTokenInput = z.strictObject({
 })
 export type UpdateTokenInput = z.output<typeof updateTokenInput>
 
-/** `expires_at` is that of the new token; without it, it lives as long as the old one was to live, from now on. */
+/** `expires_at` applies to the new token. Without it, the new token gets the lifetime of the old one, counted from now. */
 export const rotateTokenInput = z.strictObject({
   overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_OVERLAP_SECONDS),
   expires_at: instant.nullable().optional(),
 })
 
-/** A token from elsewhere (T-15): any visible ASCII but our own form. */
+/** A token from another system (T-15): visible ASCII without our prefixes. */
 export const importTokenInput = z.strictObject({
   ...createTokenInput.shape,
   token: z
@@ -92,13 +92,13 @@ export const importTokenInput = z.strictObject({
 
 export const verifyTokenInput = z.strictObject({
   token: z.string().min(1).max(512),
-  /** Without it: of any signal. */
+  /** Absent: the signal is not checked. */
   signal: z.enum(ingestSignalNames as [IngestSignal, ...IngestSignal[]]).optional(),
-  /** Without it: from anywhere. */
+  /** Absent: the origin is not checked. */
   origin: z.string().max(300).optional(),
 })
 
-/** Query of the list; every value is text. Without `limit` the list is whole. */
+/** The query of the list. Every value is text. Without `limit`, the whole list is returned. */
 export const listTokensInput = z.strictObject({
   limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),

@@ -20,16 +20,15 @@ export { type TokenCheck, verifyToken } from './verify-token.ts'
 export interface TokenPage {
   /** Newest first. */
   readonly tokens: readonly ListedTokenJson[]
-  /** For the query parameter `cursor` of the next page; `undefined` on the last. */
+  /** The query parameter `cursor` of the next page, or `undefined` on the last page. */
   readonly nextCursor: string | undefined
-  /** Of all pages, for `X-Total-Count`. */
+  /** The number of tokens on all pages, for `X-Total-Count`. */
   readonly totalCount: number
 }
 
 /**
- * `body`: the parsed JSON of the request. Throws `token_limit_reached`, and `name_in_use` where names must be unique.
- *
- * @see spec/otlp-gateway.md 3.2
+ * Creates a token from `body`, the parsed JSON of the request. Throws `token_limit_reached`, and `name_in_use` where
+ * names must be unique.
  */
 export async function createToken(context: OperationContext, body: unknown): Promise<CreatedTokenJson> {
   requireRole(context.actor, 'createToken')
@@ -54,8 +53,8 @@ export async function createToken(context: OperationContext, body: unknown): Pro
 }
 
 /**
- * Takes over a token that came from elsewhere, so that its clients need not change (T-15). It is not shown again. Fails on
- * one that is known already, revoked or not: what has been revoked stays so.
+ * Imports a token from another system, so that its clients need no change (T-15). The token is not shown again. Throws
+ * `invalid_field` if it is known already, even if it is revoked: an import must not make a revoked token valid again.
  */
 export async function importToken(context: OperationContext, body: unknown): Promise<ListedTokenJson> {
   requireRole(context.actor, 'importToken')
@@ -81,7 +80,7 @@ export async function importToken(context: OperationContext, body: unknown): Pro
   return listedTokenJson(row, context.actor, nowMs, undefined, warnings)
 }
 
-/** `query`: limit, cursor, status, name, all as text. Throws `invalid_cursor`. */
+/** Returns a page of tokens. `query` has `limit`, `cursor`, `status` and `name`, all as text. Throws `invalid_cursor`. */
 export async function listTokens(context: OperationContext, query: unknown): Promise<TokenPage> {
   requireRole(context.actor, 'listTokens')
   const nowMs = context.nowMs()
@@ -97,7 +96,7 @@ export async function listTokens(context: OperationContext, query: unknown): Pro
   }
 }
 
-/** Throws `token_not_found`. */
+/** Returns a token. Throws `token_not_found`. */
 export async function getToken(context: OperationContext, { id }: { readonly id: string }): Promise<ListedTokenJson> {
   requireRole(context.actor, 'getToken')
   const nowMs = context.nowMs()

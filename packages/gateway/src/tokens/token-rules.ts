@@ -21,7 +21,7 @@ export async function nameWarnings(tx: Tx, name: string, { rules }: OperationCon
   return ['name_in_use']
 }
 
-/** What identifies a token and what it is checked with. */
+/** Returns the columns that identify a token and verify its secret. */
 export function secretColumns(context: OperationContext, id: string, text: string) {
   const hash = new KeyedHash(context.peppers)
   return { id, mac: hash.newestMac(text), pepper_id: hash.newestId }

@@ -1,7 +1,7 @@
 import type { TokenSummary } from '../enforcement/readiness.ts'
 import type { GatewayDb } from '../operation-context.ts'
 
-/** What the readiness report knows of every token that is not revoked. */
+/** Lists what the readiness report needs of every token that is not revoked. */
 export async function listTokenSummaries(db: GatewayDb): Promise<TokenSummary[]> {
   const rows = await db.read
     .selectFrom('ingest_tokens')

@@ -4,7 +4,7 @@ import type { IngestSignal } from '../ingest/signals.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import type { GatewayTables } from '../store/tables.ts'
 
-/** What one process has seen of a token since it last wrote (T-17). */
+/** The use of a token that one process has counted since its last write (T-17). */
 export interface TokenUse {
   readonly tokenId: string
   readonly signal: IngestSignal
@@ -25,10 +25,10 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const RETENTION_MS = 2 * DAY_MS
 const ROWS_PER_TRANSACTION = 2_000
-/** Beyond it, asking for all tokens costs less than naming each. */
+/** For more ids, selecting all tokens costs less than listing each. */
 const MAX_LISTED_IDS = 200
 
-/** Adds a batch. Each row counts into the hour of its `lastUsedAtMs`. */
+/** Adds the rows to the store. Each counts for the hour of its `lastUsedAtMs`. */
 export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
     if (start > 0) await yieldToEventLoop()
@@ -53,7 +53,7 @@ export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promi
 
 const withHour = (use: TokenUse) => ({ ...use, hourStartMs: use.lastUsedAtMs - (use.lastUsedAtMs % HOUR_MS) })
 
-/** Of the last 24 hours, in whole hours with the present one; tokens without any are absent. */
+/** Returns the usage of the last 24 whole hours, including the current one. Tokens without usage are absent. */
 export async function usage24h(
   db: Kysely<GatewayTables>,
   tokenIds: readonly string[],
@@ -74,7 +74,7 @@ export async function usage24h(
   return new Map(rows.map(({ token_id, ...counts }) => [token_id, counts]))
 }
 
-/** Forgets what is older than two days. */
+/** Deletes usage older than two days. */
 export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
@@ -84,7 +84,7 @@ export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
   )
 }
 
-/** What all processes have let through per token, signal and hour since `sinceMs`: the limits of a new process begin with it. */
+/** Returns the usage of all processes since `sinceMs`, from which a new process initializes its limits. */
 export async function usageSince(
   db: GatewayDb,
   sinceMs: number,

@@ -14,11 +14,11 @@ import { findTokenRow, findTokenRowByMac } from './token-store.ts'
 export interface TokenCheck {
   readonly valid: boolean
   readonly reason: Reason | null
-  /** Only of a right secret. */
+  /** `null` unless the secret is right. */
   readonly id: string | null
 }
 
-/** What the gate would say to a token, as the store has it now. */
+/** Checks a token against the store and returns the verdict that the gate would reach. */
 export async function verifyToken(context: OperationContext, body: unknown): Promise<TokenCheck> {
   requireRole(context.actor, 'verifyToken')
   const { token: value, signal, origin } = parseInput(verifyTokenInput, body)
@@ -35,7 +35,7 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
   }
 }
 
-/** Of the one token that it could be. */
+/** Loads a snapshot of the only token that the value can be. */
 async function loadSnapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed
