@@ -24,7 +24,7 @@ describe.each(clientKinds)('%s', (kind) => {
     expect([first.code, first.headers['www-authenticate']]).toEqual([held, undefined])
     expect(['2', '3', '4']).toContain(first.retryAfter)
     expect(first.message).toBe(
-      'Ingest enforcement has just been switched on; soon this export will be refused for good. ' +
+      'Ingest enforcement has just been enabled; this export will soon be rejected permanently. ' +
         'No ingest token. Send one in the header "Authorization: Bearer <token>".',
     )
     expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])

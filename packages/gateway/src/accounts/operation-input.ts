@@ -20,7 +20,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 export function inputError(problems: readonly FieldProblem[]): ApiError {
   const unknown = problems.some(({ problem }) => problem === 'unknown')
   const fields = [...new Set(problems.map(({ field }) => field))].filter((field) => field !== '').join(', ')
-  const message = fields === '' ? 'The body must be a JSON object.' : `Not acceptable: ${fields}.`
+  const message = fields === '' ? 'The body must be a JSON object.' : `Invalid fields: ${fields}.`
   return new ApiError(unknown ? 'unknown_field' : 'invalid_field', message, problems)
 }
 

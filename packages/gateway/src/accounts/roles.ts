@@ -35,7 +35,7 @@ export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = 
 export function requireRole(actor: Actor, operation: OperationName): void {
   const needed = operationRoles[operation]
   if (needed.includes(actor.role)) return
-  throw new ApiError('forbidden', `The role ${actor.role} may not do this; it takes ${needed.join(' or ')}.`, {
+  throw new ApiError('forbidden', `The role ${actor.role} may not do this; it requires ${needed.join(' or ')}.`, {
     role: actor.role,
     needed,
   })

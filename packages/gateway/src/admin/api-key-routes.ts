@@ -22,7 +22,7 @@ const apiKeyFields = {
   name: z.string(),
   role: z.enum(['Viewer', 'Editor', 'Admin']),
   created_at: instantText,
-  created_by: z.string().nullable().meta({ description: 'Id of the key that made it; null: the first start' }),
+  created_by: z.string().nullable().meta({ description: 'Id of the key that created it; null: the first start did' }),
   expires_at: instantText.nullable(),
   last_used_at: instantText.nullable(),
 }
@@ -36,7 +36,7 @@ const alreadyCreatedApiKey = z
   .required({ id: true, code: true })
   .meta({ id: 'AlreadyCreatedApiKey' })
 
-/** For Admins. A user of the gateway is a key: a name and a role. */
+/** The routes for API keys, for Admins only. A user of the gateway is a key with a name and a role. */
 export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'POST',
@@ -48,9 +48,9 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       operationId: 'createApiKey',
       tag,
       summary: 'Create a key for this API',
-      description: 'The answer is the only one that ever holds the key itself.',
+      description: 'Only this answer contains the key itself.',
       responses: {
-        200: { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedApiKey },
+        200: { description: 'Created by an earlier request with the same Idempotency-Key', body: alreadyCreatedApiKey },
         201: { description: 'Created', body: createdApiKey },
         ...errorResponses(
           'invalid_json',
@@ -76,9 +76,9 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
     documentation: {
       operationId: 'listApiKeys',
       tag,
-      summary: 'The keys of this API, newest first',
+      summary: 'List the keys of this API, newest first',
       responses: {
-        200: { description: 'The keys, without the keys themselves', body: z.array(apiKey) },
+        200: { description: 'The keys, without their secret values', body: z.array(apiKey) },
         ...errorResponses('forbidden'),
       },
     },

@@ -1,16 +1,16 @@
 export interface BudgetSize {
-  /** So many at once, of one name. */
+  /** The number of actions that one name may take at the same time. */
   readonly burst: number
   readonly perMinute: number
-  /** How many names are remembered; beyond them the longest unseen is forgotten. */
+  /** The number of names that are remembered. Beyond it, the name that has not been used for longest is forgotten. */
   readonly names: number
 }
 
-/** How often each of many may do something, in memory that does not grow with what arrives. */
+/** Limits how often each name may do something, in bounded memory. */
 export class DenialBudget {
   readonly #size: BudgetSize
   readonly #intervalMs: number
-  /** Name → when its budget will be whole again, least lately seen first. */
+  /** The time at which the budget of each name is full again, least recently used name first. */
   readonly #fullAtMs = new Map<string, number>()
 
   constructor(size: BudgetSize) {
@@ -18,11 +18,11 @@ export class DenialBudget {
     this.#intervalMs = 60_000 / size.perMinute
   }
 
-  /** Takes one, or returns how many milliseconds remain until there is one to take. 0: taken. */
+  /** Takes one action from the budget and returns 0, or returns the milliseconds until the next one is available. */
   take(name: string, nowMs: number): number {
     const { burst, names } = this.#size
     const stored = this.#fullAtMs.get(name) ?? nowMs
-    // Further ahead than a spent budget can be: the clock was put back.
+    // The time is further in the future than an empty budget can make it, so the clock was set back.
     const isClockSetBack = stored > nowMs + burst * this.#intervalMs
     const fullAtMs = isClockSetBack ? nowMs : Math.max(stored, nowMs)
     const waitMs = fullAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)

@@ -18,7 +18,7 @@ const state = z
   .strictObject({
     enabled: z.boolean(),
     mode: z.enum(['off', 'report', 'warn', 'enforce']),
-    grace_until: instantText.nullable().meta({ description: 'Until then refusals are retryable' }),
+    grace_until: instantText.nullable().meta({ description: 'Until this time refusals are retryable' }),
     epoch: count,
     changed_at: instantText.nullable(),
     changed_by: z
@@ -30,7 +30,7 @@ const state = z
     next_expiry: instantText.nullable(),
     propagation: z
       .strictObject({ instances: count, applied: count })
-      .meta({ description: 'Of the processes that take telemetry, how many run this state' }),
+      .meta({ description: 'The number of processes that accept telemetry, and how many of them run this state' }),
     warnings: z.array(z.enum(['no_valid_token', 'nothing_observed'])),
   })
   .meta({ id: 'State' }) satisfies z.ZodType<StateJson>
@@ -53,19 +53,19 @@ const reportWindow = z
   .string()
   .regex(/^[1-9]\d{0,4}[mh]$/)
   .optional()
-  .meta({ description: 'How far back, in minutes or hours, at most 24h (the default): 90m, 6h' })
+  .meta({ description: 'The length of the report in minutes or hours, such as 90m or 6h; at most 24h, the default' })
 
 const stateQuery = z.strictObject({
   require_ready: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Refuse to enable while the readiness report says no' }),
+    .meta({ description: 'Refuse to enable enforcement if the readiness report has blockers' }),
   window: reportWindow,
 })
 
 const readinessQuery = z.strictObject({ window: reportWindow })
 
-/** @see spec/otlp-gateway.md 3.1 */
+/** The routes of enforcement, readiness and the audit log. */
 export const enforcementRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'GET',
@@ -74,7 +74,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'getState',
       tag,
-      summary: 'Whether ingest tokens are demanded',
+      summary: 'Get whether ingest tokens are required',
       responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...errorResponses() },
     },
     async handle(_request, context) {
@@ -91,8 +91,8 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'setState',
       tag,
-      summary: 'Demand ingest tokens, or stop demanding them',
-      description: 'In effect for the next request, without restart.',
+      summary: 'Require ingest tokens, or stop requiring them',
+      description: 'Applies from the next request, without a restart.',
       responses: {
         200: { description: 'The state as it is now', body: state, headers: { ETag: 'Its epoch' } },
         ...errorResponses(
@@ -122,7 +122,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'getReadiness',
       tag,
-      summary: 'Whom enforcement would turn away',
+      summary: 'List the clients that enforcement would refuse',
       responses: {
         200: { description: 'The report', body: readinessResponse },
         ...errorResponses('invalid_field', 'unknown_field'),
@@ -142,13 +142,13 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'listAudit',
       tag: 'audit',
-      summary: 'What was changed, and what was refused, newest first',
-      description: 'In pages of `limit`, 50 unless given.',
+      summary: 'List changes and refused requests, newest first',
+      description: 'Returns pages of `limit` events, 50 by default.',
       responses: {
         200: {
           description: 'The events',
           body: z.array(auditEvent),
-          headers: { Link: 'The next page, when there is one (RFC 8288)' },
+          headers: { Link: 'The next page, if there is one (RFC 8288)' },
         },
         ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
       },

@@ -32,18 +32,18 @@ function thrownBy(work: () => unknown): unknown {
   }
 }
 
-test('a store that cannot be read is 503', () => {
+test('answers 503 when the store cannot be read', () => {
   const file = temporaryFile('x'.repeat(4_096))
   expect(answerFor(thrownBy(() => openSqlite(file)))).toEqual([503, 'store_unavailable', '2'])
 })
 
-test('a query that cannot be served is our own fault', async () => {
+test('answers 500 when a query is invalid', async () => {
   const db = openSqlite(temporaryFile(''))
   onTestFinished(() => db.close())
   const error = await sql`select from`.execute(db.read).catch((failure: unknown) => failure)
   expect(answerFor(error)).toEqual([500, 'internal', undefined])
 })
 
-test.each(['ENOENT', 'ERR_STREAM_DESTROYED', 'EPIPE', 'ABCDE'])('so is %s', (code) => {
+test.each(['ENOENT', 'ERR_STREAM_DESTROYED', 'EPIPE', 'ABCDE'])('answers 500 for the error code %s', (code) => {
   expect(answerFor(Object.assign(new Error('x'), { code }))).toEqual([500, 'internal', undefined])
 })

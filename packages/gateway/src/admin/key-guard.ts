@@ -8,13 +8,13 @@ import type { Actor } from '../operation-context.ts'
 import { DenialBudget } from './denial-budget.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
 
-/** Wrong keys of one network until it is told to wait. A right key is never asked to. */
+/** The wrong keys allowed per network before further ones are answered with 429. A valid key is never limited. */
 const wrongKeys = { burst: 20, perMinute: 20, names: 4_096 }
-/** Refusals that reach the audit log, of one caller, and of all strangers together: it must not be a way to fill the disk. */
+/** The refusals that are audited per caller, and for all unauthenticated callers together, so that they cannot fill the disk. */
 const auditedDenials = { burst: 60, perMinute: 60, names: 1_024 }
 const UNAUTHENTICATED_CALLERS = ''
 
-/** Asks for the key, then for its role (A-6). */
+/** Returns the access check of a route: it requires a valid API key, then its role (A-6). */
 export function keyGuard(deps: ManagementDeps) {
   const wrongKeyBudget = new DenialBudget(wrongKeys)
   const auditBudget = new DenialBudget(auditedDenials)
@@ -31,7 +31,7 @@ export function keyGuard(deps: ManagementDeps) {
     try {
       await deps.db.write((tx) => insertAuditEvent(tx, { actor, source, requestId }, event, nowMs))
     } catch (error) {
-      // The refusal stands without its record; a refused caller need not learn of our store.
+      // The refusal stands without its record, and the refused caller is not informed about the store.
       const { message } = error as Error
       deps.log.error(
         { event: 'audit.failed', request_id: requestId, error: message },
@@ -60,7 +60,7 @@ export function keyGuard(deps: ManagementDeps) {
   }
 }
 
-/** Node joins what comes twice, so the raw list is counted. */
+/** Returns the API key of a request, or `undefined` if it is repeated. Node joins repeated headers, so the raw list is used. */
 function singleApiKey(rawHeaders: readonly string[]): string | undefined {
   const keys = rawHeaders.filter((_value, index) => index % 2 === 1 && isKeyHeader(rawHeaders[index - 1]))
   return keys.length === 1 ? keys[0]?.trim() : undefined

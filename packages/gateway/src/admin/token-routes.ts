@@ -32,13 +32,16 @@ import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenChec
 const PATH = '/api/v1/ingest_auth/tokens'
 const tag = 'tokens'
 const params = z.object({ id: z.string().meta({ description: 'The public id of the token' }) })
-const ifMatch = z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of what was read' }) })
+const ifMatch = z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of the version that was read' }) })
 const creationHeaders = { Location: 'Path of the new token', ETag: 'Its version' }
-const replayed = { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedToken }
+const replayed = {
+  description: 'Created by an earlier request with the same Idempotency-Key',
+  body: alreadyCreatedToken,
+}
 const badInput = ['invalid_field', 'unknown_field'] as const
 const badBody = ['invalid_json', ...badInput, 'body_too_large', 'unsupported_media_type'] as const
 
-/** @see spec/otlp-gateway.md 3.1 */
+/** The routes of ingest tokens. */
 export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'POST',
@@ -50,7 +53,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'createToken',
       tag,
       summary: 'Create an ingest token',
-      description: 'The answer is the only one that ever holds the token itself.',
+      description: 'Only this answer contains the token itself.',
       responses: {
         200: replayed,
         201: { description: 'Created', body: createdToken, headers: creationHeaders },
@@ -69,7 +72,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'verifyToken',
       tag,
-      summary: 'Ask whether a token would be let in, and why not',
+      summary: 'Check whether a token would be accepted, and why not',
       responses: { 200: { description: 'The verdict', body: tokenCheck }, ...errorResponses(...badBody, 'forbidden') },
     },
     async handle({ body }, context) {
@@ -85,7 +88,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'importToken',
       tag,
-      summary: 'Let a token that exists elsewhere be valid here too',
+      summary: 'Import a token of another system, so that it is valid here too',
       responses: {
         200: replayed,
         201: { description: 'Imported', body: listedToken, headers: creationHeaders },
@@ -104,13 +107,13 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'listTokens',
       tag,
-      summary: 'Ingest tokens, newest first',
-      description: 'The whole list, unless `limit` is given. Revoked ones only if `status` asks for them.',
+      summary: 'List ingest tokens, newest first',
+      description: 'Returns the whole list unless `limit` is set, and revoked tokens only if `status` selects them.',
       responses: {
         200: {
-          description: 'The tokens, without the tokens themselves',
+          description: 'The tokens, without their secret values',
           body: z.array(listedToken),
-          headers: { Link: 'The next page, when there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
+          headers: { Link: 'The next page, if there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
         },
         ...errorResponses(...badInput, 'invalid_cursor'),
       },
@@ -132,10 +135,10 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'getToken',
       tag,
-      summary: 'One ingest token',
+      summary: 'Get an ingest token',
       responses: {
         200: {
-          description: 'The token, without the token itself',
+          description: 'The token, without its secret value',
           body: listedToken,
           headers: { ETag: 'Its version' },
         },
@@ -158,7 +161,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       tag,
       summary: 'Change what a token may do, or disable it',
       responses: {
-        200: { description: 'As it is now', body: listedToken, headers: { ETag: 'Its version' } },
+        200: { description: 'The token after the change', body: listedToken, headers: { ETag: 'Its version' } },
         ...errorResponses(
           ...badBody,
           'forbidden',
@@ -183,7 +186,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'revokeToken',
       tag,
       summary: 'Revoke a token',
-      description: 'Refused for the last valid one while enforcement is enabled.',
+      description: 'Refused for the last valid token while enforcement is enabled.',
       responses: { 204: { description: 'Revoked' }, ...errorResponses('forbidden', 'token_not_found', 'last_valid_token') },
     },
     async handle(request, context) {
@@ -201,7 +204,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'rotateToken',
       tag,
-      summary: 'A new token for the same purpose; the old one gets an end',
+      summary: 'Create a replacement for a token, and let the old one expire',
       responses: {
         200: replayed,
         201: { description: 'Created', body: rotatedToken, headers: creationHeaders },
@@ -223,7 +226,7 @@ const withETag = (status: number, token: TokenJson): Reply => ({
   json: token,
 })
 
-/** A new token, or what became of the one that the same `Idempotency-Key` has made before (A-8). */
+/** Replies with a new token, or with the one that an earlier request with the same `Idempotency-Key` created (A-8). */
 async function replyCreatedOnce(
   request: RouteRequest,
   context: ManagementContext,

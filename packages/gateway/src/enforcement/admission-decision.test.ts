@@ -125,7 +125,7 @@ test.each([
     'The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization.',
     'Bearer realm="otlp", error="invalid_token", error_description="The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization."',
   ],
-] as const)('P-12, T-8: %s of %o is refused in these words', (reason, token, kind, message, challenge) => {
+] as const)('P-12, T-8: %s of %o is refused with this text and challenge', (reason, token, kind, message, challenge) => {
   const admission = decideAdmission(
     presentedBy({ signal: 'metrics' }),
     refused(reason, token),
@@ -151,7 +151,7 @@ test('P-12: two credentials or a malformed header are an invalid request, not a 
   })
 })
 
-test('E-1: off, report and warn admit what enforce refuses, and all name the same reason', () => {
+test('E-1: off, report and warn admit what enforce refuses, with the same reason in every mode', () => {
   for (const reason of reasons) {
     for (const mode of ['off', 'report', 'warn'] as const) {
       expect(decideAdmission(presentedBy(), refused(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules())).toMatchObject(
@@ -181,7 +181,7 @@ test.each(['off', 'report', 'warn', 'enforce'] as const)('E-9: in mode %s a vali
   })
 })
 
-test('requests that add nothing share one object', () => {
+test('admissions that add nothing share one object', () => {
   const verdict: Verdict = { allowed: true, token: tokenWith() }
   const context = [snapshotIn('report'), NOW_MS, rules()] as const
   expect(decideAdmission(presentedBy(), verdict, ...context)).toBe(decideAdmission(presentedBy(), verdict, ...context))
@@ -196,27 +196,27 @@ test.each([
   { leftMs: 3_900, roll: 0.99, seconds: 3 },
   { leftMs: 1_500, roll: 0, seconds: 1 },
   { leftMs: 1, roll: 0.99, seconds: 1 },
-])('E-6: $leftMs ms before the end of grace a refusal says Retry-After $seconds', ({ leftMs, roll, seconds }) => {
+])('E-6: $leftMs ms before the end of the grace period a refusal has Retry-After $seconds', ({ leftMs, roll, seconds }) => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
   expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual({
     admitted: false,
     refusal: {
       kind: 'grace_hold',
       message:
-        'Ingest enforcement has just been switched on; soon this export will be refused for good. No ingest token. Send one in the header "Authorization: Bearer <token>".',
+        'Ingest enforcement has just been enabled; this export will soon be rejected permanently. No ingest token. Send one in the header "Authorization: Bearer <token>".',
       retryAfterSeconds: seconds,
     },
   })
 })
 
-test('E-6: grace is over at its very end', () => {
+test('E-6: the grace period ends exactly at its end', () => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS })
   expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules())).toMatchObject({
     refusal: { kind: 'unauthenticated' },
   })
 })
 
-test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode and for any verdict', () => {
+test('T-14: a snapshot that is too old neither admits nor rejects for good, in any mode and for any verdict', () => {
   const verdicts = [refused('missing'), { allowed: true, token: tokenWith() } as const]
   for (const mode of ['off', 'report', 'warn', 'enforce'] as const) {
     const old = snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_001 })
@@ -234,7 +234,7 @@ test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode
   }
 })
 
-test('E-10: before the first snapshot nobody is judged', () => {
+test('E-10: before the first snapshot every request is refused as retryable', () => {
   expect(snapshotUnavailable(undefined, NOW_MS, rules())).toEqual({
     kind: 'store_unreadable',
     message: 'The gateway is starting and has not read its tokens yet.',
@@ -264,7 +264,7 @@ test('E-5: warn mode warns once per hour per network and signal', () => {
   expect(warningTo({}, 3_600_000)).toBeDefined()
 })
 
-test('E-5: the memory of warnings is bounded, and full it stays silent', () => {
+test('E-5: the memory of warnings is bounded, and gives no warnings to new sources when it is full', () => {
   const memory = new WarningMemory(2)
   expect([memory.take('a', 0), memory.take('b', 1), memory.take('c', 2)]).toEqual([true, true, false])
   expect(memory.take('c', 3_600_000)).toBe(true)
@@ -275,7 +275,7 @@ test.each([
   { leftMs: 7 * DAY_MS, header: undefined },
   { leftMs: 7 * DAY_MS - 1, header: '2026-11-28T11:59:59.999Z' },
   { leftMs: 1_000, header: '2026-11-21T12:00:01Z' },
-])('O-9: $leftMs ms before its end a token is announced as ending at $header', ({ leftMs, header }) => {
+])('O-9: $leftMs ms before its expiry a token is admitted with the expiry header $header', ({ leftMs, header }) => {
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + leftMs }) }
   expect(decideAdmission(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, rules())).toMatchObject({
     expiresAt: header,
@@ -283,7 +283,7 @@ test.each([
   })
 })
 
-test('O-9: on request a client is also told in its reply, once an hour', () => {
+test('O-9: if configured, the reply contains an expiry warning once an hour', () => {
   const context = rules({ warnOfExpiry: true })
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + DAY_MS }) }
   const warning = () => {

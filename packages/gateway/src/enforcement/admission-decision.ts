@@ -10,21 +10,20 @@ import { malformedCredential, type RefusalText, refusalTexts } from './refusal-t
 import type { WarningMemory } from './warning-memory.ts'
 
 export interface AdmissionRules {
-  /** A snapshot the store has not confirmed for longer opens and refuses nothing (T-14). */
+  /** The maximum age of a snapshot since the store last confirmed it (T-14). */
   readonly maxStaleMs: number
-  /** Also tells clients inside their replies that their token ends soon (O-9). */
+  /** Also warns clients in their replies that their token expires soon (O-9). */
   readonly warnOfExpiry: boolean
   readonly warned: WarningMemory
   readonly random: Random
 }
 
-/** From here on clients are told when their token ends (O-9). */
+/** The time before the expiry at which clients are warned (O-9). */
 const EXPIRES_SOON_MS = 7 * 86_400_000
 
 /**
- * Why nobody can be judged now, whatever they present; to be asked before a credential is looked at.
- *
- * @see spec/otlp-gateway.md 2 T-14, 4 E-10
+ * Returns the refusal for every request while no usable snapshot exists (E-10, T-14), else `undefined`. Call it before the
+ * credential is checked.
  */
 export function snapshotUnavailable(snapshot: Snapshot | undefined, nowMs: number, rules: AdmissionRules): Refusal | undefined {
   if (snapshot !== undefined && nowMs - snapshot.confirmedAtMs <= rules.maxStaleMs) return undefined
@@ -39,10 +38,8 @@ export function snapshotUnavailable(snapshot: Snapshot | undefined, nowMs: numbe
 }
 
 /**
- * What a verdict leads to under the snapshot it was reached from. The verdict itself is the same in every mode (E-1),
- * and nothing but the snapshot can change the mode (E-7).
- *
- * @see spec/otlp-gateway.md 4
+ * Decides whether a request is admitted, from the verdict on its credential and the snapshot of that verdict. The verdict
+ * is the same in every mode (E-1); only the snapshot determines the mode (E-7).
  */
 export function decideAdmission(
   presented: Presented,
@@ -92,7 +89,7 @@ function admittedWithoutToken(auth: 'off' | 'unverified'): Readonly<Record<Reaso
 const admissionsWhenOff = admittedWithoutToken('off')
 const admissionsUnverified = admittedWithoutToken('unverified')
 
-/** One object per token, as nearly every request of a token is admitted in the same words. */
+/** One admission per token, because nearly all requests of a token are admitted identically. */
 const admissions = new WeakMap<TokenRecord, Admitted>()
 const expiringAdmissions = new WeakMap<TokenRecord, Admitted>()
 
@@ -132,7 +129,7 @@ function mayWarn({ source, signal }: Presented, nowMs: number, { warned }: Admis
   return warned.take(`${networkOf(source)} ${signal}`, nowMs)
 }
 
-/** The refusal of the table 1.3, as enforcement would have it without grace. */
+/** Returns the refusal for a reason, as enforcement gives it after the grace period. */
 export function refusalFor(presented: Presented, reason: Reason, token: TokenRecord | undefined): Refusal {
   const text =
     reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedCredential : refusalTexts[reason]
@@ -160,18 +157,18 @@ function challengeParameters(error: Exclude<RefusalText['error'], 'none'>, messa
   }
 }
 
-/** A flood of bad credentials shall not make garbage; only a scope depends on the request. */
+/** Precomputed refusals, so that a flood of bad credentials allocates nothing. Only a scope depends on the request. */
 const anonymousRefusals: ReadonlyMap<RefusalText, Refusal> = new Map(
   [malformedCredential, ...Object.values(refusalTexts)]
     .filter(({ error }) => error !== 'insufficient_scope')
     .map((text) => [text, withChallenge(text, text.message, '')]),
 )
 
-/** Retryable until grace ends; a client sent away for longer than that would find itself refused for good (E-6). */
+/** Returns a retryable refusal. Its Retry-After never exceeds the grace period, after which the client would be rejected (E-6). */
 function graceRefusal({ message }: Refusal, leftMs: number, random: Random): Refusal {
   return {
     kind: 'grace_hold',
-    message: `Ingest enforcement has just been switched on; soon this export will be refused for good. ${message}`,
+    message: `Ingest enforcement has just been enabled; this export will soon be rejected permanently. ${message}`,
     retryAfterSeconds: Math.max(1, Math.min(retryAfterSeconds(random), Math.floor(leftMs / 1_000))),
   }
 }

@@ -4,14 +4,14 @@ import type { Client } from './client-stats.ts'
 export const HOURS = 24
 export const HOUR_MS = 3_600_000
 
-/** One client of the sketch: identity it is, and how often it was seen in each of the last 24 hours. */
+/** One client of the sketch: its identity, and its requests in each of the last 24 hours. */
 export class ClientCounter {
   readonly key: string
-  /** What space-saving ranks by: requests, and what was taken over from the client it has displaced. */
+  /** The rank in the heap: the requests, plus the weight inherited from the client that this one displaced. */
   weight: number
-  /** Requests since it has been here. */
+  /** The requests since the counter was added. */
   requests = 0
-  /** Where it stands in the heap. */
+  /** The index in the heap. */
   heapIndex = 0
   serviceName: string | undefined
   lastSeenMs: number
@@ -39,12 +39,12 @@ export class ClientCounter {
     this.#perHour[hourOf(nowMs) % HOURS]! += 1
   }
 
-  /** Of the last 24 hours. */
+  /** Returns the requests of the last 24 hours. */
   count(): number {
     return this.#perHour.reduce((sum, requests) => sum + requests, 0)
   }
 
-  /** Forgets what was counted in the same hour of the day before. */
+  /** Clears the slot of this hour, which still contains the count of 24 hours ago. */
   beginHour(hour: number): void {
     this.#perHour[hour % HOURS] = 0
   }

@@ -43,7 +43,7 @@ const exportOf = (serviceName: string) =>
     'protobuf',
   )
 
-test('section 4: a client is its network, agent family, signal, transport, reason and token', () => {
+test('a client is identified by network, agent family, signal, transport, reason and token', () => {
   const sketch = new ClientSketch()
   sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS)
   sketch.recordVerdict(
@@ -93,11 +93,11 @@ test.each([
   ['curl/8.5.0', 'curl'],
   ['OpenTelemetry Collector Contrib/0.120.0', 'OpenTelemetry'],
   ['x'.repeat(500), 'x'.repeat(64)],
-])('the family of user agent %j is %j', (userAgent, family) => {
+])('the family of the user agent %j is %j', (userAgent, family) => {
   expect(userAgentFamily(userAgent)).toBe(family)
 })
 
-test('section 4: of would-be refusals a sample is looked into, the first of a client, then ever fewer', () => {
+test('samples the bodies of a client at its 1st, 2nd, 4th, 8th … request that enforcement would refuse', () => {
   const sketch = new ClientSketch()
   const wanted = Array.from({ length: 16 }, (_, index) =>
     sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + index * 1_000),
@@ -106,7 +106,7 @@ test('section 4: of would-be refusals a sample is looked into, the first of a cl
   expect(sketch.recordVerdict(presentedBy(), allowed, NOW_MS)).toBe(false)
 })
 
-test('section 4: a flood of new clients is looked into ten times a second', () => {
+test('samples at most ten bodies a second of new clients', () => {
   const sketch = new ClientSketch()
   const wantedAt = (atMs: number) =>
     Array.from({ length: 50 }, (_, index) =>
@@ -115,7 +115,7 @@ test('section 4: a flood of new clients is looked into ten times a second', () =
   expect([wantedAt(0), wantedAt(999), wantedAt(1_000)]).toEqual([10, 0, 10])
 })
 
-test('section 4: the service is learnt from a body, plain, gzipped or cut short', async () => {
+test('reads the service name from a body that is plain, gzipped or truncated', async () => {
   const sketch = new ClientSketch()
   const bodies: [string, Uint8Array, string][] = [
     ['10.0.1.1', exportOf('plain'), ''],
@@ -142,14 +142,14 @@ test('section 4: the service is learnt from a body, plain, gzipped or cut short'
   ])
 })
 
-test('a body nobody asked for teaches nothing', () => {
+test('ignores a body that was not sampled', () => {
   const sketch = new ClientSketch()
   sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS)
   sketch.recordBody(presentedBy(), exportOf('x'), '')
   expect(sketch.report().clients[0]?.serviceName).toBeUndefined()
 })
 
-test('section 4: counts and minutes reach back 24 hours', () => {
+test('counts and minutes cover the last 24 hours', () => {
   const sketch = new ClientSketch()
   for (let hour = 0; hour < 30; hour += 1) sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + hour * HOUR_MS)
   sketch.recordVerdict(presentedBy({ signal: 'logs' }), refused('missing'), NOW_MS + 29 * HOUR_MS)
@@ -163,7 +163,7 @@ test('section 4: counts and minutes reach back 24 hours', () => {
   expect(sketch.report().clients.map(({ signal, count }) => [signal, count])).toEqual([['logs', 1]])
 })
 
-test('section 4: never more clients than its size, none too high, and the heavy ones are all there', () => {
+test('keeps at most its capacity of clients, never overestimates a count, and contains every heavy client', () => {
   const strangers = fc.array(fc.nat(400), { minLength: 50, maxLength: 1_500 })
   fc.assert(
     fc.property(strangers, fc.nat(3), (run, heavyEvery) => {

@@ -11,24 +11,23 @@ import type { ClientStats, ClientStatsReport } from './client-stats.ts'
 const MAX_CLIENTS = 1_000
 const MAX_USER_AGENT_LENGTH = 64
 const MAX_SAMPLE_BYTES = 64 * 1024
-/** Looks into bodies, all clients together: a flood of strangers must not buy work with each request. */
+/** The maximum of bodies read per second, for all clients together, so that a flood of clients cannot cause work per request. */
 const SAMPLES_PER_SECOND = 10
 
 /**
- * Whom enforcement would refuse, in fixed memory: space-saving over 1,000 clients. Whoever makes more than a thousandth
- * of such requests is in it, whatever else arrives; a newcomer takes the place of the lightest and inherits its weight,
- * but not its count, so the counts are never too high.
+ * The clients that enforcement would refuse, in fixed memory, as a space-saving sketch of 1,000 clients.
  *
- * @see spec/otlp-gateway.md 4
+ * A client that makes more than a thousandth of such requests is always in the sketch. A new client displaces the one with
+ * the smallest weight and inherits that weight but not its count, so counts are never too high.
  */
 export class ClientSketch implements ClientStats {
   readonly #minutes = new MinuteRing()
   readonly #byKey = new Map<string, ClientCounter>()
   readonly #heap = new MinHeap()
   readonly #capacity: number
-  /** Of sources seen lately; finding out costs more than all the rest. */
+  /** The networks of recent sources. Computing a network costs more than the rest of an update. */
   readonly #networks = new Map<string, string>()
-  /** Who is behind a request whose body is going to be looked at. */
+  /** The counters of the sampled requests that wait for their body. */
   readonly #awaitingBody = new WeakMap<Presented, ClientCounter>()
   #hour = -1
   #second = 0
@@ -99,7 +98,7 @@ export class ClientSketch implements ClientStats {
     return network
   }
 
-  /** Once an hour weights become counts again, so that yesterday's heavy clients make room for today's. */
+  /** Resets the weights to the counts every hour, so that yesterday's heavy clients make room for today's. */
   #beginHour(hour: number): void {
     if (hour === this.#hour) return
     const passed = this.#hour < 0 ? 0 : Math.min(Math.max(hour - this.#hour, 1), HOURS)
@@ -126,7 +125,7 @@ export class ClientSketch implements ClientStats {
   }
 }
 
-/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python`; nothing of one that holds a secret of ours (A-4). */
+/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python`; '' if it contains one of our secrets (A-4). */
 export function userAgentFamily(userAgent: string | undefined): string {
   if (userAgent === undefined) return ''
   let end = 0
@@ -139,17 +138,17 @@ export function userAgentFamily(userAgent: string | undefined): string {
   return family.includes(secretPrefixes.ingest) || family.includes(secretPrefixes.api_key) ? '' : family
 }
 
-/** The first request of a client, the second, the fourth, the eighth …: new ones soon, busy ones seldom. */
+/** True for the 1st, 2nd, 4th, 8th … request: new clients are sampled soon, and busy ones seldom. */
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
-/** Calls `use` with the first 64 KiB at most of what `compressed`, itself only a prefix, inflates to. */
+/** Calls `use` with at most the first 64 KiB of the inflated data. `compressed` may itself be truncated. */
 function inflatePrefix(compressed: Uint8Array, use: (bytes: Uint8Array) => void): void {
   const inflater = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_SAMPLE_BYTES })
   inflater.once('data', (chunk: Buffer) => {
     inflater.destroy()
     use(chunk)
   })
-  // Not gzip: then there is nothing to learn.
+  // The body is not gzip, so it contains no service name to read.
   inflater.once('error', () => {})
   inflater.end(compressed)
 }

@@ -1,18 +1,18 @@
 import type { Presented, Verdict } from '../ingest/admission.ts'
 
-/** What the readiness report remembers of each request; of fixed size whatever arrives (spec/otlp-gateway.md 4). */
+/** Statistics about clients for the readiness report, in fixed memory. */
 export interface ClientStats {
-  /** Of every judged request, in every mode. Returns whether a look into the body is wanted, to learn its `service.name`. */
+  /** Counts a request, in every mode. Returns whether its body should be passed to `recordBody`, to read its `service.name`. */
   recordVerdict(presented: Presented, verdict: Verdict, nowMs: number): boolean
-  /** The first 64 KiB at most of a body, inflated or not, seen after the reply was sent. */
+  /** Reads a sampled body after the reply was sent: at most its first 64 KiB, inflated or not. */
   recordBody(presented: Presented, body: Uint8Array, contentEncoding: string): void
   report(): ClientStatsReport
 }
 
 export interface Client {
-  /** Network of the source: /24 or /64. */
+  /** The network of the source: /24 or /64. */
   readonly network: string
-  /** First word of User-Agent, without its version; '' when there was none. */
+  /** The first word of User-Agent without its version, or '' if the header is absent. */
   readonly userAgent: string
   readonly signal: string
   readonly transport: string
@@ -24,10 +24,10 @@ export interface Client {
   readonly count: number
 }
 
-/** Can cross a process boundary; those of several processes are added up. */
+/** A report that can be sent to another process. The reports of several processes can be merged. */
 export interface ClientStatsReport {
-  /** Per minute that any request fell into, newest first, at most 24 hours. */
+  /** The minutes that have any requests, newest first, for at most 24 hours. */
   readonly minutes: readonly { readonly startMs: number; readonly requests: number; readonly wouldReject: number }[]
-  /** At most 1,000. */
+  /** At most 1,000 clients. */
   readonly clients: readonly Client[]
 }

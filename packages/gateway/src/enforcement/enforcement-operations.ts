@@ -11,11 +11,11 @@ import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { summarizeValidTokens } from '../tokens/token-store.ts'
 import { type EnforcementRow, getEnforcement, updateEnforcement } from './enforcement-store.ts'
 
-/** @see spec/otlp-gateway.md 3.2 */
+/** The state of enforcement as the management API shows it. */
 export interface StateJson {
   readonly enabled: boolean
   readonly mode: EnforcementMode
-  /** `null` outside a grace hold. */
+  /** The end of the grace period, or `null` outside one. */
   readonly grace_until: string | null
   readonly epoch: number
   readonly changed_at: string | null
@@ -31,21 +31,21 @@ export const setStateInput = z.strictObject({
   enabled: z.boolean(),
   mode: z.enum(['off', 'report', 'warn', 'enforce']).optional(),
   grace_seconds: z.int().min(0).max(86_400).optional(),
-  /** Kept in the audit log. */
+  /** Recorded in the audit log. */
   reason: singleLine(0, 500).nullable().optional(),
 })
 type SetState = z.output<typeof setStateInput>
 
 export interface SetStateRequest {
-  /** Parsed JSON of the request. */
+  /** The parsed JSON of the request. */
   readonly body: unknown
-  /** The header as it came. */
+  /** The value of the header. */
   readonly ifMatch?: string | undefined
-  /** Of `?require_ready=true`: asked before enforcement goes on; what it says becomes the details of `not_ready`. */
+  /** Set by `?require_ready=true`: called before enforcement is enabled. Its report becomes the details of `not_ready`. */
   readonly readiness?: (() => Promise<Readiness>) | undefined
 }
 
-/** Value of `ETag`. */
+/** Returns the value of `ETag`. */
 export const stateETag = (state: Pick<StateJson, 'epoch'>): string => `"${state.epoch}"`
 
 export async function getState(context: OperationContext): Promise<StateJson> {
@@ -58,8 +58,8 @@ export async function getState(context: OperationContext): Promise<StateJson> {
 }
 
 /**
- * Sets the mode, hot. `enabled` alone keeps the mode when it agrees with it already, and else means off or enforce.
- * What changes nothing leaves the epoch as it is. Throws `not_ready` and `precondition_failed`.
+ * Sets the mode, without a restart. `enabled` without `mode` keeps the current mode if it agrees with it, and otherwise
+ * means off or enforce. A request that changes nothing keeps the epoch. Throws `not_ready` and `precondition_failed`.
  */
 export async function setState(context: OperationContext, request: SetStateRequest): Promise<StateJson> {
   requireRole(context.actor, 'setState')
@@ -91,18 +91,18 @@ export async function setState(context: OperationContext, request: SetStateReque
 
 interface Readiness {
   readonly ready: boolean
-  /** 0: the report is of nobody. */
+  /** 0 means that the report covers no requests. */
   readonly requests: number
 }
 
-/** Asked outside the transaction: the report comes from the processes that take telemetry in. */
+/** Requires readiness, outside a transaction because the report comes from the processes that accept telemetry. */
 async function requireReady(
   context: OperationContext,
   readiness: () => Promise<Readiness>,
 ): Promise<Readiness | undefined> {
   if ((await getEnforcement(context.db.read)).mode === 'enforce') return undefined
   const report = await readiness()
-  if (!report.ready) throw new ApiError('not_ready', 'Not everybody who sends telemetry has a valid token.', report)
+  if (!report.ready) throw new ApiError('not_ready', 'The readiness report has blockers; see the details.', report)
   return report
 }
 

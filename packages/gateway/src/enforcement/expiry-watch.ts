@@ -9,15 +9,15 @@ export interface ExpiryDeps {
   readonly db: GatewayDb
   readonly clock: Clock
   readonly log: Log
-  /** Told of each notice after it has been recorded, for a webhook; a failure is logged and not tried again. */
+  /** Called with each notice after it is recorded, for a webhook. A failure is logged and not retried. */
   readonly onNotice?: (notice: ExpiryNotice) => Promise<void>
 }
 
 const CHECK_INTERVAL_MS = 60_000
-/** Tokens looked at together, and whose notices are recorded in one transaction. */
+/** The tokens per page. Their notices are recorded in one transaction. */
 const BATCH_SIZE = 100
 
-/** Announces the ends of tokens until it is closed. */
+/** Announces expiries of tokens until it is closed. */
 export class ExpiryWatch {
   readonly #repeating: Repeating
 
@@ -33,10 +33,8 @@ export class ExpiryWatch {
 }
 
 /**
- * Gives every notice that is due now: in the log, and to whoever wants to be told. The end of a token is audited. Each
- * notice is given once, whatever number of processes does this.
- *
- * @see spec/otlp-gateway.md 8 O-9, O-14, 3.3 A-5
+ * Gives every notice that is due now, in the log and through `onNotice` (O-9, A-5). The expiry of a token is audited
+ * (O-14). Each notice is given once, however many processes run this.
  */
 export async function announceExpiries(deps: ExpiryDeps): Promise<void> {
   const { db, clock } = deps
@@ -50,7 +48,7 @@ export async function announceExpiries(deps: ExpiryDeps): Promise<void> {
   }
 }
 
-/** No person and no request: the gateway itself. */
+/** The origin of audit events that the gateway causes itself. */
 const gatewayOrigin = { actor: undefined, source: undefined, requestId: undefined }
 
 async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: number): Promise<ExpiryNotice[]> {
@@ -86,6 +84,6 @@ async function announce({ log, onNotice }: ExpiryDeps, notice: ExpiryNotice, now
   try {
     await onNotice?.(notice)
   } catch (error) {
-    log.warn({ event: 'expiry.notice_failed', token_id: token.id, err: error }, 'nobody could be told of an expiry')
+    log.warn({ event: 'expiry.notice_failed', token_id: token.id, err: error }, 'an expiry notice could not be delivered')
   }
 }

@@ -43,7 +43,7 @@ async function start(script: readonly ScriptedReply[], clock: Clock = new Manual
 
 const payload = ({ body }: RecordedRequest) => JSON.parse(Buffer.from(body).toString()) as unknown
 
-test('O-9: the webhook is payload which token ends, and when', async () => {
+test('O-9: posts which token expires, and when', async () => {
   const { server, webhook } = await start([received, received])
   webhook.post(noticeOf('7Hq2mK9sT4bZ'))
   webhook.post(noticeOf('8Hq2mK9sT4bZ', ENDED))
@@ -65,7 +65,7 @@ test('O-9: the webhook is payload which token ends, and when', async () => {
   ])
 })
 
-/** The hands of the clock go on as long as somebody waits for them. */
+/** Advances the clock until the condition holds. */
 async function advanceUntil(clock: ManualClock, isOver: () => boolean): Promise<void> {
   await expect
     .poll(async () => {
@@ -80,7 +80,7 @@ test.each<[string, ScriptedReply]>([
   ['a redirect', { play: 'reply', status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
   ['a reset', { play: 'reset' }],
   ['silence', { play: 'silence' }],
-])('O-9: after %s it is tried again, three times in all', async (_, trouble) => {
+])('O-9: after %s the delivery is retried, up to three attempts', async (_, trouble) => {
   const clock = new ManualClock(NOW_MS)
   const { server, webhook, lines } = await start([trouble, trouble, received], clock)
   webhook.post(noticeOf('a'))
@@ -90,7 +90,7 @@ test.each<[string, ScriptedReply]>([
   expect(lines).toEqual([])
 })
 
-test('O-9: what cannot be delivered is logged without the secret path, and the next notice has its turn', async () => {
+test('O-9: a failed delivery is logged without the secret path, and the next notice is delivered', async () => {
   const clock = new ManualClock(NOW_MS)
   const no: ScriptedReply = { play: 'reply', status: 403 }
   const { server, webhook, lines } = await start([no, no, no, received], clock)
@@ -105,7 +105,7 @@ test('O-9: what cannot be delivered is logged without the secret path, and the n
   expect(JSON.stringify(lines)).not.toContain('s3cret')
 })
 
-test('O-9: at the end nobody waits for a slow receiver', async () => {
+test('O-9: close does not wait for a slow receiver', async () => {
   const { server, webhook, lines } = await start([{ play: 'silence' }], systemClock)
   webhook.post(noticeOf('a'))
   webhook.post(noticeOf('b'))
@@ -117,7 +117,7 @@ test('O-9: at the end nobody waits for a slow receiver', async () => {
   ])
 })
 
-test('O-9: notices that wait have a bound', async () => {
+test('O-9: the number of pending notices is bounded', async () => {
   const { server, webhook, lines } = await start([{ play: 'silence' }], systemClock)
   for (let index = 0; index <= 1_001; index += 1) webhook.post(noticeOf(`t${index}`))
   await server.received(1)

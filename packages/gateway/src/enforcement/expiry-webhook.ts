@@ -3,18 +3,16 @@ import { Agent } from 'undici'
 import { rfc3339 } from '../store/rfc3339.ts'
 import { ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 
-/** Of one attempt, from connecting to the end of the answer. */
+/** The time limit of one attempt, from connecting to the end of the answer. */
 const TIMEOUT_MS = 5_000
-/** Before the second attempt and before the third, which is the last. */
+/** The delays before the second and the third attempt; the third is the last. */
 const RETRY_DELAYS_MS = [1_000, 5_000]
-/** Notices that wait while the receiver is slow; further ones are only in the log. */
+/** The maximum number of pending notices. Further ones are only in the log. */
 const MAX_PENDING = 1_000
 
 /**
- * Tells somebody of the ends of tokens: a POST of JSON for each notice, one after another, beside whoever gives them. Any
- * 2xx is a receipt. What cannot be delivered is logged, without the path, which may be a secret.
- *
- * @see spec/otlp-gateway.md 8 O-9
+ * Posts expiry notices as JSON to a webhook, one after another and without delaying the caller (O-9). Any 2xx is a receipt.
+ * A notice that cannot be delivered is logged, without the URL's path, which may be a secret.
  */
 export class ExpiryWebhook {
   readonly #url: URL
@@ -37,7 +35,7 @@ export class ExpiryWebhook {
     this.#delivering ??= this.#deliver()
   }
 
-  /** Gives up what has not been delivered. */
+  /** Gives up notices that have not been delivered, and logs them. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the gateway ends'))
     await this.#delivering
@@ -95,7 +93,7 @@ export class ExpiryWebhook {
 
   #logFailure({ token }: ExpiryNotice, error: unknown): void {
     const fields = { event: 'expiry.notice_failed', token_id: token.id, host: this.#url.host, err: error }
-    this.#log.warn(fields, 'the webhook could not be told of an expiry')
+    this.#log.warn(fields, 'an expiry notice could not be delivered to the webhook')
   }
 }
 

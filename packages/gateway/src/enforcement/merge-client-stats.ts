@@ -3,7 +3,7 @@ import type { Client, ClientStatsReport } from './client-stats.ts'
 const MAX_CLIENTS = 1_000
 const MAX_MINUTES = 24 * 60
 
-/** What several processes have seen, as if one had. */
+/** Merges the reports of several processes into one. */
 export function mergeClientStats(reports: readonly ClientStatsReport[]): ClientStatsReport {
   const minutes = new Map<number, { startMs: number; requests: number; wouldReject: number }>()
   const clients = new Map<string, Client>()

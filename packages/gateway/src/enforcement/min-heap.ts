@@ -1,11 +1,11 @@
 import type { ClientCounter } from './client-counter.ts'
 
 /**
- * A binary heap with the smallest weight on top. Weights only grow while a counter is in it, so it only ever sinks.
+ * A binary heap with the smallest weight on top. Weights only grow while a counter is in the heap, so a counter only sinks.
  *
  *            0
  *         1     2
- *        3 4   5 6     children of i: 2i + 1, 2i + 2
+ *        3 4   5 6     the children of i are 2i + 1 and 2i + 2
  */
 export class MinHeap {
   #counters: ClientCounter[] = []
@@ -40,7 +40,7 @@ export class MinHeap {
     this.sink(counter)
   }
 
-  /** After its weight has grown. */
+  /** Restores the order after the weight of a counter has grown. */
   sink(counter: ClientCounter): void {
     let index = counter.heapIndex
     for (;;) {

@@ -1,7 +1,7 @@
 import { rfc3339 } from '../store/rfc3339.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
 
-/** What the report needs to know of each token that has not been revoked. */
+/** The facts that the report needs about each token that is not revoked. */
 export interface TokenSummary {
   readonly id: string
   readonly name: string
@@ -10,27 +10,27 @@ export interface TokenSummary {
   readonly lastUsedAtMs: number | undefined
 }
 
-/** Whom enforcement would hit, as JSON; times are RFC 3339 in UTC. */
+/** The clients that enforcement would refuse, as JSON. Times are RFC 3339 in UTC. */
 export interface ReadinessReport {
-  /** Nothing would have been refused in the window, and a valid token lives another 7 days. */
+  /** True if nothing would have been refused in the window and a valid token lasts another 7 days. */
   readonly ready: boolean
-  /** The window that was asked for, at most 24 hours. */
+  /** The requested window, at most 24 hours. */
   readonly window_seconds: number
-  /** Nothing is known of before: the window's beginning, or the start of the gateway, which forgets. */
+  /** The beginning of the window, or the start of the gateway if that is later: the report is not stored. */
   readonly observed_since: string
   readonly requests: number
   readonly would_reject: number
-  /** At most 100, those with most requests first. */
+  /** At most 100 clients, those with the most requests first. */
   readonly clients: readonly ReadinessClient[]
-  /** Valid, and not seen in the window. */
+  /** Valid tokens that were not used in the window. */
   readonly unused_tokens: readonly {
     readonly id: string
     readonly name: string
     readonly last_used_at: string | null
   }[]
-  /** Valid, and ending within 7 days; the next to end first. */
+  /** Valid tokens that expire within 7 days, earliest first. */
   readonly expiring_tokens: readonly { readonly id: string; readonly name: string; readonly expires_at: string }[]
-  /** Why it is not ready; empty if it is. */
+  /** The reasons why it is not ready; empty if it is. */
   readonly blockers: readonly Blocker[]
 }
 
@@ -39,13 +39,13 @@ export interface ReadinessClient {
   readonly user_agent: string
   readonly signal: string
   readonly transport: string
-  /** Of the last body that was looked into; another may have another name. */
+  /** The name in the last body that was sampled. Other requests of the client may have other names. */
   readonly service_name: string | null
   readonly reason: string
   readonly token_id: string | null
   readonly first_seen: string
   readonly last_seen: string
-  /** Requests of the last 24 hours, whatever the window. */
+  /** The requests of the last 24 hours, independent of the window. */
   readonly count: number
 }
 
@@ -60,11 +60,9 @@ const MINUTE_MS = 60_000
 const MAX_CLIENTS = 100
 
 /**
- * What enforcement would have done in the last `windowMs`, and whether it can be switched on without harm.
+ * Reports what enforcement would have done in the last `windowMs`, and whether it can be enabled without refusing clients.
  *
- * `startedMs`: since when all that take telemetry in have been at it.
- *
- * @see spec/otlp-gateway.md 4
+ * `startedMs` is the time since which all processes that accept telemetry have been running.
  */
 export function readinessReport(
   clientStats: ClientStatsReport,

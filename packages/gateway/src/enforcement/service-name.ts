@@ -8,8 +8,8 @@ const OPENING_BRACE = 0x7b
 const groupKey = /^resource_?(spans|metrics|logs)$/i
 
 /**
- * `service.name` of the first Resource in the prefix of an export request, protobuf or JSON; `undefined` when it is
- * not there, not text, or the body is not what it seems. Nothing behind the first Resource is looked at.
+ * Returns `service.name` of the first Resource in the first bytes of an export request, protobuf or JSON. Returns
+ * `undefined` if it is absent or not text, or if the body is malformed. Later Resources are not read.
  */
 export function serviceNameIn(prefix: Uint8Array): string | undefined {
   const found: { name?: string } = {}
@@ -17,13 +17,13 @@ export function serviceNameIn(prefix: Uint8Array): string | undefined {
     if (prefix[0] === OPENING_BRACE) findInJson(new JsonCursor(prefix), found)
     else findInProtobuf(prefix, found)
   } catch (error) {
-    // Cut short or malformed: what has been found up to there counts.
+    // The body is truncated or malformed: use what was found before that.
     if (!(error instanceof BodyRefused)) throw error
   }
   return found.name?.slice(0, MAX_NAME_LENGTH)
 }
 
-/** Request 1 → ResourceSpans 1 → Resource 1 → KeyValue {1 key, 2 AnyValue {1 string_value}} */
+/** Reads the path Request 1 → ResourceSpans 1 → Resource 1 → KeyValue {1 key, 2 AnyValue {1 string_value}}. */
 function findInProtobuf(bytes: Uint8Array, found: { name?: string }): void {
   const resource = firstField(bytes, firstField(bytes, { valueStart: 0, end: bytes.length }))
   if (resource === undefined) return
@@ -34,7 +34,7 @@ function findInProtobuf(bytes: Uint8Array, found: { name?: string }): void {
     if (key === undefined || toText(bytes, key) !== SERVICE_NAME) continue
     const value = firstField(bytes, attributes, 2)
     if (value === undefined) return
-    // Here nothing may be cut short: half a name would be another name.
+    // The value itself must be complete: half a name would be a different name.
     const text = new FieldCursor(bytes, value.valueStart, value.end)
     if (text.next() && text.is(1, LENGTH_DELIMITED)) found.name = toText(bytes, text)
     return
