@@ -4,8 +4,8 @@ import type { AccessLog } from './access-log.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 
 /**
- * Counts and logs how requests end. Whoever was judged and not admitted is left out: the admitter has counted and logged
- * it, and knows the reason better.
+ * Counts and logs how requests end. Requests that the credential check refused are left out, because the admission
+ * controller has counted and logged them with the exact reason.
  */
 export function exportObserver(
   transport: Transport,

@@ -2,11 +2,11 @@ export interface Instrument {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly unit: string
   readonly description: string
-  /** Names of the labels a series may have. */
+  /** The names of the labels that a series may have. */
   readonly labels: readonly string[]
-  /** Upper bounds of a histogram, inclusive. */
+  /** The upper bounds of a histogram, inclusive. */
   readonly bounds?: readonly number[]
-  /** How the values that several processes have of one gauge become one; counters and histograms are added up. */
+  /** How the values of a gauge from several processes are combined. Counters and histograms are summed. */
   readonly aggregation?: 'sum' | 'min' | 'max'
 }
 
@@ -47,7 +47,7 @@ const rows = {
     kind: 'histogram',
     unit: 's',
     labels: [],
-    description: 'Time to judge a credential; one judgement in 64 is timed, so its count is of the sample.',
+    description: 'Time to check a credential. One check in 64 is timed, so the count is that of the sample.',
     bounds: durationBounds,
   },
   otelcol_ingestauth_snapshot_age_seconds: {
@@ -55,7 +55,7 @@ const rows = {
     unit: 's',
     labels: [],
     aggregation: 'max',
-    description: 'Since the store last confirmed what is in memory.',
+    description: 'Time since the store last confirmed the tokens in memory.',
   },
   otelcol_ingestauth_epoch: {
     kind: 'gauge',
@@ -68,7 +68,7 @@ const rows = {
     kind: 'histogram',
     unit: 's',
     labels: [],
-    description: 'From a change to its use in every process.',
+    description: 'Time from a change until every process uses it.',
     bounds: durationBounds,
   },
   otelcol_ingestauth_enforcement_mode: {
@@ -83,21 +83,21 @@ const rows = {
     unit: '{tokens}',
     labels: [],
     aggregation: 'min',
-    description: 'Tokens that open the gate.',
+    description: 'Tokens that are currently valid.',
   },
   otelcol_ingestauth_token_expiry_seconds: {
     kind: 'gauge',
     unit: 's',
     labels: ['token_id'],
     aggregation: 'min',
-    description: 'Time left of each token that expires.',
+    description: 'Time until each token with an expiry expires.',
   },
   otelcol_receiver_in_flight_bytes: {
     kind: 'gauge',
     unit: 'By',
     labels: ['transport'],
     aggregation: 'sum',
-    description: 'Bytes of bodies under way, by transport.',
+    description: 'Bytes of request bodies in flight, by transport.',
   },
   otelcol_receiver_active_connections: {
     kind: 'gauge',
@@ -110,20 +110,20 @@ const rows = {
     kind: 'counter',
     unit: '{requests}',
     labels: ['transport'],
-    description: 'Requests whose client went away before its answer.',
+    description: 'Requests that ended without an answer because the client disconnected.',
   },
   otelcol_exporter_sent_requests: {
     kind: 'counter',
     unit: '{requests}',
     labels: ['upstream'],
-    description: 'Requests an upstream accepted.',
+    description: 'Requests that an upstream accepted.',
   },
   otelcol_exporter_send_failed_requests: {
     kind: 'counter',
     unit: '{requests}',
     labels: ['upstream', 'error_type'],
     description:
-      'Requests an upstream did not accept, by error_type: rejected, too_large, throttled, credential, unknown (broke or slow), unreachable.',
+      'Requests that an upstream did not accept, by error_type: rejected, too_large, throttled, credential, unknown (failed or timed out), unreachable.',
   },
   otelcol_exporter_in_flight_requests: {
     kind: 'gauge',
@@ -136,7 +136,7 @@ const rows = {
     kind: 'histogram',
     unit: 's',
     labels: ['upstream'],
-    description: 'Time an upstream takes to answer.',
+    description: 'Time until an upstream answers.',
     bounds: durationBounds,
   },
   otelcol_ingestauth_coalesced_requests: {
@@ -150,20 +150,16 @@ const rows = {
     kind: 'counter',
     unit: '{splits}',
     labels: ['cause'],
-    description: 'Batches sent again in halves, by cause.',
+    description: 'Batches that were split and sent again, by cause.',
   },
   otelcol_ingestauth_coalesce_duplicates_possible: {
     kind: 'counter',
     unit: '{requests}',
     labels: [],
-    description: 'Requests sent again although upstream may have accepted part of them.',
+    description: 'Requests that were sent again although the upstream may have accepted part of them.',
   },
 } satisfies Record<string, Instrument>
 export type InstrumentName = keyof typeof rows
 
-/**
- * What the gateway says about itself, under names in the collector's manner. `npm run docs` prints it.
- *
- * @see spec/otlp-gateway.md 8 (O-1 to O-12)
- */
+/** The metrics of the gateway itself (O-1 to O-12), named as the collector names its own. `npm run docs` prints them. */
 export const instruments: Readonly<Record<InstrumentName, Instrument>> = rows

@@ -1,7 +1,7 @@
 const WINDOW_MS = 10_000
 const MAX_WINDOWS = 10_000
 
-/** Stands for every source that comes when there is no more room. */
+/** The source under which new sources are grouped when the throttle is full. */
 const OTHER_SOURCES = 'others'
 
 interface Window {
@@ -17,18 +17,18 @@ export interface Suppressed {
 }
 
 /**
- * At most one line in 10 s per (source, reason, token id), at a price that a flood can be refused at: no key is built, and
- * nothing is allocated where the line is not written (T-12).
+ * Limits log lines to one in 10 s per (source, reason, token id). It costs little enough for floods: no key is built, and
+ * suppressed lines allocate nothing (T-12).
  *
  *     reason → token id, '' for none → source → window
  *
- * Of fixed size: beyond 10,000 windows all new sources share one per reason, as source `others`.
+ * The size is bounded: beyond 10,000 windows, all new sources share one window per reason, as the source `others`.
  */
 export class LineThrottle {
   readonly #windows = new Map<string, Map<string, Map<string, Window>>>()
   #size = 0
 
-  /** How many lines were left out since the last of this kind, or -1 when this one is to be left out as well. */
+  /** Returns how many lines were suppressed since the last one of this kind, or -1 if this one must be suppressed too. */
   suppressedBefore(source: string, reason: string, tokenId: string | undefined, nowMs: number): number {
     const bySource = this.#windows.get(reason)?.get(tokenId ?? '')
     const window = bySource?.get(source) ?? this.#sharedWindowWhenFull(reason)
@@ -47,7 +47,7 @@ export class LineThrottle {
     return suppressed
   }
 
-  /** Forgets windows that are over and returns those in which lines were left out that nobody has heard of. */
+  /** Removes windows that are over, and returns those with suppressed lines that were not reported. */
   sweep(nowMs: number): Suppressed[] {
     const unreported: Suppressed[] = []
     for (const [reason, byToken] of this.#windows) {

@@ -4,9 +4,9 @@ import { networkInterfaces } from 'node:os'
 import type { ListenAddress } from '../gateway-config.ts'
 
 export interface AddressBook {
-  /** Addresses of a host name; none when it has none. */
+  /** Returns the addresses of a host name; empty if it has none. */
   readonly resolve: (host: string) => Promise<readonly string[]>
-  /** This machine's own. */
+  /** Returns the addresses of this machine. */
   readonly local: () => readonly string[]
 }
 
@@ -28,8 +28,8 @@ loopback.addAddress('::1', 'ipv6')
 const anyAddresses = new Set(['0.0.0.0', '::', ''])
 
 /**
- * The listener that a URL would reach, if it is one of these: our own telemetry sent there would make more of itself for
- * ever (O-15). A loop through another host cannot be seen from here.
+ * Returns the listener that a URL would reach, if it is one of these. The gateway's own telemetry sent there would create
+ * more telemetry endlessly (O-15). A loop through another host cannot be detected here.
  */
 export async function findListenerReachedBy(
   url: URL,
@@ -54,7 +54,7 @@ async function addressesOf(host: string, resolve: AddressBook['resolve']): Promi
   return resolve(name)
 }
 
-/** To connect to the unspecified address is to connect to this machine. */
+/** Returns whether an address reaches this machine. A connection to the unspecified address does. */
 function isLocalAddress(address: string): boolean {
   return anyAddresses.has(address) || loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

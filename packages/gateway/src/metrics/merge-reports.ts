@@ -5,8 +5,8 @@ type Cell = MetricsReport['cells'][number]
 type Histogram = MetricsReport['histograms'][number]
 
 /**
- * One report of several processes: counters and histograms added up, each gauge as its row in the table of instruments
- * says. Series that differ in nothing but the order of their labels are one.
+ * Merges the reports of several processes: counters and histograms are summed, and each gauge is combined as its instrument
+ * defines. The order of labels does not distinguish series.
  */
 export function mergeReports(reports: readonly MetricsReport[]): MetricsReport {
   const cells = new Map<string, Cell>()
@@ -18,12 +18,12 @@ export function mergeReports(reports: readonly MetricsReport[]): MetricsReport {
   return { cells: [...cells.values()], histograms: [...histograms.values()] }
 }
 
-/** What a process that has ended still adds to the totals; its gauges have gone with it. */
+/** Returns what a process that has ended still contributes: its counters and histograms, but not its gauges. */
 export function countersOnly(report: MetricsReport): MetricsReport {
   return { ...report, cells: report.cells.filter(({ name }) => instruments[name].kind === 'counter') }
 }
 
-/** Labels in the order of their names. */
+/** Returns the labels sorted by name. */
 export function sortedLabels(labels: Labels): [name: string, value: string][] {
   return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))
 }

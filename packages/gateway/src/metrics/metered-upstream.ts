@@ -8,12 +8,10 @@ import { type Cell, type MetricRegistry, observe } from './registry.ts'
 const durationBounds = instruments.otelcol_exporter_request_duration.bounds ?? []
 
 /**
- * The same upstream, counted and timed; when it cannot be reached any more, and when it can again, the log says so.
+ * Wraps an upstream to count and time its requests (O-11), and to log when it becomes unreachable and reachable again.
  *
- * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5), which end in `clientGone`, are
- * neither sent nor failed, nor do they say how long upstream takes.
- *
- * @see spec/otlp-gateway.md 8 (O-11)
+ * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5) end in `clientGone`; they count
+ * neither as sent nor as failed, and their duration is not recorded.
  */
 export function meteredUpstream(
   upstream: Upstream,

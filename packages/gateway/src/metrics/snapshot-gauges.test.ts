@@ -25,7 +25,7 @@ const samples = (metrics: GateMetrics): string[] =>
     .split('\n')
     .filter((line) => /^otelcol_ingestauth_(snapshot|epoch|enforcement|valid|token_)/.test(line))
 
-test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
+test('O-6, O-7, O-8: the gauges describe the snapshot', () => {
   const metrics = new GateMetrics()
   const current = snapshot(
     [
@@ -53,7 +53,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
   ])
 })
 
-test('before the first snapshot nothing is claimed', () => {
+test('before the first snapshot there are no series', () => {
   const metrics = new GateMetrics()
   registerSnapshotGauges(
     metrics,
@@ -63,7 +63,7 @@ test('before the first snapshot nothing is claimed', () => {
   expect(samples(metrics)).toEqual([])
 })
 
-test('a token that the snapshot has dropped loses its series', () => {
+test('a token that is no longer in the snapshot loses its series', () => {
   const metrics = new GateMetrics()
   let current = snapshot([token('a'), token('b')])
   registerSnapshotGauges(

@@ -5,11 +5,7 @@ import type { Labels } from './registry.ts'
 
 const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<EnforcementMode, number>
 
-/**
- * Sets, before each report, what follows from the snapshot in use. Without one yet there is nothing to say.
- *
- * @see spec/otlp-gateway.md 8 (O-6 to O-8)
- */
+/** Updates the gauges that describe the current snapshot before each report (O-6 to O-8). Without a snapshot there are none. */
 export function registerSnapshotGauges(metrics: GateMetrics, snapshot: () => Snapshot | undefined, nowMs: () => number): void {
   const { registry } = metrics
   let pruned: Snapshot['byId'] | undefined

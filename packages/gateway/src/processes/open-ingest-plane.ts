@@ -41,29 +41,29 @@ export interface PlaneDeps {
 }
 
 export interface OpenPlane extends IngestPlane {
-  /** As bound, ports included. */
+  /** The bound addresses, including the ports. */
   readonly addresses: readonly ListenAddress[]
   readonly instanceId: string
   readonly admitter: Admitter
   /** `undefined` until the tokens have been read. */
   readonly mode: EnforcementMode | undefined
-  /** A request that another proxy forwards has been let in. */
+  /** Counts the use of a request that was admitted for another proxy. */
   forwardAuthUsed(admitted: Admitted, signal: IngestSignal, bytes: number): void
-  /** Ends at once, what is under way included; after `drain` there is nothing left to end. */
+  /** Ends immediately, including requests in flight. After `drain` none are left. */
   close(): Promise<void>
 }
 
-/** Begins the ids of those that share the limits; one that only judges for other proxies has no part in them. */
+/** The id prefix of processes that share the limits. A process that only checks for other proxies does not. */
 const GATE_ID_PREFIX = 'gate-'
-/** How often usage is written down (T-17) and the limits are shared out anew (X-16). */
+/** The intervals at which usage is stored (T-17) and the limits are divided among the processes (X-16). */
 const USAGE_INTERVAL_MS = 10_000
 const SHARE_INTERVAL_MS = 5_000
 const DAY_MS = 86_400_000
 
 /**
- * Opens the ports and lets telemetry through. Nothing listens before the tokens have been read (E-10).
+ * Opens the ports and forwards telemetry. The ports open only after the tokens have been read (E-10).
  *
- * Rejects with the system's error when an address cannot be bound; nothing stays open then.
+ * Rejects with the system's error if an address cannot be bound. Then nothing stays open.
  */
 export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): Promise<OpenPlane> {
   const plane = new Plane(config, deps)
@@ -240,7 +240,7 @@ class Plane implements OpenPlane {
     return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
-  /** What goes on beside requests, each at its own pace. */
+  /** Starts the tasks that repeat independently of requests. */
   #startRepeatingTasks(): void {
     const { db, clock, log } = this.#deps
     const watching = this.#watch.run()

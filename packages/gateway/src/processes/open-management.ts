@@ -28,21 +28,21 @@ import { propagate } from './propagate.ts'
 export interface ManagementOptions {
   readonly config: GatewayConfig
   readonly address: ListenAddress
-  /** Of the product. */
+  /** The version of the product. */
   readonly version: string
   readonly rules: ManagementRules
-  /** Addresses and networks whose forward-auth requests are believed. */
+  /** Addresses and networks of the proxies that may send forward-auth requests. */
   readonly forwardAuthProxies: readonly string[]
   readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
   /** The `max-age` of Strict-Transport-Security, sent behind proxies that receive requests over HTTPS. 0: never sent. */
   readonly strictTransportSeconds: number
-  /** Judges for forward-auth, in this process. */
+  /** The plane in this process, which checks forward-auth requests. */
   readonly forwardAuthPlane: OpenPlane
-  /** All that take telemetry in, `judge` among them. */
+  /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
-  /** Further calls behind the same keys. */
+  /** Additional routes that require an API key. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
-  /** What else stands on `/metrics`, in the same format, under names of its own. */
+  /** Returns additional metrics for `/metrics`, in the same format and under other names. */
   readonly extraMetrics?: () => string
   readonly db: GatewayDb
   readonly peppers: Peppers
@@ -54,10 +54,10 @@ export interface ManagementOptions {
 
 const LIVE_PATH = '/livez'
 const READY_PATH = '/readyz'
-/** How often what has been kept long enough goes. */
+/** The interval at which data past its retention is deleted. */
 const PURGE_MS = 3_600_000
 
-/** The management listener: API, forward-auth, `/metrics`, `/livez`, `/readyz`; and what happens beside requests. */
+/** Opens the management listener: API, forward-auth, `/metrics`, `/livez` and `/readyz`. Also starts the management tasks. */
 export async function openManagement(options: ManagementOptions): Promise<Listening> {
   const { config, clock, db, log, planes, forwardAuthPlane, version } = options
   const metrics = new MetricRegistry()
@@ -163,8 +163,9 @@ function textRoute(
 }
 
 /**
- * Ready when every process is: its tokens read, and not draining (X-14). Whether upstream answers is not asked. A store
- * that cannot be used is told, and counts only once the gate does not work from memory any more (T-14).
+ * Answers ready if every process has read its tokens and is not draining (X-14). Whether the upstream answers is not
+ * checked. A store that cannot be used is mentioned, and makes a process unready only when it can no longer work from
+ * memory (T-14).
  */
 function readinessReply(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
   const state =

@@ -4,14 +4,14 @@ import type { MetricsReport } from '../metrics/registry.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 
 /**
- * What the planes report. Of one that has ended, or does not answer, the totals stay that it reported last, so that
- * counters never fall; what it has counted since is lost.
+ * Collects the reports of the planes. For a plane that has ended or does not answer, the totals of its last report are
+ * kept, so that counters never fall. What it counted after that report is lost.
  */
 export class PlaneReports {
   readonly #planes: () => readonly IngestPlane[]
   readonly #log: Log
   readonly #lastMetrics = new Map<IngestPlane, MetricsReport>()
-  /** Of all that have ended, in one. */
+  /** The merged totals of all planes that have ended. */
   #ended: MetricsReport = { cells: [], histograms: [] }
 
   constructor(planes: () => readonly IngestPlane[], log: Log) {
@@ -19,12 +19,12 @@ export class PlaneReports {
     this.#log = log
   }
 
-  /** Of all that answer. */
+  /** Returns the reports of the planes that answer. */
   async all(): Promise<PlaneReport[]> {
     return [...(await this.#collect()).values()]
   }
 
-  /** To be added up. */
+  /** Returns the metrics of all planes, to be merged. */
   async metrics(): Promise<MetricsReport[]> {
     const answered = await this.#collect()
     this.#mergeEnded()
@@ -39,10 +39,10 @@ export class PlaneReports {
         try {
           const report = await plane.report()
           answered.set(plane, report)
-          // An answer may come in after its plane has ended, and been added to those that have.
+          // An answer may arrive after its plane has ended, when its totals are already among those of ended planes.
           if (this.#planes().includes(plane)) this.#lastMetrics.set(plane, report.metrics)
         } catch (error) {
-          this.#log.warn({ event: 'report.missing', err: error }, 'a process does not report')
+          this.#log.warn({ event: 'report.missing', err: error }, 'a process did not send its report')
         }
       }),
     )

@@ -1,7 +1,7 @@
 import type { Clock } from '@penstock/runtime'
 import type { IngestPlane } from './ingest-plane.ts'
 
-/** The end of a channel between two processes; `process` and a cluster worker both are one. */
+/** One end of a channel between two processes. `process` and a cluster worker are such ends. */
 export interface Channel {
   send?(message: object): unknown
   on(event: 'message', listener: (message: unknown) => void): unknown
@@ -14,7 +14,7 @@ interface PlaneRequest {
   readonly penstock: 'request'
   readonly id: number
   readonly method: PlaneMethod
-  /** Of `drain`. */
+  /** The argument of `drain`. */
   readonly delayMs: number
 }
 
@@ -25,10 +25,10 @@ interface PlaneReply {
   readonly error?: string
 }
 
-/** A worker that hangs must not hang whoever asks it. */
+/** The timeout of a call, so that a worker that hangs does not hang its caller. */
 const REPLY_TIMEOUT_MS = 5_000
 
-/** A plane in another process. Questions to a process that has ended, or that does not answer in 5 s, fail. */
+/** A plane in another process. Calls fail if the process has ended or does not reply within 5 s. */
 export class RemotePlane implements IngestPlane {
   readonly #channel: Channel
   readonly #clock: Clock
@@ -57,7 +57,7 @@ export class RemotePlane implements IngestPlane {
     return this.#call('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
   }
 
-  /** Takes as long as draining takes. The worker has its own deadline; whoever cannot rely on that must have another. */
+  /** Drains without a timeout. The worker has its own deadline; a caller that cannot rely on it needs another. */
   async drain(delayMs: number): Promise<void> {
     await this.#call('drain', undefined, delayMs)
   }
@@ -91,7 +91,7 @@ export class RemotePlane implements IngestPlane {
   }
 }
 
-/** The worker's side: lets the process at the other end ask `plane`. */
+/** Serves calls from the process at the other end, in the worker. */
 export function servePlane(channel: Channel, plane: IngestPlane): void {
   channel.on('message', (message) => {
     if (!isPlaneRequest(message)) return
