@@ -6,7 +6,7 @@ import type { OperationName } from '../accounts/roles.ts'
 import { getState, type StateJson, setState, setStateInput, stateETag } from '../enforcement/enforcement-operations.ts'
 import { errorResponses } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './pages.ts'
+import { nextLink } from './next-link.ts'
 import { readinessResponse, visibleReport } from './readiness-response.ts'
 import { count, instantText } from './token-responses.ts'
 

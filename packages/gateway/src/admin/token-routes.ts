@@ -26,7 +26,7 @@ import {
 import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './pages.ts'
+import { nextLink } from './next-link.ts'
 import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenCheck } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth/tokens'

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test, vi } from 'vitest'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
-import { servePlane, type Channel, RemotePlane } from './worker-messages.ts'
+import { type Channel, RemotePlane, servePlane } from './remote-plane.ts'
 
 /** Returns two ends of a channel that copies messages, as a process boundary does. */
 function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitter } {
