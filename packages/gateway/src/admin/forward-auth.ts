@@ -96,7 +96,7 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     const { route, queryCredential } = original === undefined ? noRoute : paths.find(original)
     if (route === undefined || route === 'health') return answerOtherPath(proxy, form)
 
-    const head = queryCredential === undefined ? named : headReader.read(rawHeaders, queryCredential)
+    const head = queryCredential === undefined ? headers : headReader.read(rawHeaders, queryCredential)
     const client = lastForwardedFor(head.forwarded)
     const declaredBytes = proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
     const admission = parts.admit({
