@@ -102,7 +102,7 @@ export class Admitter {
 
   #judge(presented: Presented, snapshot: Snapshot, nowMs: number): Verdict {
     const { authenticator, metrics } = this.#parts
-    if (!metrics.timesVerification()) return authenticator.authenticate(presented, snapshot, nowMs)
+    if (!metrics.shouldTimeVerification()) return authenticator.authenticate(presented, snapshot, nowMs)
     const start = performance.now()
     const verdict = authenticator.authenticate(presented, snapshot, nowMs)
     metrics.verifyDuration((performance.now() - start) / 1_000)

@@ -7,7 +7,7 @@ import { instruments } from './instruments.ts'
 import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
 import { TokenMeter } from './token-meter.ts'
 
-type JudgedTransport = Presented['transport']
+type CheckedTransport = Presented['transport']
 export type Decision = 'allow' | 'reject' | 'would_reject'
 /** `refused` by the gateway, or a `failure` of the upstream. */
 export type Outcome = 'success' | 'refused' | 'failure'
@@ -28,7 +28,7 @@ const REASONS = reasons.length + 1
 const reasonAt = positions(reasons, 1)
 const decisionAt = positions<Decision>(['allow', 'reject', 'would_reject'], REASONS)
 const modeAt = positions(modes, REASONS * 3)
-const transportAt = positions<JudgedTransport>(['http', 'grpc', 'forward-auth'], REASONS * 3 * modes.length)
+const transportAt = positions<CheckedTransport>(['http', 'grpc', 'forward-auth'], REASONS * 3 * modes.length)
 const signalAt = positions(ingestSignalNames, REASONS * 3 * modes.length * 3)
 const DECISIONS = REASONS * 3 * modes.length * 3 * ingestSignalNames.length
 
@@ -62,7 +62,7 @@ export class GateMetrics {
   /** Counts a decision. `reason` is `undefined` if the request would be admitted in every mode. */
   decided(
     signal: IngestSignal,
-    transport: JudgedTransport,
+    transport: CheckedTransport,
     mode: EnforcementMode,
     decision: Decision,
     reason: Reason | undefined,
@@ -108,7 +108,7 @@ export class GateMetrics {
   }
 
   /** Returns whether to time the next verification. One in 64 is timed, because reading the clock twice costs as much as a check. */
-  timesVerification(): boolean {
+  shouldTimeVerification(): boolean {
     this.#verifications += 1
     return this.#verifications % VERIFY_SAMPLE === 1
   }

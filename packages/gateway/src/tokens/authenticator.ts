@@ -69,7 +69,7 @@ export class Authenticator {
     if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
     const equal = timingSafeEqual(hash.digest(value), token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
-    return equal ? inForce(token, nowMs) : badSecret
+    return equal ? verdictOn(token, nowMs) : badSecret
   }
 
   /** Looks a token up by its keyed hash. Timing the lookup reveals only hashes under a pepper that the client does not have. */
@@ -79,14 +79,14 @@ export class Authenticator {
     for (const hash of this.#hashes.values()) {
       const mac = hash.digest(value)
       const token = snapshot.byMac.get(Buffer.from(mac.buffer).toString('hex'))
-      if (token !== undefined) return inForce(token, nowMs)
+      if (token !== undefined) return verdictOn(token, nowMs)
     }
     return unknown
   }
 }
 
 /** Returns the verdict on a token after its secret was verified. Only then may the reason be disclosed (T-8). */
-function inForce(token: TokenRecord, nowMs: number): Verdict {
+function verdictOn(token: TokenRecord, nowMs: number): Verdict {
   const status = statusAt(token, nowMs)
   return status === 'valid' ? { allowed: true, token } : { allowed: false, reason: status, token }
 }
